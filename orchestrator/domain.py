@@ -1,0 +1,223 @@
+"""The nouns of the project: frozen values that every other part speaks in."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    """How a planned cell × repeat ended; every one ends as exactly one of these."""
+
+    OK = "ok"
+    BUILD_FAILED = "build_failed"
+    LAUNCH_FAILED = "launch_failed"
+    IMPORT_FAILED = "import_failed"
+    UNSUPPORTED = "unsupported"
+    FAILED = "failed"
+    TIMEOUT = "timeout"
+    OOM_HOST = "oom_host"
+    OOM_DEVICE = "oom_device"
+    INVALID_RESULT = "invalid_result"
+    NO_DEVICE = "no_device"
+    NOT_RUN = "not_run"
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether a run that holds this outcome exits 1 (unless the matrix expects it)."""
+        return self not in {Status.OK, Status.UNSUPPORTED, Status.NO_DEVICE, Status.NOT_RUN}
+
+
+class Mode(StrEnum):
+    """What a step does with a batch."""
+
+    TRAIN = "train"
+    INFER = "infer"
+
+
+OptionValue = bool | int | float | str
+Options = tuple[tuple[str, OptionValue], ...]
+"""Name and value, sorted by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """What a cell requires of a host, under a free name. Planning never looks whether a host has it."""
+
+    name: str
+    cpus: int | None = None
+    """Size of the cpuset, and the thread setting of the framework; None takes every CPU."""
+    gpus: int = 0
+    memory_bytes: int | None = None
+
+    @property
+    def image_class(self) -> str:
+        """Which image serves it: `cpu`, `1_gpu`, `4_gpu`, …"""
+        return f"{self.gpus}_gpu" if self.gpus else "cpu"
+
+
+@dataclass(frozen=True, slots=True)
+class Framework:
+    """One framework release in one environment."""
+
+    name: str
+    """As the catalog has it: `mxnet`, or a flavour such as `mxnet-mkl`."""
+    version: str
+    backend: "Framework | None" = None
+    """The framework underneath, for Keras: `keras-mxnet==2.2.4.3 on mxnet==1.5.1`."""
+    python: str = ""
+    """`3.11`; after planning never empty."""
+    packages: tuple[tuple[str, str], ...] = ()
+    """Versions the matrix pins over the catalog's, sorted by name."""
+    image: str | None = None
+    """The user's own image, in place of a catalog entry; ours is built on top of it."""
+    dockerfile: str | None = None
+    """The user's own Dockerfile, in place of a catalog entry."""
+
+    @property
+    def label(self) -> str:
+        """`keras-mxnet 2.2.4.3 on mxnet 1.5.1`, for people."""
+        own = f"{self.name} {self.version}"
+        return f"{own} on {self.backend.label}" if self.backend else own
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """The same work whatever the framework; cells that share it (and their system) are comparable."""
+
+    model: str
+    mode: Mode
+    batch_size: int
+    dataset: str = "synthetic"
+
+    @property
+    def label(self) -> str:
+        """`lenet-train-b200`, with the dataset where it is not the synthetic one."""
+        suffix = "" if self.dataset == "synthetic" else f"-dataset={self.dataset}"
+        return f"{self.model}-{self.mode}-b{self.batch_size}{suffix}"
+
+
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """How long a cell measures: steps, or epochs over a dataset; exactly one of the two is given."""
+
+    warmup_steps: int = 10
+    steps: int | None = 50
+    epochs: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What an image or a virtual environment holds, resolved from the catalog."""
+
+    builder: str
+    """Module of `benchmarks/frameworks/` that speaks to this framework."""
+    python: str
+    requirements: tuple[str, ...] = ()
+    """pip requirements, exact pins of the framework first."""
+    system_packages: tuple[str, ...] = ()
+    """Debian packages."""
+    cuda_image: str | None = None
+    """Image whose CUDA and cuDNN libraries are copied in; None where the wheels bring their own."""
+    package_index: str | None = None
+    """An index of its own, asked only where no find-links folder offers the framework."""
+    variables: tuple[tuple[str, str], ...] = ()
+    """Environment variables the framework needs."""
+    links: tuple[tuple[str, str], ...] = ()
+    """Symbolic links (path, target) that its shared libraries need."""
+    expected_versions: tuple[tuple[str, str], ...] = ()
+    """Distribution and version which the finished environment must report, exactly or as a post-release."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImageSpec:
+    """One environment for one system class; what makes it unique is its alias."""
+
+    repository: str
+    """`bench/mxnet`."""
+    alias: str
+    """`1.9.1-cpu`: the readable tag. The truth is alias + content hash, computed by `images`."""
+    image_class: str
+    framework: Framework
+    environment: Environment
+    """For the user's own image or Dockerfile: the builder alone, everything else comes from there."""
+
+    @property
+    def name(self) -> str:
+        """`bench/mxnet:1.9.1-cpu`."""
+        return f"{self.repository}:{self.alias}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One framework, one system, one workload, one set of options."""
+
+    id: str
+    """Unique: selection, result paths, log lines, test ids and HTML anchors all use it."""
+    framework: Framework
+    system: System
+    workload: Workload
+    image: str
+    """`ImageSpec.name` of the environment it runs in."""
+    options: Options = ()
+    """Every option of the framework with its value, defaults included."""
+    duration: Duration = Duration()
+    timeout_s: float = 600.0
+    repeats: int = 1
+    expect: Status = Status.OK
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """What the plan itself leaves out, with its reason."""
+
+    cell_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that would run, decided without looking at a host."""
+
+    name: str
+    seed: int
+    images: tuple[ImageSpec, ...]
+    cells: tuple[Cell, ...]
+    skips: tuple[Skip, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BuildSettings:
+    """How environments are made on this site; changes where things come from, never what is measured."""
+
+    base_image: str = "python:{python}-slim-bookworm"
+    pip_index: str | None = None
+    extra_indexes: tuple[str, ...] = ()
+    find_links: tuple[str, ...] = ()
+    trusted_hosts: tuple[str, ...] = ()
+    ca_bundle: str | None = None
+    proxies: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    """Environment-style names (`http_proxy`, `https_proxy`, `no_proxy`) and values; may hold credentials."""
+    apt_mirror: str | None = None
+    registry: str | None = None
+    """Prefix for base images and for the images we build: `registry.corp/mirror`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one repeat of one cell ended."""
+
+    cell_id: str
+    repeat: int
+    status: Status
+    reason: str = ""
+    """One line; empty only when `ok`."""
+    log: str | None = None
+    """Path of the log, relative to the run's folder; None where nothing was launched."""
+    attempts: int = 1
+    started_at: str = ""
+    """ISO 8601, UTC."""
+    wall_s: float = 0.0
+    create_s: float | None = None
+    """From asking for the container (or process) to its start."""
+    exit_code: int | None = None
+    image_id: str | None = None

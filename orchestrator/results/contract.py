@@ -1,0 +1,135 @@
+"""The host–container contract as types; `docs/contract.md` explains it, `docs/schemas/` publishes it.
+
+SI units in key names, raw samples, never a summary. A newer schema is refused, an older one upgraded stepwise.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from orchestrator.domain import Mode
+
+SCHEMA: Literal[1] = 1
+
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True)
+
+
+class Request(_Strict):
+    """What the host asks of the container: `/io/request.json`."""
+
+    schema_: Literal[1] = Field(SCHEMA, alias="schema")
+    cell: str
+    repeat: Count
+    framework: str
+    """Catalog name, for the record."""
+    builder: str
+    """Module of `benchmarks/frameworks/`."""
+    model: str
+    mode: Mode
+    batch_size: Annotated[int, Field(ge=1)]
+    dataset: str = "synthetic"
+    options: dict[str, bool | int | float | str] = {}
+    seed: Count = 0
+    """Of the data and the weights; the same for every framework and repeat."""
+    threads: Annotated[int, Field(ge=1)] | None = None
+    """CPU threads of the framework; None leaves its default."""
+    cpuset: tuple[int, ...] | None = None
+    """CPUs the process pins itself to; None where the runtime has pinned it already."""
+    gpus: Count = 0
+    warmup_steps: Annotated[int, Field(ge=1)] = 10
+    steps: Annotated[int, Field(ge=1)] | None = 50
+    """Fewest timed steps; None where epochs are timed."""
+    epochs: Annotated[int, Field(ge=1)] | None = None
+    min_blocks: Annotated[int, Field(ge=1)] = 10
+    min_block_s: Seconds = 0.2
+    latency_steps: Count = 50
+
+
+class Block(_Strict):
+    """Consecutive steps, synchronised only at both ends."""
+
+    steps: Annotated[int, Field(ge=1)]
+    samples: Annotated[int, Field(ge=1)]
+    wall_s: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    cpu_s: Seconds
+    """CPU time of the process over all its threads: as itself, never as wall time."""
+
+
+class Phases(_Strict):
+    """Where a container's life went, in order; `create` is the host's to measure and stands in the outcome."""
+
+    import_s: Seconds
+    build_s: Seconds
+    first_step_s: Seconds
+    warmup_s: Seconds
+    steady_s: Seconds
+    latency_s: Seconds
+
+
+class Loss(_Strict):
+    """Mean loss of one batch, read outside the timed blocks; None in inference."""
+
+    first: Finite
+    last: Finite
+
+
+class ModelFacts(_Strict):
+    """Counted by `benchmarks/counting.py` from the same model function."""
+
+    parameters: Count
+    multiply_adds: Count
+    """Per sample, forward pass."""
+
+
+class Memory(_Strict):
+    """Highest use seen by the kernel and the framework."""
+
+    peak_rss_bytes: Count
+    peak_device_bytes: Count | None = None
+
+
+class Result(_Strict):
+    """What the container answers: `/io/result.json`."""
+
+    schema_: Literal[1] = Field(SCHEMA, alias="schema")
+    measurement_version: Annotated[int, Field(ge=1)]
+    """Raised when a change to `benchmarks/` changes what is measured; history breaks there."""
+    cell: str
+    repeat: Count
+    started_at: str
+    """ISO 8601, UTC."""
+    phases: Phases
+    first_step: Block
+    warmup: tuple[Block, ...]
+    """Every block before the timed ones, the first step left out; kept, never counted."""
+    blocks: Annotated[tuple[Block, ...], Field(min_length=1)]
+    """The timed blocks; in an epoch run each epoch is a block, and the first is still here."""
+    latency_s: tuple[Annotated[float, Field(gt=0, allow_inf_nan=False)], ...]
+    """One wall time per step of a separate pass that is synchronised at every step."""
+    loss: Loss | None
+    model: ModelFacts
+    memory: Memory
+    facts: dict[str, Any]
+    """Queried, never typed: `versions`, `python`, `cpu`, `threads`, `layout`, `precision`, `gpus`, …"""
+
+
+class RunRecord(_Strict):
+    """`run.json`: what was planned and where it ran."""
+
+    schema_: Literal[1] = Field(SCHEMA, alias="schema")
+    run: str
+    """Sortable name of the run's folder: `20261121T153000Z-1f3a`."""
+    created_at: str
+    orchestrator_version: str
+    runtime: str
+    """`docker`, `venv` or `host`."""
+    host: dict[str, Any]
+    plan: dict[str, Any]
+    matrix: dict[str, Any]
+    """The long form, build settings without credentials."""

@@ -1,0 +1,191 @@
+"""One folder per run, one per cell and repeat; every file is written beside and renamed, and none is deleted."""
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+from pydantic import TypeAdapter, ValidationError
+
+from orchestrator.domain import Cell, Outcome, Plan
+from orchestrator.errors import HostError, InputError
+from orchestrator.results.contract import SCHEMA, Request, Result, RunRecord
+
+MAX_RESULT_BYTES = 64 * 1024 * 1024
+_PLAN = TypeAdapter(Plan)
+_OUTCOME = TypeAdapter(Outcome)
+
+
+class InvalidResultError(ValueError):
+    """A container's answer that is not what the contract says; the message is one line."""
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write `text` so that a reader, or a power cut, sees the old file or the new one, never a part."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with beside.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise HostError(f"{path}: cannot be written: {error.strerror}; free some space or choose --results") from error
+
+
+def read_result(path: Path) -> Result:
+    """Read and check a container's `result.json`.
+
+    Raises `InvalidResultError` with one line that says what is wrong.
+    """
+    try:
+        if path.stat().st_size > MAX_RESULT_BYTES:
+            raise InvalidResultError(f"result.json is larger than {MAX_RESULT_BYTES} bytes")
+        document = json.loads(path.read_bytes(), parse_constant=_refuse_constant)
+    except FileNotFoundError:
+        raise InvalidResultError("no result.json was written") from None
+    except OSError as error:
+        raise InvalidResultError(f"result.json cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, InvalidResultError):
+            raise
+        raise InvalidResultError(f"result.json is not JSON: {str(error)[:200]}") from None
+    if not isinstance(document, dict):
+        raise InvalidResultError("result.json is not an object")
+    schema = document.get("schema")
+    if isinstance(schema, int) and not isinstance(schema, bool) and schema > SCHEMA:
+        raise InvalidResultError(f"result.json has schema {schema}; this orchestrator reads up to {SCHEMA}: upgrade it")
+    try:
+        return Result.model_validate(document)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InvalidResultError(f"result.json: {place}: {first['msg']}") from None
+
+
+def _refuse_constant(name: str) -> float:
+    raise InvalidResultError(f"result.json holds {name}, which is no JSON number")
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One outcome with its result, None unless the outcome is `ok`."""
+
+    outcome: Outcome
+    result: Result | None
+
+
+@dataclass(frozen=True)
+class Run:
+    """The folder of one run."""
+
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """The run's identity: its folder's name."""
+        return self.folder.name
+
+    def repeat_folder(self, cell_id: str, repeat: int) -> Path:
+        """Where one repeat of one cell lives: `<run>/<cell id>/<repeat>`."""
+        return self.folder / cell_id / str(repeat)
+
+    def record(self) -> RunRecord:
+        """Read `run.json`; raises `InputError` where it is missing, broken or newer than this program."""
+        path = self.folder / "run.json"
+        try:
+            document = json.loads(path.read_bytes())
+            schema = document.get("schema", 0)
+            if schema > SCHEMA:
+                raise InputError(f"{path}: schema {schema} is newer than this orchestrator reads ({SCHEMA}): upgrade it")
+            return RunRecord.model_validate(document)
+        except FileNotFoundError:
+            raise InputError(f"{path}: no such run; `orchestrator runs` lists what there is") from None
+        except (OSError, ValueError, AttributeError, TypeError) as error:
+            raise InputError(f"{path}: not a run record: {str(error).splitlines()[0]}") from error
+
+    def plan(self) -> Plan:
+        """The plan as it was frozen when the run began."""
+        return plan_from_json(self.record().plan)
+
+    def write_record(self, record: RunRecord) -> None:
+        """Create the run's folder with its `run.json`."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise HostError(f"{self.folder}: cannot be made: {error.strerror}; choose another --results") from error
+        write_atomically(self.folder / "run.json", record.model_dump_json(by_alias=True, indent=1) + "\n")
+
+    def prepare(self, request: Request) -> Path:
+        """Make the folder of one repeat with its `request.json`, and return it."""
+        folder = self.repeat_folder(request.cell, request.repeat)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise HostError(f"{folder}: cannot be made: {error.strerror}") from error
+        write_atomically(folder / "request.json", request.model_dump_json(by_alias=True, indent=1) + "\n")
+        return folder
+
+    def write_outcome(self, outcome: Outcome) -> None:
+        """Record how a repeat ended; the last file a repeat gets."""
+        folder = self.repeat_folder(outcome.cell_id, outcome.repeat)
+        folder.mkdir(parents=True, exist_ok=True)
+        text = _OUTCOME.dump_json(outcome, indent=1).decode() + "\n"
+        write_atomically(folder / "outcome.json", text)
+
+    def outcome(self, cell_id: str, repeat: int) -> Outcome | None:
+        """How a repeat ended; None where it has not, or its record is unreadable."""
+        path = self.repeat_folder(cell_id, repeat) / "outcome.json"
+        try:
+            return _OUTCOME.validate_json(path.read_bytes())
+        except (OSError, ValidationError):
+            return None
+
+    def result(self, outcome: Outcome) -> Result | None:
+        """The measurement behind an `ok` outcome; raises `InvalidResultError` if the file has rotted since."""
+        if outcome.status != "ok":
+            return None
+        return read_result(self.repeat_folder(outcome.cell_id, outcome.repeat) / "result.json")
+
+    def outcomes(self, cells: tuple[Cell, ...]) -> Iterator[Outcome]:
+        """Every recorded outcome of these cells, by cell and repeat."""
+        for cell in cells:
+            for repeat in range(cell.repeats):
+                outcome = self.outcome(cell.id, repeat)
+                if outcome is not None:
+                    yield outcome
+
+    def lock(self) -> FileLock:
+        """Hold the run against a second orchestrator; raises `HostError` where another holds it."""
+        lock = FileLock(self.folder / ".lock")
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise HostError(f"{self.folder}: another orchestrator is writing this run; wait for it") from None
+        return lock
+
+
+def runs(results: Path) -> list[Run]:
+    """Every run below a results folder, oldest first."""
+    if not results.is_dir():
+        return []
+    return [Run(path.parent) for path in sorted(results.glob("*/run.json"))]
+
+
+def plan_to_json(plan: Plan) -> dict[str, Any]:
+    """A plan as plain JSON values; `plan_from_json` reads it back equal."""
+    document: dict[str, Any] = _PLAN.dump_python(plan, mode="json")
+    return document
+
+
+def plan_from_json(document: dict[str, Any]) -> Plan:
+    """Read a frozen plan back; raises `InputError` where it is not one."""
+    try:
+        return _PLAN.validate_python(document)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise InputError(f"the stored plan is not readable: {first['loc']}: {first['msg']}") from error
