@@ -1,0 +1,74 @@
+"""What happens while images are built and cells run, told to whoever listens: a live view, plain lines, a log."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from orchestrator.domain import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class BuildStarted:
+    """An environment is being made."""
+
+    image: str
+    log: str
+
+
+@dataclass(frozen=True, slots=True)
+class BuildFinished:
+    """An environment is ready, or not; `reason` is empty when it is."""
+
+    image: str
+    wall_s: float
+    cached: bool = False
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """Repeats still to be measured, `planned` of them; `done` were already there (resume)."""
+
+    planned: int
+    done: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatStarted:
+    """A container (or process) is launched for one repeat of one cell."""
+
+    cell_id: str
+    repeat: int
+    position: int
+    """1-based, in running order."""
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseChanged:
+    """The repeat that is running says where it is: `import`, `build`, `first_step`, `warmup`, `steady`, `latency`."""
+
+    cell_id: str
+    repeat: int
+    phase: str
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatFinished:
+    """One repeat ended; `throughput` in samples/s where it was measured."""
+
+    outcome: Outcome
+    throughput: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something a person should know, in one line."""
+
+    message: str
+
+
+Event = BuildStarted | BuildFinished | RunStarted | RepeatStarted | PhaseChanged | RepeatFinished | Notice
+Listener = Callable[[Event], None]
+
+
+def ignore(event: Event) -> None:
+    """Listen to nothing."""
