@@ -1,0 +1,56 @@
+"""What tests share: the engine, the base image and the browser at hand; missing ones skip, or fail where required."""
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import docker
+import pytest
+
+from orchestrator.engine.client import connect
+from orchestrator.errors import HostError
+
+
+def _missing(what: str, requirement: str) -> None:
+    """Skip on a machine without `what`, fail where the environment says that it must be there."""
+    if os.environ.get(requirement) == "1":
+        pytest.fail(f"{what}, and {requirement}=1 says that there must be one")
+    pytest.skip(what)
+
+
+@pytest.fixture(scope="session")
+def engine() -> Iterator[docker.DockerClient]:
+    """A client of the container engine of this machine."""
+    try:
+        client = connect(os.environ)
+    except HostError as error:
+        _missing(str(error), "BENCH_REQUIRE_ENGINE")
+        raise
+    yield client
+    client.close()
+
+
+@pytest.fixture(scope="session")
+def base_image(engine: docker.DockerClient) -> str:
+    """The base image template, such as `python:{python}-slim-bookworm`, whose images this engine holds or can pull."""
+    template = os.environ.get("ORCHESTRATOR_BASE_IMAGE", "python:{python}-slim-bookworm")
+    reference = template.format(python="3.11")
+    try:
+        engine.images.get(reference)
+    except docker.errors.ImageNotFound:
+        try:
+            engine.images.pull(reference)
+        except docker.errors.APIError as error:
+            _missing(f"no base image {reference} here: {error.explanation}", "BENCH_REQUIRE_ENGINE")
+    return template
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Path of a Chromium for browser tests."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        path = shutil.which(name)
+        if path:
+            return path
+    _missing("no Chromium on PATH", "BENCH_REQUIRE_BROWSER")
+    raise AssertionError("unreachable: _missing always raises")

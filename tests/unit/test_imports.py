@@ -1,0 +1,62 @@
+"""One direction of imports: a part imports only from those before it."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import orchestrator
+
+PACKAGE = Path(orchestrator.__file__).parent
+ORDER = [
+    "errors", "domain", "events", "resources", "processes", "engine", "catalog", "matrix", "planning", "results",
+    "images", "devices", "runtimes", "running", "analysis", "regression", "bundles", "reporting", "cli",
+]  # fmt: skip
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE or path.stem != "__init__")
+
+
+def _part(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def _imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: relative import"
+            yield node.module or ""
+            if node.module == "orchestrator":
+                yield from (f"orchestrator.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_module_imports_only_from_parts_before_its_own(path: Path) -> None:
+    own = ORDER.index(_part(path))
+    later = [
+        name
+        for name in _imports(path)
+        if name.startswith("orchestrator.") and name.split(".")[1] in ORDER and ORDER.index(name.split(".")[1]) > own
+    ]
+    assert later == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_only_the_command_line_reads_the_environment(path: Path) -> None:
+    if _part(path) == "cli":
+        return
+    reads = [
+        node.lineno
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr in {"environ", "getenv"}
+    ]
+    assert reads == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_only_one_module_starts_processes_and_only_one_package_speaks_to_the_engine(path: Path) -> None:
+    imported = {name.split(".")[0] for name in _imports(path)}
+
+    assert "subprocess" not in imported or _part(path) == "processes"
+    assert "docker" not in imported or _part(path) in {"engine", "images", "runtimes", "bundles"}
