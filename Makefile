@@ -1,0 +1,73 @@
+# Two commands matter: `make matrix` and `make test`. `make help` lists the rest.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+MATRIX ?= matrix.yaml
+RUNTIME ?= auto
+RESULTS ?= results
+ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+ORCHESTRATOR := $(BIN)/orchestrator
+# The first interpreter on PATH that is new enough for the orchestrator.
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+
+$(VENV)/installed: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "make: no Python 3.11 or newer on PATH; install one, or say make PYTHON=/path/to/python" >&2; exit 3; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "make: $(PYTHON) has no venv module (Debian: apt install python3-venv)" >&2; exit 3; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/installed-dev: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+.PHONY: matrix
+matrix: $(VENV)/installed ## set up, run matrix.yaml, print the table and where the page is
+	$(ORCHESTRATOR) run -f $(MATRIX) --runtime $(RUNTIME) --results $(RESULTS) $(ARGS)
+
+.PHONY: plan
+plan: $(VENV)/installed ## what would run, what is skipped and why
+	$(ORCHESTRATOR) plan -f $(MATRIX) $(ARGS)
+
+.PHONY: images
+images: $(VENV)/installed ## build the images only
+	$(ORCHESTRATOR) build -f $(MATRIX) $(ARGS)
+
+.PHONY: run
+run: matrix ## the same as `make matrix`
+
+.PHONY: report
+report: $(VENV)/installed ## the table of the latest run again, and its page
+	$(ORCHESTRATOR) report --results $(RESULTS) $(ARGS)
+
+.PHONY: test
+test: $(VENV)/installed-dev ## all tests that run in about fifteen minutes; container tests where an engine answers
+	$(BIN)/python -m pytest -m "not slow and not gpu" $(ARGS)
+
+.PHONY: test-all
+test-all: $(VENV)/installed-dev ## every test, hours on a small machine
+	$(BIN)/python -m pytest $(ARGS)
+
+.PHONY: check
+check: $(VENV)/installed-dev ## format, lint, types, import rules, unit tests with coverage
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest tests/unit --cov --cov-report=term --cov-fail-under=90 $(ARGS)
+
+.PHONY: bench
+bench: $(VENV)/installed-dev ## measure the figures of docs/performance.md, side by side with the alternative
+	$(BIN)/python -m bench $(ARGS)
+
+.PHONY: clean
+clean: ## remove what tools leave in the tree, and .venv; results and images stay
+	rm -rf $(VENV) build dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
+	find orchestrator benchmarks bench tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "  variables: MATRIX=$(MATRIX) RUNTIME=$(RUNTIME) RESULTS=$(RESULTS) ARGS='--select mxnet-*'"
