@@ -1,0 +1,17 @@
+"""The contract as JSON Schemas, made from its types."""
+
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from orchestrator.domain import Outcome
+from orchestrator.results.contract import Request, Result, RunRecord
+
+NAMES = ("request", "result", "outcome", "run")
+_TYPES: dict[str, Any] = {"request": Request, "result": Result, "outcome": Outcome, "run": RunRecord}
+
+
+def contract_schema(name: str) -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of one file of a run; `name` is one of `NAMES`."""
+    schema = TypeAdapter(_TYPES[name]).json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

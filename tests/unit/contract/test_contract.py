@@ -1,0 +1,111 @@
+"""The file contract: schemas are current, golden files stay readable, wrong answers are refused with one line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from orchestrator.domain import Outcome, Status
+from orchestrator.results import store
+from orchestrator.results.contract import Request, Result, RunRecord
+from orchestrator.results.schemas import NAMES, contract_schema
+
+ROOT = Path(__file__).parents[3]
+GOLDEN = ROOT / "tests/golden/contract"
+TYPES = {"request": Request, "result": Result, "run": RunRecord}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_published_schema_is_the_one_made_from_the_types(name: str) -> None:
+    published = json.loads((ROOT / f"docs/schemas/{name}.schema.json").read_text())
+
+    assert published == contract_schema(name), f"run: orchestrator schema {name} > docs/schemas/{name}.schema.json"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_written_under_schema_1_satisfies_the_published_schema(name: str) -> None:
+    document = json.loads((GOLDEN / f"{name}.json").read_text())
+
+    jsonschema.validate(document, contract_schema(name))
+
+
+@pytest.mark.parametrize("name", ["request", "result", "run"])
+def test_a_file_written_under_schema_1_is_read_and_written_back_unchanged(name: str) -> None:
+    document = json.loads((GOLDEN / f"{name}.json").read_text())
+
+    assert TYPES[name].model_validate(document).model_dump(mode="json", by_alias=True) == document
+
+
+def _answer(tmp_path: Path, **changes: Any) -> Path:
+    document = json.loads((GOLDEN / "result.json").read_text()) | changes
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"schema": 2}, "result.json has schema 2; this orchestrator reads up to 1: upgrade it"),
+        ({"blocks": []}, "result.json: blocks: Tuple should have at least 1 item after validation, not 0"),
+        ({"surprise": 1}, "result.json: surprise: Extra inputs are not permitted"),
+        ({"latency_s": [float("nan")]}, "result.json holds NaN, which is no JSON number"),
+        ({"latency_s": [float("inf")]}, "result.json holds Infinity, which is no JSON number"),
+        ({"latency_s": [-1.0]}, "result.json: latency_s.0: Input should be greater than 0"),
+        ({"cell": None}, "result.json: cell: Input should be a valid string"),
+    ],
+)
+def test_an_answer_outside_the_contract_is_refused_in_one_line(
+    tmp_path: Path, changes: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(store.InvalidResultError) as caught:
+        store.read_result(_answer(tmp_path, **changes))
+
+    assert str(caught.value) == reason
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "result.json is not JSON: Expecting value: line 1 column 1 (char 0)"),
+        (b"\xff\xfe\x00", "result.json is not JSON: "),
+        (b"[1]", "result.json is not an object"),
+        (b"[" * 100_000, "result.json is not JSON: "),
+        (b'{"schema": 1e400}', "result.json: schema: "),
+    ],
+)
+def test_an_answer_that_is_no_document_is_refused_in_one_line(tmp_path: Path, content: bytes, reason: str) -> None:
+    path = tmp_path / "result.json"
+    path.write_bytes(content)
+
+    with pytest.raises(store.InvalidResultError) as caught:
+        store.read_result(path)
+
+    assert str(caught.value).startswith(reason)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_answer_says_so(tmp_path: Path) -> None:
+    with pytest.raises(store.InvalidResultError, match=r"^no result\.json was written$"):
+        store.read_result(tmp_path / "result.json")
+
+
+def test_an_answer_too_large_to_be_one_is_not_even_read(tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    with path.open("wb") as file:
+        file.truncate(store.MAX_RESULT_BYTES + 1)
+
+    with pytest.raises(store.InvalidResultError, match="is larger than"):
+        store.read_result(path)
+
+
+def test_an_outcome_is_read_back_equal(tmp_path: Path) -> None:
+    run = store.Run(tmp_path / "run")
+    outcome = Outcome("mxnet-1.9.1-cpu/lenet-train-b200", 0, Status.TIMEOUT, "still running after 600 s", wall_s=600.2)
+
+    run.write_outcome(outcome)
+
+    assert run.outcome(outcome.cell_id, 0) == outcome
+    assert run.outcome(outcome.cell_id, 1) is None

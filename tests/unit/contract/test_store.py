@@ -1,0 +1,141 @@
+"""The results folder: atomic, never shrinking, one writer at a time."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from orchestrator.domain import (
+    Cell,
+    Environment,
+    Framework,
+    ImageSpec,
+    Mode,
+    Outcome,
+    Plan,
+    Skip,
+    Status,
+    System,
+    Workload,
+)
+from orchestrator.errors import HostError, InputError
+from orchestrator.results import store
+from orchestrator.results.contract import Request, RunRecord
+
+MXNET = Framework("mxnet", "1.5.1", python="3.11")
+CELL = Cell(
+    id="keras-mxnet-2.2.4.3-on-mxnet-1.5.1-cpu/lenet-train-b200",
+    framework=Framework("keras-mxnet", "2.2.4.3", backend=MXNET, python="3.6", packages=(("numpy", "1.16.6"),)),
+    system=System("cpu", cpus=2, memory_bytes=8 * 2**30),
+    workload=Workload("lenet", Mode.TRAIN, 200),
+    image="bench/keras-mxnet:2.2.4.3-on-mxnet-1.5.1-cpu",
+    options=(("fused", True), ("rate", 0.5), ("steps", 3), ("layout", "first")),
+    repeats=2,
+)
+PLAN = Plan(
+    name="default",
+    seed=7,
+    images=(
+        ImageSpec("bench/keras-mxnet", "2.2.4.3-on-mxnet-1.5.1-cpu", "cpu", CELL.framework, Environment("k", "3.6")),
+    ),
+    cells=(CELL,),
+    skips=(Skip("x/y", "excluded"),),
+    warnings=("w",),
+)
+
+
+def _record(plan: Plan = PLAN) -> RunRecord:
+    return RunRecord(
+        run="r", created_at="2026-11-21T15:30:00Z", orchestrator_version="0", runtime="docker", host={},
+        plan=store.plan_to_json(plan), matrix={},
+    )  # fmt: skip
+
+
+def test_a_plan_survives_the_way_through_json_unchanged() -> None:
+    assert store.plan_from_json(json.loads(json.dumps(store.plan_to_json(PLAN)))) == PLAN
+
+
+def test_a_run_knows_the_plan_it_was_made_with(tmp_path: Path) -> None:
+    run = store.Run(tmp_path / "r")
+    run.write_record(_record())
+
+    assert run.plan() == PLAN
+    assert [found.name for found in store.runs(tmp_path)] == ["r"]
+
+
+def test_a_results_folder_that_does_not_exist_holds_no_runs(tmp_path: Path) -> None:
+    assert store.runs(tmp_path / "nowhere") == []
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "no such run; `orchestrator runs` lists what there is"),
+        ("", "not a run record"),
+        ("[]", "not a run record"),
+        ('{"schema": "x"}', "not a run record"),
+        ('{"schema": 9}', "schema 9 is newer than this orchestrator reads (1): upgrade it"),
+    ],
+)
+def test_a_broken_run_record_is_bad_input_with_its_place(tmp_path: Path, content: str | None, message: str) -> None:
+    run = store.Run(tmp_path / "r")
+    if content is not None:
+        run.folder.mkdir()
+        (run.folder / "run.json").write_text(content)
+
+    with pytest.raises(InputError) as caught:
+        run.record()
+
+    assert str(run.folder / "run.json") in str(caught.value)
+    assert message in str(caught.value)
+
+
+def test_a_failed_write_leaves_the_old_file_whole_and_nothing_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "outcome.json"
+    store.write_atomically(path, "old")
+
+    def full_disk(descriptor: int) -> None:
+        raise OSError(28, os.strerror(28))
+
+    monkeypatch.setattr(os, "fsync", full_disk)
+    with pytest.raises(HostError, match="No space left on device; free some space or choose --results"):
+        store.write_atomically(path, "new")
+
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("outcome.json", "old")]
+
+
+def test_outcomes_come_by_cell_and_repeat_and_only_those_that_were_recorded(tmp_path: Path) -> None:
+    run = store.Run(tmp_path / "r")
+    run.write_outcome(Outcome(CELL.id, 1, Status.FAILED, "boom"))
+
+    assert [(outcome.repeat, outcome.status) for outcome in run.outcomes(PLAN.cells)] == [(1, Status.FAILED)]
+
+
+def test_an_unreadable_outcome_counts_as_not_recorded(tmp_path: Path) -> None:
+    run = store.Run(tmp_path / "r")
+    run.write_outcome(Outcome(CELL.id, 0, Status.OK))
+    (run.repeat_folder(CELL.id, 0) / "outcome.json").write_text('{"cell_id": ')
+
+    assert run.outcome(CELL.id, 0) is None
+
+
+def test_a_request_is_in_its_folder_before_anything_is_launched(tmp_path: Path) -> None:
+    run = store.Run(tmp_path / "r")
+    request = Request(
+        cell=CELL.id, repeat=1, framework="mxnet", builder="mxnet", model="lenet", mode=Mode.TRAIN, batch_size=200
+    )
+
+    folder = run.prepare(request)
+
+    assert folder == tmp_path / "r" / CELL.id / "1"
+    assert Request.model_validate_json((folder / "request.json").read_text()) == request
+
+
+def test_a_second_orchestrator_is_told_to_wait(tmp_path: Path) -> None:
+    run = store.Run(tmp_path)
+
+    with run.lock(), pytest.raises(HostError, match="another orchestrator is writing this run"):
+        store.Run(tmp_path).lock()
