@@ -101,7 +101,9 @@ class Run:
             document = json.loads(path.read_bytes())
             schema = document.get("schema", 0)
             if schema > SCHEMA:
-                raise InputError(f"{path}: schema {schema} is newer than this orchestrator reads ({SCHEMA}): upgrade it")
+                raise InputError(
+                    f"{path}: schema {schema} is newer than this orchestrator reads ({SCHEMA}): upgrade it"
+                )
             return RunRecord.model_validate(document)
         except FileNotFoundError:
             raise InputError(f"{path}: no such run; `orchestrator runs` lists what there is") from None
