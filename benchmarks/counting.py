@@ -1,0 +1,28 @@
+"""Shapes, parameters and multiply-adds of a model, counted without any framework."""
+
+
+def size(shape):
+    """Number of values in a tensor of this shape."""
+    count = 1
+    for extent in shape:
+        count *= extent
+    return count
+
+
+def parameters(layers):
+    """Logical parameters of recorded layers: weights and biases, each once."""
+    return sum(size(parameter.shape) for layer in layers for parameter in layer.parameters)
+
+
+def multiply_adds(layers):
+    """Multiply-adds of one sample's forward pass, in convolutions and matrix products (biases and the rest are free)."""
+    return sum(_multiply_adds(layer) for layer in layers)
+
+
+def _multiply_adds(layer):
+    if layer.kind == "conv2d":
+        weight = layer.parameters[0].shape
+        return size(weight) * size(layer.output_shape[1:])
+    if layer.kind == "dense":
+        return size(layer.parameters[0].shape)
+    return 0
