@@ -1,0 +1,149 @@
+"""From the raw samples of a result to the figures of a repeat, and from repeats to those of a cell."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from orchestrator.analysis.estimates import Estimate, estimate, variation
+from orchestrator.results.contract import Block, Result
+
+PHASES = ("create", "import", "build", "first_step", "warmup", "steady", "latency")
+"""Where a container's life goes, in order; `create` is measured by the host."""
+_MOST_LATENCIES = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Percentiles:
+    """Wall time of one step, in seconds, from a pass that is synchronised at every step."""
+
+    p50_s: float
+    p90_s: float
+    p99_s: float
+    n: int
+    """Steps pooled over the repeats; with fewer than 100 the p99 is hardly more than the slowest step."""
+
+
+def percentiles(step_s: Sequence[float]) -> Percentiles | None:
+    """Percentiles of pooled step times by linear interpolation (Hyndman and Fan, type 7); None without steps."""
+    if not step_s:
+        return None
+    p50, p90, p99 = (float(value) for value in np.percentile(step_s, (50, 90, 99)))
+    return Percentiles(p50, p90, p99, len(step_s))
+
+
+def repeat_value(blocks: Sequence[Block]) -> float:
+    """Throughput of one repeat in samples/s: the median over its timed blocks of samples ÷ wall time."""
+    return float(np.median([block.samples / block.wall_s for block in blocks]))
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatMeasurement:
+    """What one container measured."""
+
+    samples_per_s: float
+    block_variation: float | None
+    """Coefficient of variation over the timed blocks."""
+    cpu_cores: float
+    """CPU time ÷ wall time over the timed blocks: how many cores were busy."""
+    phases_s: tuple[tuple[str, float], ...]
+    peak_rss_bytes: int
+    peak_device_bytes: int | None
+    step_s: tuple[float, ...]
+    first_loss: float | None
+    last_loss: float | None
+    parameters: int
+    multiply_adds: int
+    """Per sample, forward pass."""
+
+
+def repeat_measurement(result: Result, create_s: float | None) -> RepeatMeasurement:
+    """Summarise the raw samples of one repeat; `create_s` is the host's time to start the container, if known."""
+    rates = [block.samples / block.wall_s for block in result.blocks]
+    inside = [(phase, float(getattr(result.phases, f"{phase}_s"))) for phase in PHASES[1:]]
+    return RepeatMeasurement(
+        samples_per_s=repeat_value(result.blocks),
+        block_variation=variation(rates),
+        cpu_cores=sum(block.cpu_s for block in result.blocks) / sum(block.wall_s for block in result.blocks),
+        phases_s=(*([("create", create_s)] if create_s is not None else []), *inside),
+        peak_rss_bytes=result.memory.peak_rss_bytes,
+        peak_device_bytes=result.memory.peak_device_bytes,
+        step_s=result.latency_s,
+        first_loss=result.loss.first if result.loss else None,
+        last_loss=result.loss.last if result.loss else None,
+        parameters=result.model.parameters,
+        multiply_adds=result.model.multiply_adds,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What the `ok` repeats of one cell say together."""
+
+    throughput: Estimate
+    """Samples/s."""
+    latency: Percentiles | None
+    phases_s: tuple[tuple[str, float], ...]
+    """Mean over the repeats."""
+    start_s: float
+    """Import, build and first step: what a user waits before work begins."""
+    peak_rss_bytes: int
+    """The highest of any repeat, as is `peak_device_bytes`."""
+    peak_device_bytes: int | None
+    cpu_cores: float
+    repeat_variation: float | None
+    """Coefficient of variation between repeats."""
+    block_variation: float | None
+    """Coefficient of variation between the blocks of a repeat, median over the repeats."""
+    first_loss: float | None
+    last_loss: float | None
+    """Medians over the repeats."""
+    parameters: int
+    multiply_adds: int
+    step_s: tuple[float, ...]
+    """Step times pooled over the repeats, for drawing: sorted, thinned evenly when there are many."""
+
+
+def measurement(repeats: Sequence[RepeatMeasurement]) -> Measurement:
+    """Summarise the repeats of one cell; raises `ValueError` where there is none."""
+    values = [repeat.samples_per_s for repeat in repeats]
+    pooled = sorted(step for repeat in repeats for step in repeat.step_s)
+    phases = mean_phases([repeat.phases_s for repeat in repeats])
+    device = [repeat.peak_device_bytes for repeat in repeats if repeat.peak_device_bytes is not None]
+    return Measurement(
+        throughput=estimate(values),
+        latency=percentiles(pooled),
+        phases_s=phases,
+        start_s=sum(seconds for phase, seconds in phases if phase in {"import", "build", "first_step"}),
+        peak_rss_bytes=max(repeat.peak_rss_bytes for repeat in repeats),
+        peak_device_bytes=max(device, default=None),
+        cpu_cores=float(np.mean([repeat.cpu_cores for repeat in repeats])),
+        repeat_variation=variation(values),
+        block_variation=_median([repeat.block_variation for repeat in repeats]),
+        first_loss=_median([repeat.first_loss for repeat in repeats]),
+        last_loss=_median([repeat.last_loss for repeat in repeats]),
+        parameters=repeats[0].parameters,
+        multiply_adds=repeats[0].multiply_adds,
+        step_s=thin(pooled),
+    )
+
+
+def mean_phases(repeats: Sequence[Sequence[tuple[str, float]]]) -> tuple[tuple[str, float], ...]:
+    """Mean seconds per phase, in order, over the repeats that know the phase."""
+    known: dict[str, list[float]] = {phase: [] for phase in PHASES}
+    for repeat in repeats:
+        for phase, seconds in repeat:
+            known[phase].append(seconds)
+    return tuple((phase, sum(values) / len(values)) for phase, values in known.items() if values)
+
+
+def thin(ordered: Sequence[float], most: int = _MOST_LATENCIES) -> tuple[float, ...]:
+    """Keep at most `most` evenly spaced order statistics, the smallest and the largest among them."""
+    if len(ordered) <= most:
+        return tuple(ordered)
+    return tuple(ordered[round(index * (len(ordered) - 1) / (most - 1))] for index in range(most))
+
+
+def _median(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.median(known)) if known else None

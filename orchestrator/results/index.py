@@ -1,0 +1,224 @@
+"""An index of many runs for quick listings: a cache, brought up to date from the files whenever it is read.
+
+It lives in the user's cache folder, never beside the results, which may be on NFS. Every use happens under one file
+lock; a broken, older or newer index is thrown away and built again; where the cache folder cannot be used, the index
+is built in memory.
+"""
+
+import hashlib
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import astuple, dataclass, fields
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from filelock import FileLock
+
+from orchestrator.domain import Outcome, Status
+from orchestrator.errors import InputError
+from orchestrator.results.store import Run, plan_from_json
+
+_VERSION = 1
+_SCHEMA = """
+CREATE TABLE run (
+    name TEXT PRIMARY KEY, mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL,
+    created_at TEXT NOT NULL, matrix TEXT NOT NULL, runtime TEXT NOT NULL, host TEXT NOT NULL,
+    cells INTEGER NOT NULL, planned INTEGER NOT NULL, skips INTEGER NOT NULL, problem TEXT NOT NULL
+);
+CREATE TABLE outcome (
+    run TEXT NOT NULL REFERENCES run(name) ON DELETE CASCADE, path TEXT NOT NULL,
+    mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL, started_s REAL,
+    cell_id TEXT NOT NULL, repeat INTEGER NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL, log TEXT,
+    attempts INTEGER NOT NULL, started_at TEXT NOT NULL, wall_s REAL NOT NULL, create_s REAL,
+    exit_code INTEGER, image_id TEXT,
+    PRIMARY KEY (run, path)
+);
+"""
+_OUTCOME_FIELDS = tuple(field.name for field in fields(Outcome))
+_RUN_FIELDS = ("created_at", "matrix", "runtime", "host", "cells", "planned", "skips", "problem")
+_STORE_RUN = (
+    f"INSERT INTO run (name, mtime_ns, size, {', '.join(_RUN_FIELDS)}) VALUES (?, ?, ?{', ?' * len(_RUN_FIELDS)}) "  # noqa: S608 -- names of our own fields
+    f"ON CONFLICT (name) DO UPDATE SET mtime_ns = excluded.mtime_ns, size = excluded.size, "
+    + ", ".join(f"{name} = excluded.{name}" for name in _RUN_FIELDS)
+)
+_STORE_OUTCOME = (
+    f"INSERT OR REPLACE INTO outcome (run, path, mtime_ns, size, started_s, {', '.join(_OUTCOME_FIELDS)}) "  # noqa: S608 -- names of our own fields
+    f"VALUES (?, ?, ?, ?, ?{', ?' * len(_OUTCOME_FIELDS)})"
+)
+_Stamp = tuple[int, int]
+"""Modification time in ns and size in bytes: a file that keeps both is not read again."""
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """One run in a list of runs."""
+
+    name: str
+    created_at: str
+    """ISO 8601, UTC."""
+    matrix: str
+    runtime: str
+    host: str
+    cells: int
+    planned: int
+    """Cells × repeats."""
+    skips: int
+    counts: tuple[tuple[Status, int], ...]
+    """Outcomes recorded so far, in the order of `Status`; statuses without one left out."""
+    wall_s: float | None
+    """From the start of the first repeat to the end of the last; None where nothing was launched."""
+    problem: str = ""
+    """Why `run.json` could not be read; then only the name and the counts are known."""
+
+    @property
+    def pending(self) -> int:
+        """Planned repeats without an outcome: still to come, or lost when the run was killed."""
+        return max(0, self.planned - sum(count for _, count in self.counts))
+
+
+def summaries(results: Path, cache: Path) -> tuple[RunSummary, ...]:
+    """Every run below `results`, oldest first, through an index in the folder `cache`."""
+    return _read(results, cache, _summaries)
+
+
+def outcomes(results: Path, cache: Path, run: str) -> tuple[Outcome, ...]:
+    """Every recorded outcome of one run, by cell and repeat, through the index."""
+
+    def query(connection: sqlite3.Connection) -> tuple[Outcome, ...]:
+        rows = connection.execute(
+            f"SELECT {', '.join(_OUTCOME_FIELDS)} FROM outcome WHERE run = ? ORDER BY cell_id, repeat",  # noqa: S608 -- names of our own fields
+            (run,),
+        )
+        return tuple(_outcome(row) for row in rows)
+
+    return _read(results, cache, query)
+
+
+def _read(results: Path, cache: Path, query: Callable[[sqlite3.Connection], _T]) -> _T:
+    key = hashlib.sha256(os.fsencode(results.resolve())).hexdigest()[:16]
+    path = cache / f"results-{key}.sqlite"
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        with FileLock(cache / f"results-{key}.lock"):
+            try:
+                return _refreshed(path, results, query)
+            except sqlite3.DatabaseError:
+                for part in (path, path.with_name(f"{path.name}-journal")):
+                    part.unlink(missing_ok=True)
+                return _refreshed(path, results, query)
+    except (OSError, sqlite3.DatabaseError):
+        return _refreshed(Path(":memory:"), results, query)
+
+
+def _refreshed(path: Path, results: Path, query: Callable[[sqlite3.Connection], _T]) -> _T:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA foreign_keys = ON")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version not in (0, _VERSION):
+            raise sqlite3.DatabaseError(f"index version {version}")
+        if version == 0:
+            connection.executescript(f"{_SCHEMA} PRAGMA user_version = {_VERSION};")
+        with connection:
+            _refresh(connection, results)
+        return query(connection)
+
+
+def _refresh(connection: sqlite3.Connection, results: Path) -> None:
+    known = {name: (mtime, size) for name, mtime, size in connection.execute("SELECT name, mtime_ns, size FROM run")}
+    present = dict(_run_folders(results))
+    connection.executemany("DELETE FROM run WHERE name = ?", [(name,) for name in known.keys() - present.keys()])
+    for name, stamp in present.items():
+        run = Run(results / name)
+        if known.get(name) != stamp:
+            connection.execute(_STORE_RUN, (name, *stamp, *_run_columns(run)))
+        _refresh_outcomes(connection, run)
+
+
+def _refresh_outcomes(connection: sqlite3.Connection, run: Run) -> None:
+    rows = connection.execute("SELECT path, mtime_ns, size FROM outcome WHERE run = ?", (run.name,))
+    known = {path: (mtime, size) for path, mtime, size in rows}
+    seen = set()
+    for cell_id, repeat, stamp in _outcome_files(run.folder, ""):
+        path = f"{cell_id}/{repeat}"
+        outcome = None if known.get(path) == stamp else run.outcome(cell_id, repeat)
+        if outcome is not None:
+            row = (run.name, path, *stamp, _seconds(outcome.started_at), *astuple(outcome))
+            connection.execute(_STORE_OUTCOME, row)
+        if outcome is not None or known.get(path) == stamp:
+            seen.add(path)
+    gone = [(run.name, path) for path in known.keys() - seen]
+    connection.executemany("DELETE FROM outcome WHERE run = ? AND path = ?", gone)
+
+
+def _run_folders(results: Path) -> Iterator[tuple[str, _Stamp]]:
+    if not results.is_dir():
+        return
+    for entry in os.scandir(results):
+        try:
+            stat = (Path(entry) / "run.json").stat()
+        except OSError:
+            continue
+        yield entry.name, (stat.st_mtime_ns, stat.st_size)
+
+
+def _outcome_files(folder: Path, cell_id: str) -> Iterator[tuple[str, int, _Stamp]]:
+    """Every `<cell id>/<repeat>/outcome.json` below a run's folder, without opening one."""
+    try:
+        entries = [entry for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return
+    for entry in entries:
+        try:
+            stat = (Path(entry) / "outcome.json").stat()
+        except OSError:
+            yield from _outcome_files(Path(entry), f"{cell_id}/{entry.name}".lstrip("/"))
+            continue
+        if cell_id and entry.name.isdecimal():
+            yield cell_id, int(entry.name), (stat.st_mtime_ns, stat.st_size)
+
+
+def _run_columns(run: Run) -> tuple[Any, ...]:
+    try:
+        record = run.record()
+        plan = plan_from_json(record.plan)
+    except InputError as error:
+        return ("", "", "", "", 0, 0, 0, str(error))
+    planned = sum(cell.repeats for cell in plan.cells)
+    host = str(record.host.get("name", ""))
+    return (record.created_at, plan.name, record.runtime, host, len(plan.cells), planned, len(plan.skips), "")
+
+
+def _summaries(connection: sqlite3.Connection) -> tuple[RunSummary, ...]:
+    counts: dict[str, dict[str, int]] = {}
+    for run, status, count in connection.execute("SELECT run, status, count(*) FROM outcome GROUP BY run, status"):
+        counts.setdefault(run, {})[status] = count
+    rows = connection.execute(
+        "SELECT name, created_at, matrix, runtime, host, cells, planned, skips, problem, "
+        "max(started_s + outcome.wall_s) - min(started_s) FROM run LEFT JOIN outcome ON outcome.run = run.name "
+        "GROUP BY run.name ORDER BY run.name"
+    )
+    return tuple(
+        RunSummary(
+            *(name, created_at, matrix, runtime, host, cells, planned, skips),
+            tuple((status, counts[name][status]) for status in Status if status in counts.get(name, {})),
+            wall_s,
+            problem,
+        )
+        for name, created_at, matrix, runtime, host, cells, planned, skips, problem, wall_s in rows
+    )
+
+
+def _outcome(row: tuple[Any, ...]) -> Outcome:
+    values = dict(zip(_OUTCOME_FIELDS, row, strict=True))
+    return Outcome(**values | {"status": Status(values["status"])})
+
+
+def _seconds(started_at: str) -> float | None:
+    try:
+        return datetime.fromisoformat(started_at).timestamp()
+    except ValueError:
+        return None
