@@ -1,1 +1,7 @@
+"""What a host has, and which part of it a cell is given."""
 
+from orchestrator.devices.allocation import Allocation, NoDevice, allocate
+from orchestrator.devices.facts import host_facts
+from orchestrator.devices.inventory import Cpu, Gpu, Inventory, inventory
+
+__all__ = ["Allocation", "Cpu", "Gpu", "Inventory", "NoDevice", "allocate", "host_facts", "inventory"]

@@ -1,0 +1,50 @@
+"""Which CPUs and GPUs a system is given, decided from an inventory alone."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from orchestrator.devices.inventory import Cpu, Gpu, Inventory
+from orchestrator.domain import System
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """What one cell may use."""
+
+    cpus: tuple[int, ...]
+    """Logical CPUs, ascending."""
+    gpus: tuple[Gpu, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NoDevice:
+    """Why this host cannot serve a system, in one line."""
+
+    reason: str
+
+
+def allocate(system: System, inventory: Inventory) -> Allocation | NoDevice:
+    """Give a system its CPUs and GPUs; memory is a ceiling that the runtime sets, not something given.
+
+    A cpuset takes one logical CPU of each physical core, socket by socket, before it takes any core's second.
+    """
+    if system.gpus > len(inventory.gpus):
+        return NoDevice(f"{system.name} needs {_count(system.gpus, 'GPU')}; this host has {len(inventory.gpus)}")
+    if system.cpus is not None and system.cpus > len(inventory.cpus):
+        return NoDevice(f"{system.name} needs {_count(system.cpus, 'CPU')}; this host has {len(inventory.cpus)}")
+    chosen = by_preference(inventory.cpus)[: system.cpus]
+    return Allocation(tuple(sorted(cpu.id for cpu in chosen)), inventory.gpus[: system.gpus])
+
+
+def by_preference(cpus: tuple[Cpu, ...]) -> tuple[Cpu, ...]:
+    """Order CPUs so that any first N of them share as few physical cores, then as few sockets, as can be."""
+    seen: Counter[tuple[int, int]] = Counter()
+    ranked = []
+    for cpu in sorted(cpus, key=lambda cpu: cpu.id):
+        ranked.append((seen[cpu.socket, cpu.core], cpu.socket, cpu.core, cpu))
+        seen[cpu.socket, cpu.core] += 1
+    return tuple(cpu for *_, cpu in sorted(ranked, key=lambda entry: entry[:3]))
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

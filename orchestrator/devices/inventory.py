@@ -1,0 +1,109 @@
+"""What this host has: the CPUs a process may use, memory and GPUs."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pynvml
+
+SYS_CPU = Path("/sys/devices/system/cpu")
+
+
+@dataclass(frozen=True, slots=True)
+class Cpu:
+    """One logical CPU and where it sits."""
+
+    id: int
+    core: int
+    """Physical core, unique within its socket."""
+    socket: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """One GPU, as its driver names it."""
+
+    index: int
+    uuid: str
+    name: str
+    memory_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """What cells can be given."""
+
+    cpus: tuple[Cpu, ...]
+    memory_bytes: int
+    gpus: tuple[Gpu, ...] = ()
+    driver: str | None = None
+    """Version of the GPU driver; None where there is none."""
+
+
+def inventory(sys_cpu: Path = SYS_CPU) -> Inventory:
+    """Ask the kernel and the GPU driver of this host; without a driver there are no GPUs."""
+    gpus, driver = _gpus()
+    return Inventory(
+        cpus=cpus(tuple(sorted(os.sched_getaffinity(0))), sys_cpu),
+        memory_bytes=os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
+        gpus=gpus,
+        driver=driver,
+    )
+
+
+def cpus(ids: tuple[int, ...], sys_cpu: Path) -> tuple[Cpu, ...]:
+    """Place logical CPUs on cores and sockets; where the kernel does not tell, each is a core of its own."""
+    found = []
+    for number in ids:
+        topology = sys_cpu / f"cpu{number}" / "topology"
+        core = _number(topology / "core_id", default=number)
+        found.append(Cpu(number, core, max(0, _number(topology / "physical_package_id", default=0))))
+    return tuple(found)
+
+
+def _number(path: Path, default: int) -> int:
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):
+        return default
+
+
+def _gpus() -> tuple[tuple[Gpu, ...], str | None]:
+    with _nvml() as nvml:
+        if nvml is None:
+            return (), None
+        found = (_gpu(nvml, index) for index in range(nvml.nvmlDeviceGetCount()))
+        return tuple(gpu for gpu in found if gpu), _text(nvml.nvmlSystemGetDriverVersion())
+
+
+def _gpu(nvml: Any, index: int) -> Gpu | None:
+    try:
+        handle = nvml.nvmlDeviceGetHandleByIndex(index)
+        return Gpu(
+            index=index,
+            uuid=_text(nvml.nvmlDeviceGetUUID(handle)),
+            name=_text(nvml.nvmlDeviceGetName(handle)),
+            memory_bytes=int(nvml.nvmlDeviceGetMemoryInfo(handle).total),
+        )
+    except pynvml.NVMLError:
+        return None  # fallen off the bus, or not ours to use: nothing to give a cell
+
+
+@contextmanager
+def _nvml() -> Iterator[Any]:
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError:
+        yield None
+        return
+    try:
+        yield pynvml
+    finally:
+        pynvml.nvmlShutdown()
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode() if isinstance(value, bytes) else value
