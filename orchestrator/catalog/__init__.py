@@ -1,6 +1,20 @@
 """Framework releases as data: `images/catalog/*.yaml` → what an environment holds."""
 
-from orchestrator.catalog.catalog import Catalog, UnsupportedError, load
+from orchestrator.catalog.catalog import Catalog, UnsupportedError, requirement
 from orchestrator.catalog.model import Entry, Gpu, Option, Release
+from orchestrator.catalog.models import DATASETS, ModelInfo, load_models
+from orchestrator.catalog.reading import load
 
-__all__ = ["Catalog", "Entry", "Gpu", "Option", "Release", "UnsupportedError", "load"]
+__all__ = [
+    "DATASETS",
+    "Catalog",
+    "Entry",
+    "Gpu",
+    "ModelInfo",
+    "Option",
+    "Release",
+    "UnsupportedError",
+    "load",
+    "load_models",
+    "requirement",
+]

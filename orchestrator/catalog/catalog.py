@@ -1,0 +1,184 @@
+"""The catalog: which framework releases there are, and what the environment of each one holds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from orchestrator.catalog.model import Entry, Option, Release
+from orchestrator.domain import Environment, Framework
+
+
+class UnsupportedError(Exception):
+    """A framework, version, Python or system that the catalog has no environment for; says why and the way out."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """Every framework by its name; flavours are names within an entry."""
+
+    entries: Mapping[str, Entry]
+
+    def names(self) -> tuple[str, ...]:
+        """All frameworks and their flavours, in alphabetical order of the framework."""
+        return tuple(name for entry in self.entries.values() for name in entry.packages)
+
+    def family(self, name: str) -> str | None:
+        """The framework that a flavour belongs to: `mxnet` for `mxnet-mkl` and for itself; None where unknown."""
+        return next((family for family, entry in self.entries.items() if name in entry.packages), None)
+
+    def entry(self, name: str) -> Entry | None:
+        """The entry of a framework or flavour; None where there is none."""
+        family = self.family(name)
+        return self.entries[family] if family else None
+
+    def options(self, name: str) -> Mapping[str, Option]:
+        """Options of a framework or flavour by name; none where it is unknown."""
+        entry = self.entry(name)
+        return entry.options if entry else {}
+
+    def release(self, framework: Framework) -> Release:
+        """The range that holds a framework's version, its front-end's where it runs on a backend.
+
+        Raises `UnsupportedError`.
+        """
+        releases = self._entry(framework).releases
+        try:
+            version = Version(framework.version)
+        except InvalidVersion:
+            raise UnsupportedError(f"{framework.version!r} is no version of {framework.name}") from None
+        for release in releases:
+            if SpecifierSet(release.versions).contains(version, prereleases=True):
+                return release
+        ranges = " or ".join(release.versions for release in releases)
+        raise UnsupportedError(
+            f"the catalog knows {framework.name} {ranges}, not {framework.version}; "
+            f"add a line to images/catalog/{self.family(framework.name)}.yaml"
+        )
+
+    def pythons(self, framework: Framework) -> tuple[str, ...]:
+        """Python versions that a framework, and its backend, run on; the default first. Raises `UnsupportedError`."""
+        own = self.release(framework).python
+        if framework.backend is None:
+            return own
+        other = self.release(framework.backend).python
+        both = tuple(python for python in own if python in other)
+        if not both:
+            raise UnsupportedError(
+                f"{framework.label} share no Python: {', '.join(own)} against {', '.join(other)} in the catalog"
+            )
+        return both
+
+    def default_python(self, framework: Framework) -> str:
+        """The Python that is taken where the matrix names none. Raises `UnsupportedError`."""
+        return self.pythons(framework)[0]
+
+    def size_mb(self, framework: Framework) -> int:
+        """About what its environment adds to the base image; 0 where the user brings the image."""
+        if framework.image or framework.dockerfile:
+            return 0
+        backend = self.size_mb(framework.backend) if framework.backend else 0
+        return self.release(framework).size_mb + backend
+
+    def environment(self, framework: Framework, gpus: int) -> Environment:
+        """What a framework needs, on a system with that many GPUs.
+
+        The user's own image or Dockerfile is asked for nothing but our builder. Raises `UnsupportedError`.
+        """
+        builder = self._entry(framework).builder
+        if framework.image or framework.dockerfile:
+            return Environment(builder=builder, python="")
+        pythons = self.pythons(framework)
+        python = framework.python or pythons[0]
+        if python not in pythons:
+            raise UnsupportedError(
+                f"{framework.label} does not run on Python {python}; the catalog has {', '.join(pythons)}"
+            )
+        parts = [self._part(framework, gpus)]
+        if framework.backend:
+            parts.append(self._part(framework.backend, gpus))
+        return _merged(builder, python, parts, framework.packages)
+
+    def _entry(self, framework: Framework) -> Entry:
+        entry = self.entry(framework.name)
+        if entry is None:
+            raise UnsupportedError(f"the catalog has no framework {framework.name!r}")
+        return entry
+
+    def _part(self, framework: Framework, gpus: int) -> "_Part":
+        entry, release = self._entry(framework), self.release(framework)
+        distribution = entry.packages[framework.name]
+        requirements, cuda_image = release.requirements, None
+        if gpus and framework.backend is None:
+            gpu = release.gpu
+            if gpu is None or (gpu.packages and distribution not in gpu.packages):
+                raise UnsupportedError(
+                    f"the catalog has no GPU build of {framework.label}; "
+                    f"add `gpu` to its range in images/catalog/{self.family(framework.name)}.yaml"
+                )
+            distribution = gpu.packages.get(distribution, distribution)
+            requirements, cuda_image = (*requirements, *gpu.requirements), gpu.cuda_image
+        return _Part(
+            release=release,
+            pin=(distribution, framework.version),
+            requirements=requirements,
+            cuda_image=cuda_image,
+            package_index=None if gpus else release.cpu_index,
+        )
+
+
+def requirement(distribution: str, version: str) -> str:
+    """A pip requirement of one version that also takes its post-releases, as some exist only so (MXNet 1.7.0).
+
+    A version with a post-release, development or local part is taken literally. PEP 440 orders 1.7.0 < 1.7.0.post1 <
+    1.7.0.1, and ignores the local part of a candidate (2.13.0+cpu), so that the range holds that one release.
+    """
+    parsed = Version(version)
+    if parsed.is_postrelease or parsed.is_devrelease or parsed.local:
+        return f"{distribution}=={version}"
+    return f"{distribution}>={version},<={version}.post9999"
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What one of a framework and its backend brings into the environment."""
+
+    release: Release
+    pin: tuple[str, str]
+    requirements: tuple[str, ...]
+    cuda_image: str | None
+    package_index: str | None
+
+
+def _merged(builder: str, python: str, parts: list[_Part], packages: tuple[tuple[str, str], ...]) -> Environment:
+    """One environment of a framework, its backend, and what the user pins over both."""
+    pins = [part.pin for part in parts if part.pin[0]]
+    overridden = {canonicalize_name(name) for name, _ in packages}
+    pins = [pin for pin in pins if _bare(pin[0]) not in overridden] + list(packages)
+    others = dict.fromkeys(line for part in parts for line in part.requirements if _bare(line) not in overridden)
+    releases = [part.release for part in parts]
+    return Environment(
+        builder=builder,
+        python=python,
+        requirements=(*(requirement(*pin) for pin in pins), *others),
+        system_packages=tuple(dict.fromkeys(name for release in releases for name in release.system_packages)),
+        cuda_image=next((part.cuda_image for part in parts if part.cuda_image), None),
+        package_index=next((part.package_index for part in parts if part.package_index), None),
+        variables=tuple(
+            sorted({name: text for release in releases for name, text in release.variables.items()}.items())
+        ),
+        links=tuple(sorted({link: target for release in releases for link, target in release.links.items()}.items())),
+        expected_versions=tuple((Requirement(name).name, version) for name, version in pins),
+    )
+
+
+def _bare(line: str) -> str:
+    """The distribution that a requirement names, without extras and versions."""
+    return canonicalize_name(Requirement(line).name)

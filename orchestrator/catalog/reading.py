@@ -1,0 +1,105 @@
+"""Reading `images/catalog/*.yaml`: every mistake in every file, each with its place."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.version import InvalidVersion, Version
+from pydantic import ValidationError
+
+from orchestrator.catalog import source
+from orchestrator.catalog.catalog import Catalog
+from orchestrator.catalog.model import Entry, Release
+from orchestrator.errors import InputError
+
+
+def load(folder: Path) -> Catalog:
+    """Read every `*.yaml` of a folder; its name is the framework's.
+
+    Raises `InputError` with a line for every mistake in every file.
+    """
+    entries: dict[str, Entry] = {}
+    mistakes: list[str] = []
+    for path in sorted(folder.glob("*.yaml")):
+        try:
+            entries[path.stem] = _entry(path)
+        except InputError as error:
+            mistakes.extend(error.messages)
+    if not entries and not mistakes:
+        raise InputError(f"{folder}: holds no framework; it should be the folder images/catalog")
+    if not mistakes:
+        mistakes.extend(_across(folder, entries))
+    if mistakes:
+        raise InputError(*mistakes)
+    return Catalog(MappingProxyType(entries))
+
+
+def _entry(path: Path) -> Entry:
+    read = source.read(path, "catalog file")
+    mistakes = list(read.mistakes)
+    try:
+        entry = Entry.model_validate(_texts(read.value))
+    except ValidationError as error:
+        for wrong in error.errors(include_url=False, include_context=False):
+            text = wrong["msg"].removeprefix("Value error, ")
+            mistakes.append(read.mistake(wrong["loc"], text, key=wrong["type"] == "extra_forbidden"))
+    else:
+        mistakes.extend(read.mistake(loc, text) for loc, text in _wrong(path.stem, entry))
+    if mistakes:
+        raise InputError(*(mistake.at(read.name) for mistake in sorted(mistakes)))
+    return entry
+
+
+def _texts(value: object, key: str = "") -> object:
+    """Versions that were written as numbers (`python: [3.10]`) as the text that was written."""
+    if isinstance(value, dict):
+        return {name: _texts(item, name) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_texts(item, key) for item in value]
+    return getattr(value, "text", value) if key in {"python", "known"} else value
+
+
+def _wrong(name: str, entry: Entry) -> Iterator[tuple[source.Loc, str]]:
+    """What the shape of an entry cannot say."""
+    if name not in entry.packages:
+        yield ("packages",), f"has no line for {name!r}, the name of the file"
+    for option_name, option in entry.options.items():
+        if not any(_same(option.default, value) for value in option.values):
+            yield ("options", option_name, "default"), f"{option.default!r} is none of its values"
+    for index, release in enumerate(entry.releases):
+        lines = (*release.requirements, *(release.gpu.requirements if release.gpu else ()))
+        for line in lines:
+            try:
+                Requirement(line)
+            except InvalidRequirement:
+                yield ("releases", index, "requirements"), f"{line!r} is no pip requirement such as 'numpy<1.24'"
+    for index, version in enumerate(entry.known):
+        if not any(_holds(release, version) for release in entry.releases):
+            yield ("known", index), f"{version!r} is in no range of releases"
+
+
+def _same(one: object, other: object) -> bool:
+    return type(one) is type(other) and one == other
+
+
+def _holds(release: Release, version: str) -> bool:
+    try:
+        return SpecifierSet(release.versions).contains(Version(version), prereleases=True)
+    except InvalidVersion:
+        return False
+
+
+def _across(folder: Path, entries: Mapping[str, Entry]) -> Iterator[str]:
+    """What one file says that another contradicts."""
+    owner: dict[str, str] = {}
+    names = {name for entry in entries.values() for name in entry.packages}
+    for family, entry in entries.items():
+        path = folder / f"{family}.yaml"
+        for name in entry.packages:
+            if owner.setdefault(name, family) != family:
+                yield f"{path}:1:1: packages: {name!r} is already in {owner[name]}.yaml"
+        for backend in entry.backends:
+            if backend not in names:
+                yield f"{path}:1:1: backends: there is no framework {backend!r} in {folder}"
