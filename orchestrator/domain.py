@@ -194,6 +194,8 @@ class BuildSettings:
     extra_indexes: tuple[str, ...] = ()
     find_links: tuple[str, ...] = ()
     trusted_hosts: tuple[str, ...] = ()
+    no_index: bool = False
+    """Take packages from find-links alone, as behind an air gap."""
     ca_bundle: str | None = None
     proxies: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """Environment-style names (`http_proxy`, `https_proxy`, `no_proxy`) and values; may hold credentials."""

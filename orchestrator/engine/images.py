@@ -1,0 +1,242 @@
+"""Images on the engine: look, fetch, build, ask, tag, remove. Nothing here decides what to build."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import docker
+import requests
+from docker.errors import APIError, DockerException, ImageNotFound, NotFound
+from docker.types import CancellableStream
+
+REGISTRY_TIMEOUT_S = 15.0
+
+
+class BuildError(Exception):
+    """The engine could not build; the message is what it said."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImageFacts:
+    """One image as the engine has it."""
+
+    image_id: str
+    digest: str
+    """`name@sha256:…` where a registry gave one, else the image id."""
+    labels: Mapping[str, str]
+    tags: tuple[str, ...]
+    created: str
+    """ISO 8601, UTC."""
+    size_bytes: int
+
+
+def facts(client: docker.DockerClient, reference: str) -> ImageFacts | None:
+    """What the engine knows of an image; None where it has none of that name."""
+    try:
+        document = client.api.inspect_image(reference)
+    except ImageNotFound:
+        return None
+    image_id = str(document["Id"])
+    repository = reference.rsplit(":", 1)[0] if ":" in reference.rsplit("/", 1)[-1] else reference
+    digests = [str(digest) for digest in document.get("RepoDigests") or []]
+    own = [digest for digest in digests if digest.split("@")[0] == repository]
+    return ImageFacts(
+        image_id=image_id,
+        digest=(own or digests or [image_id])[0],
+        labels=dict((document.get("Config") or {}).get("Labels") or {}),
+        tags=tuple(document.get("RepoTags") or ()),
+        created=str(document.get("Created", "")),
+        size_bytes=int(document.get("Size", 0)),
+    )
+
+
+def unavailable(client: docker.DockerClient, reference: str, *, timeout_s: float = REGISTRY_TIMEOUT_S) -> str | None:
+    """Why an image is neither here nor to be had from its registry, in one line; None where it is.
+
+    Asks for the manifest alone, so that a registry which is down costs `timeout_s` at most.
+    """
+    if facts(client, reference) is not None:
+        return None
+    try:
+        url = f"{client.api.base_url}/v{client.api.api_version}/distribution/{reference}/json"
+        response = client.api.get(url, timeout=timeout_s)
+    except requests.exceptions.Timeout:
+        return f"its registry did not answer within {timeout_s:g} s"
+    except (requests.exceptions.RequestException, DockerException) as error:
+        return _line(str(error))
+    # A refusal may be for want of the credentials that a pull sends along: let the pull decide.
+    if response.ok or response.status_code in {401, 403}:
+        return None
+    return _engine_message(response)
+
+
+def pull(client: docker.DockerClient, reference: str) -> str | None:
+    """Fetch an image unless it is here; None when it is, else why not, in one line."""
+    reason = unavailable(client, reference)
+    if reason is not None or facts(client, reference) is not None:
+        return reason
+    try:
+        client.images.pull(reference)
+    except (DockerException, requests.exceptions.RequestException) as error:
+        return _line(str(getattr(error, "explanation", None) or error))
+    return None
+
+
+class Builds:
+    """Builds in flight on one engine, so that all of them can be stopped at once from another thread."""
+
+    def __init__(self, client: docker.DockerClient) -> None:
+        self._client = client
+        self._streams: set[CancellableStream] = set()
+        self._stopped = False
+
+    @property
+    def stopped(self) -> bool:
+        """Whether `stop` was called: a build that ends after it ended because of it."""
+        return self._stopped
+
+    def stop(self) -> None:
+        """Close every stream; the engine ends a build whose client is gone. Nothing can be built afterwards."""
+        self._stopped = True
+        for stream in list(self._streams):
+            stream.close()
+
+    def build(
+        self,
+        context: Iterable[bytes],
+        *,
+        build_args: Mapping[str, str],
+        labels: Mapping[str, str],
+        network: str | None,
+        on_line: Callable[[str], None],
+    ) -> str:
+        """Build the tar stream `context` (its Dockerfile at the top) and return the image's id, untagged.
+
+        `on_line` gets every line the engine says. Raises `BuildError` with the engine's own message.
+        """
+        if self._stopped:
+            raise BuildError("stopped")
+        api = self._client.api
+        parameters = {
+            "rm": "true",
+            "forcerm": "true",
+            "buildargs": json.dumps(dict(build_args)),
+            "labels": json.dumps(dict(labels)),
+            **({"networkmode": network} if network else {}),
+        }
+        # Through the session itself, because `images.build` gives no handle by which to stop a build.
+        try:
+            response = api.post(
+                f"{api.base_url}/v{api.api_version}/build",
+                params=parameters,
+                data=iter(context),
+                headers={"Content-Type": "application/x-tar"},
+                stream=True,
+                timeout=None,
+            )
+        except requests.exceptions.RequestException as error:
+            raise BuildError(_line(str(error))) from error
+        if not response.ok:
+            raise BuildError(_engine_message(response))
+        stream = CancellableStream(_messages(response), response)
+        self._streams.add(stream)
+        try:
+            return _follow(stream, on_line)
+        except requests.exceptions.RequestException as error:
+            raise BuildError("stopped" if self._stopped else _line(str(error))) from error
+        finally:
+            self._streams.discard(stream)
+
+
+def _messages(response: requests.Response) -> Iterator[dict[str, Any]]:
+    for line in response.iter_lines():
+        if line:
+            yield json.loads(line)
+
+
+def _follow(messages: Iterable[dict[str, Any]], on_line: Callable[[str], None]) -> str:
+    image_id = ""
+    for message in messages:
+        if "error" in message:
+            raise BuildError(str(message["error"]).strip())
+        for line in str(message.get("stream") or message.get("status") or "").splitlines():
+            on_line(line)
+        image_id = str((message.get("aux") or {}).get("ID") or image_id)
+    if not image_id:
+        raise BuildError("stopped")
+    return image_id
+
+
+def ask(client: docker.DockerClient, image: str, arguments: Sequence[str], *, timeout_s: float = 120.0) -> str:
+    """Run an image's entry point without network, and return what it printed on stdout.
+
+    Raises `BuildError` with its last line where it fails or does not end.
+    """
+    container = client.containers.create(
+        image, list(arguments), network_mode="none", cap_drop=["ALL"], read_only=True,
+        security_opt=["no-new-privileges"], tmpfs={"/tmp": "exec,size=256m"}, user="65534:65534",  # noqa: S108 - inside
+        environment={"HOME": "/tmp"},  # noqa: S108 - inside the container
+    )  # fmt: skip
+    try:
+        container.start()
+        status = int(container.wait(timeout=timeout_s)["StatusCode"])
+        if status:
+            said = container.logs(stdout=True, stderr=True).decode(errors="replace").strip()
+            raise BuildError(_last_line(said) or f"it exited {status} and said nothing")
+        return str(container.logs(stdout=True, stderr=False).decode(errors="replace"))
+    except (APIError, requests.exceptions.RequestException) as error:
+        raise BuildError(_line(str(getattr(error, "explanation", None) or error))) from error
+    finally:
+        container.remove(force=True, v=True)
+
+
+def tag(client: docker.DockerClient, image_id: str, reference: str) -> None:
+    """Give an image a name; another image that had the name loses it."""
+    repository, name = reference.rsplit(":", 1)
+    client.api.tag(image_id, repository, name, force=True)
+
+
+def remove(client: docker.DockerClient, reference: str) -> bool:
+    """Remove a name, and the image with its last name; False where something still needs it."""
+    try:
+        client.api.remove_image(reference, force=False)
+    except NotFound:
+        return True
+    except APIError:
+        return False
+    return True
+
+
+def labelled(client: docker.DockerClient, label: str, *, intermediate: bool = False) -> list[ImageFacts]:
+    """Every image with a label (`name` or `name=value`), newest first; with the unnamed steps of builds if asked."""
+    found = client.api.images(all=intermediate, filters={"label": label})
+    ordered = sorted(found, key=lambda image: int(image["Created"]), reverse=True)
+    known = (facts(client, str(image["Id"])) for image in ordered)
+    return [image for image in known if image is not None]
+
+
+def remove_steps(client: docker.DockerClient, label: str, *, before: datetime | None = None) -> list[str]:
+    """Remove the unnamed build steps with a label, children before parents; return the ids that would not go."""
+    left: list[str] = []
+    for image in labelled(client, label, intermediate=True):
+        old_enough = before is None or datetime.fromisoformat(image.created) < before
+        if not image.tags and old_enough and not remove(client, image.image_id):
+            left.append(image.image_id)
+    return left
+
+
+def _engine_message(response: requests.Response) -> str:
+    try:
+        return _line(str(response.json()["message"]))
+    except (ValueError, KeyError):
+        return f"the engine answered {response.status_code}"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _last_line(text: str) -> str:
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
