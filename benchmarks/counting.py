@@ -15,7 +15,7 @@ def parameters(layers):
 
 
 def multiply_adds(layers):
-    """Multiply-adds of one sample's forward pass, in convolutions and matrix products (biases and the rest are free)."""
+    """Multiply-adds of one sample's forward pass, in convolutions and matrix products; the rest is free."""
     return sum(_multiply_adds(layer) for layer in layers)
 
 

@@ -1,7 +1,7 @@
 """The vocabulary that model files speak, and the conventions it fixes for every framework.
 
-A model is `build(net)`: it takes `x = net.input(...)` through calls such as `net.conv2d(x, 6, 5)` and returns the logits.
-`Net` records the layers; `counting` counts them, and each module of `frameworks/` makes its own native layers from them.
+A model is `build(net)`: it takes `x = net.input(...)` through calls such as `net.conv2d(x, 6, 5)` and returns logits.
+`Net` records the layers; `counting` counts them, and each module of `frameworks/` makes native layers from them.
 
 Conventions, the same in every framework:
 

@@ -1,1 +1,1 @@
-"""One file per model: its name in `matrix.yaml`, one `build(net)`, and literals that the host reads without running it."""
+"""One file per model: its name in `matrix.yaml`, one `build(net)`, and literals which the host reads unrun."""

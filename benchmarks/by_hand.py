@@ -1,0 +1,140 @@
+"""The container without a harness: `lenet --batch-size 200` measures and prints a readable result."""
+
+import argparse
+import json
+import os
+import statistics
+import sys
+
+from benchmarks import contract, telemetry
+from benchmarks.errors import BadRequest
+from benchmarks.workload import model_module
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message):
+        raise BadRequest("%s; --help shows what there is" % message)
+
+
+def main(arguments, execute):
+    """Measure what the command line asks for by `execute`, and print it."""
+    parser = _arguments()
+    asked = parser.parse_args(arguments)
+    if asked.versions:
+        versions = telemetry.versions(sys.path)
+        print(json.dumps({"python": telemetry.python_version(), "versions": versions}, indent=1))
+        return
+    request = _request(asked)
+    with _stdout_for_the_result(asked.json):
+        result = execute(request, lambda _phase: None)
+    print(contract.result_text(result) if asked.json else "\n".join(_lines(request, result)))
+
+
+def _arguments():
+    parser = _Parser(prog="benchmarks", description="Measure one model in the framework of this image.")
+    add = parser.add_argument
+    add("model", nargs="?", help="a file of benchmarks/models, such as lenet")
+    add("--mode", choices=["train", "infer"], default="train")
+    add("--batch-size", type=int, help="default: the model's own")
+    add("--steps", type=int, help="fewest timed steps (default 50)")
+    add("--epochs", type=int, help="time whole epochs in place of steps")
+    add("--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the framework")
+    add("--threads", type=int, help="CPU threads of the framework (default: its own choice)")
+    add("--gpus", type=int, default=0)
+    add("--framework", default=os.environ.get("BENCH_BUILDER"), help="a file of benchmarks/frameworks")
+    add("--json", action="store_true", help="print the result as JSON, and everything else on stderr")
+    add("--versions", action="store_true", help="print which distributions are installed, as JSON, and end")
+    return parser
+
+
+def _request(asked):
+    if asked.model is None:
+        raise BadRequest("name a model, such as lenet; --help shows what there is")
+    if asked.framework is None:
+        raise BadRequest("name a framework by --framework or the variable BENCH_BUILDER")
+    if asked.steps is not None and asked.epochs is not None:
+        raise BadRequest("give either --steps or --epochs")
+    batch_size = model_module(asked.model).BATCH_SIZE if asked.batch_size is None else asked.batch_size
+    steps = None if asked.epochs is not None else 50 if asked.steps is None else asked.steps
+    document = {
+        "cell": "by-hand/%s-%s-b%s" % (asked.model, asked.mode, batch_size),
+        "repeat": 0,
+        "framework": asked.framework,
+        "builder": asked.framework,
+        "model": asked.model,
+        "mode": asked.mode,
+        "batch_size": batch_size,
+        "options": dict(_option(text) for text in asked.option),
+        "threads": asked.threads,
+        "gpus": asked.gpus,
+        "steps": steps,
+        "epochs": asked.epochs,
+    }
+    return contract.request(document)
+
+
+def _option(text):
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise BadRequest("--option %s has no value; write --option %s=VALUE" % (text, text))
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+class _stdout_for_the_result:
+    """While it holds, whatever is written to stdout, by C libraries too, goes to stderr."""
+
+    def __init__(self, active):
+        self._active = active
+
+    def __enter__(self):
+        if self._active:
+            sys.stdout.flush()
+            self._kept = os.dup(1)
+            os.dup2(2, 1)
+
+    def __exit__(self, *failure):
+        if self._active:
+            sys.stdout.flush()
+            os.dup2(self._kept, 1)
+            os.close(self._kept)
+
+
+def _lines(request, result):
+    """The result for people, in ASCII because an image's locale may know nothing else."""
+    model = model_module(request.model)
+    facts = result["facts"]
+    rates = sorted(block["samples"] / block["wall_s"] for block in result["blocks"])
+    step_ms = [1e3 * block["wall_s"] / block["steps"] for block in result["blocks"]]
+    phases = result["phases"]
+    yield "%s, %s, batches of %d, %s" % (model.TITLE, request.mode, request.batch_size, _environment(request, facts))
+    spread = (statistics.median(rates), len(rates), rates[0], rates[-1])
+    yield "throughput  %.1f samples/s (median of %d blocks; %.1f to %.1f)" % spread
+    yield "step        %.3f ms (median, pipelined)" % statistics.median(step_ms)
+    if result["latency_s"]:
+        latency = [_percentile(result["latency_s"], share) * 1e3 for share in (0.5, 0.9, 0.99)]
+        yield "latency     p50 %.3f ms, p90 %.3f ms, p99 %.3f ms (synchronised at every step)" % tuple(latency)
+    if result["loss"]:
+        yield "loss        %.6f in the first step, %.6f in the last" % (result["loss"]["first"], result["loss"]["last"])
+    counts = result["model"]
+    yield "model       %d parameters, %d multiply-adds per sample" % (counts["parameters"], counts["multiply_adds"])
+    start = (phases["import_s"], phases["build_s"], phases["first_step_s"], phases["warmup_s"])
+    yield "start       import %.2f s, build %.2f s, first step %.3f s, warm-up %.2f s" % start
+    yield "memory      %.0f MB at most" % (result["memory"]["peak_rss_bytes"] / 1e6)
+
+
+def _environment(request, facts):
+    words = [request.builder, "Python " + facts["python"]]
+    if facts["framework_version"]:
+        words[0] += " " + facts["framework_version"]
+    if facts["threads"]:
+        words.append("%d threads" % facts["threads"])
+    return ", ".join(words)
+
+
+def _percentile(values, share):
+    """The smallest value that at least this share of the values does not exceed (nearest rank)."""
+    ordered = sorted(values)
+    return ordered[max(0, -(-len(ordered) * int(share * 100) // 100) - 1)]

@@ -1,0 +1,125 @@
+"""The file contract as the container sees it: read and check a request, write a result."""
+
+import json
+import os
+from collections import namedtuple
+
+from benchmarks.errors import BadRequest, Diverged
+
+SCHEMA = 1
+_NUMBER = (int, float)
+
+
+def _text(value):
+    return None if isinstance(value, str) and value else "must be a text that is not empty"
+
+
+def _whole(least):
+    def check(value):
+        fine = isinstance(value, int) and not isinstance(value, bool) and value >= least
+        return None if fine else "must be a whole number of at least %d" % least
+
+    return check
+
+
+def _seconds(value):
+    fine = isinstance(value, _NUMBER) and not isinstance(value, bool) and 0 <= value < float("inf")
+    return None if fine else "must be a number of seconds"
+
+
+def _optional(check):
+    return lambda value: None if value is None else check(value)
+
+
+def _mode(value):
+    return None if value in ("train", "infer") else "must be 'train' or 'infer'"
+
+
+def _options(value):
+    fine = isinstance(value, dict) and all(isinstance(each, (bool, int, float, str)) for each in value.values())
+    return None if fine else "must map option names to plain values"
+
+
+def _cpuset(value):
+    fine = isinstance(value, list) and value and not any(_whole(0)(cpu) for cpu in value)
+    return None if fine else "must be a list of CPU numbers"
+
+
+_REQUIRED = object()
+_FIELDS = (
+    ("schema", _whole(1), SCHEMA),
+    ("cell", _text, _REQUIRED),
+    ("repeat", _whole(0), _REQUIRED),
+    ("framework", _text, _REQUIRED),
+    ("builder", _text, _REQUIRED),
+    ("model", _text, _REQUIRED),
+    ("mode", _mode, _REQUIRED),
+    ("batch_size", _whole(1), _REQUIRED),
+    ("dataset", _text, "synthetic"),
+    ("options", _options, {}),
+    ("seed", _whole(0), 0),
+    ("threads", _optional(_whole(1)), None),
+    ("cpuset", _optional(_cpuset), None),
+    ("gpus", _whole(0), 0),
+    ("warmup_steps", _whole(1), 10),
+    ("steps", _optional(_whole(1)), 50),
+    ("epochs", _optional(_whole(1)), None),
+    ("min_blocks", _whole(1), 10),
+    ("min_block_s", _seconds, 0.2),
+    ("latency_steps", _whole(0), 50),
+)
+
+Request = namedtuple("Request", [name for name, _, _ in _FIELDS])
+Request.__doc__ = """What the host asks for, checked; `docs/contract.md` says what each field means."""
+
+
+def request(document):
+    """Check a request that was read from JSON; raises `BadRequest` with every mistake in one line."""
+    if not isinstance(document, dict):
+        raise BadRequest("the request is not a JSON object")
+    schema = document.get("schema", SCHEMA)
+    if _whole(1)(schema) is None and schema > SCHEMA:
+        raise BadRequest("the request has schema %d and this image reads up to %d: rebuild it" % (schema, SCHEMA))
+    known = [name for name, _, _ in _FIELDS]
+    mistakes = ["'%s' is no field of a request" % name for name in sorted(set(document) - set(known))]
+    values = []
+    for name, check, default in _FIELDS:
+        value = document.get(name, default)
+        wrong = "is missing" if value is _REQUIRED else check(value)
+        if wrong:
+            mistakes.append("'%s' %s" % (name, wrong))
+        values.append(value)
+    if (document.get("steps", 50) is None) == (document.get("epochs") is None):
+        mistakes.append("give either 'steps' or 'epochs', and set the other to null")
+    if mistakes:
+        raise BadRequest("bad request: " + "; ".join(mistakes))
+    return Request(*values)
+
+
+def read_request(folder):
+    """Read `request.json` below a folder; raises `BadRequest` where it is missing, broken or wrong."""
+    path = os.path.join(folder, "request.json")
+    try:
+        with open(path, encoding="utf-8") as file:
+            document = json.load(file)
+    except OSError as error:
+        raise BadRequest("%s cannot be read: %s" % (path, error.strerror)) from None
+    except ValueError as error:
+        raise BadRequest("%s is not JSON: %s" % (path, error)) from None
+    return request(document)
+
+
+def result_text(result):
+    """A result as JSON; raises `Diverged` where it holds a number that JSON does not know."""
+    try:
+        return json.dumps(result, allow_nan=False, indent=1) + "\n"
+    except ValueError:
+        raise Diverged("the result holds a number that is not finite") from None
+
+
+def write_atomically(folder, name, text):
+    """Write a file beside its place and rename it, so that a reader sees all of it or nothing."""
+    beside = os.path.join(folder, ".%s.%d" % (name, os.getpid()))
+    with open(beside, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(beside, os.path.join(folder, name))

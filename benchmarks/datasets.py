@@ -1,0 +1,34 @@
+"""Seeded synthetic data that can be learned: each class has a mean, and samples scatter around it."""
+
+RING_BATCHES = 16
+RING_BYTES = 256 * 1024 * 1024
+EPOCH_BYTES = 1024 * 1024 * 1024
+
+
+def batch_count(sample_values, batch_size, samples, epochs):
+    """How many distinct batches to place before timing.
+
+    Steps cycle through a ring of `RING_BATCHES` batches; epochs go through the whole dataset of `samples`.
+    Both are cut to what fits their bytes (float32), and the ring then goes round within the epoch.
+    """
+    wanted = samples // batch_size if epochs else min(RING_BATCHES, samples // batch_size)
+    fitting = (EPOCH_BYTES if epochs else RING_BYTES) // (4 * sample_values * batch_size)
+    return max(1, min(wanted, fitting))
+
+
+def synthetic(shape, classes, batch_size, batches, seed):
+    """Draw batches of inputs (float32, `batch_size` x `shape`, channels first) and labels (int32).
+
+    A class mean is uniform in ±0.5 per value and the noise around it in ±1, so one sample's values overlap between
+    classes and many values together tell them apart. The same seed gives the same data everywhere.
+    """
+    import numpy
+
+    random = numpy.random.RandomState(seed)
+    means = random.uniform(-0.5, 0.5, (classes,) + tuple(shape)).astype(numpy.float32)
+    drawn = []
+    for _ in range(batches):
+        labels = random.randint(0, classes, batch_size).astype(numpy.int32)
+        noise = random.random_sample((batch_size,) + tuple(shape)).astype(numpy.float32)
+        drawn.append((means[labels] + 2 * noise - 1, labels))
+    return drawn

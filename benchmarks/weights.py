@@ -1,0 +1,31 @@
+"""The weights every framework starts from, drawn once in canonical layout from a seed."""
+
+
+def initial(layers, seed):
+    """Draw the weights of recorded layers: parameter name to float32 array, in canonical order.
+
+    Weights are Glorot-uniform (Glorot and Bengio 2010), biases zero. The same seed gives the same values in every
+    framework, interpreter and NumPy release, because `RandomState` is frozen.
+    """
+    import numpy
+
+    random = numpy.random.RandomState(seed)
+    return {parameter.name: _draw(numpy, random, parameter) for layer in layers for parameter in layer.parameters}
+
+
+def _draw(numpy, random, parameter):
+    if parameter.fan_in == 0:
+        return numpy.zeros(parameter.shape, numpy.float32)
+    limit = (6.0 / (parameter.fan_in + parameter.fan_out)) ** 0.5
+    return random.uniform(-limit, limit, parameter.shape).astype(numpy.float32)
+
+
+def channels_last_rows(array, flattened):
+    """Permute the rows of a dense weight that follows a channels-last flatten.
+
+    `array` is canonical (channel-first rows), `flattened` the (channels, height, width) that the flatten took, or None.
+    """
+    if flattened is None or len(flattened) != 3:
+        return array
+    rows = array.reshape(tuple(flattened) + (array.shape[1],))
+    return rows.transpose(1, 2, 0, 3).reshape(array.shape)

@@ -1,0 +1,72 @@
+"""What a framework builder is asked to build: a recorded model, its data, its weights, and how to run it."""
+
+import importlib
+import importlib.util
+import re
+
+from benchmarks import counting, datasets, layers, optimizers, weights
+from benchmarks.errors import BadRequest, Unsupported
+
+_NAME = re.compile("[a-z][a-z0-9_]*")
+
+
+def exists(package, name):
+    """Whether `benchmarks/<package>/<name>.py` is there; decided without running it."""
+    return bool(_NAME.fullmatch(name)) and importlib.util.find_spec("benchmarks.%s.%s" % (package, name)) is not None
+
+
+def model_module(name):
+    """Import a model file; raises `BadRequest` where there is none of that name."""
+    if not exists("models", name):
+        raise BadRequest("there is no model '%s' in this image" % name)
+    return importlib.import_module("benchmarks.models." + name)
+
+
+class Workload:
+    """One model in one mode; data and weights are drawn only when a builder asks for them."""
+
+    def __init__(self, request, model, defaults):
+        if request.dataset != "synthetic":
+            raise Unsupported("the dataset '%s' is not in this image; it has 'synthetic'" % request.dataset)
+        if request.batch_size > model.SAMPLES:
+            raise BadRequest(
+                "a batch of %d is more than the %d samples there are" % (request.batch_size, model.SAMPLES)
+            )
+        self.training = request.mode == "train"
+        self.batch_size = request.batch_size
+        self.threads = request.threads
+        self.gpus = request.gpus
+        self.options = merge_options(defaults, request.options, request.builder)
+        self.input_shape = model.INPUT_SHAPE
+        self.classes = model.CLASSES
+        self.optimizer = optimizers.complete(model.OPTIMIZER)
+        self.layers = layers.record(model.build)
+        self.steps_per_epoch = model.SAMPLES // request.batch_size
+        self._seed = request.seed
+        values = counting.size(model.INPUT_SHAPE)
+        self.batch_count = datasets.batch_count(values, request.batch_size, model.SAMPLES, request.epochs)
+
+    def batches(self):
+        """Draw the distinct batches: (inputs, labels) as NumPy arrays, channels first."""
+        return datasets.synthetic(self.input_shape, self.classes, self.batch_size, self.batch_count, self._seed)
+
+    def weights(self):
+        """Draw the initial weights: parameter name to NumPy array in canonical layout."""
+        return weights.initial(self.layers, self._seed)
+
+    def one_device(self):
+        """Whether to use the one GPU; raises `Unsupported` where more are asked for than builders drive."""
+        if self.gpus > 1:
+            raise Unsupported("training on %d GPUs is not built yet; ask for one" % self.gpus)
+        return self.gpus == 1
+
+
+def merge_options(defaults, asked, builder):
+    """Lay the asked-for options over a builder's defaults, which also fix their types."""
+    for name, value in sorted(asked.items()):
+        if name not in defaults:
+            raise Unsupported("%s has no option '%s'" % (builder, name))
+        if type(value) is not type(defaults[name]):
+            kind = type(defaults[name]).__name__
+            raise BadRequest("option '%s' of %s takes a %s, not %r" % (name, builder, kind, value))
+    return dict(defaults, **asked)
