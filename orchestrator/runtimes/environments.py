@@ -1,0 +1,182 @@
+"""Virtual environments in the user's cache, one per content; a half-made one is never taken for a whole one."""
+
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import uv
+from filelock import FileLock, Timeout
+
+from orchestrator import processes
+from orchestrator.catalog.versions import mismatches
+from orchestrator.domain import BuildSettings, Environment
+from orchestrator.images.settings import redacted, secrets
+from orchestrator.processes import Cause, StartError, Stop, last_line, tail
+from orchestrator.results.store import write_atomically
+from orchestrator.runtimes import sources
+from orchestrator.runtimes.interpreters import Interpreter
+from orchestrator.runtimes.local import AskingError, Held, ask
+
+MAKER = 1
+"""Raised when environments are made in another way, so that older ones are not taken for new ones."""
+MARKER = "bench-environment.json"
+TIMEOUT_S = 3600.0
+OLDEST_FOR_UV = (3, 8)
+
+
+class MakingError(Exception):
+    """An environment that could not be made; the message is one line."""
+
+
+class MakingStoppedError(Exception):
+    """An environment whose making was stopped on request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """An environment that is whole."""
+
+    python: Path
+    versions: tuple[tuple[str, str], ...]
+    cached: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """Where environments are made, and from what."""
+
+    cache: Path
+    settings: BuildSettings
+    host: Mapping[str, str]
+    """The host's environment, of which PATH and HOME are used."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    environment: Environment
+    interpreter: Interpreter
+    workshop: Workshop
+    log: Path
+    stop: Stop
+
+
+def key(environment: Environment, interpreter: Interpreter) -> str:
+    """Hash what decides the content of an environment: 16 hexadecimal digits."""
+    content = [MAKER, interpreter.version, str(interpreter.path), environment.requirements, environment.package_index]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
+
+
+def provide(environment: Environment, interpreter: Interpreter, workshop: Workshop, log: Path, stop: Stop) -> Made:
+    """Give the environment, made now if it is not there whole; another orchestrator that makes it is waited for.
+
+    Raises `MakingError` or `MakingStoppedError`.
+    """
+    folder = workshop.cache / "environments" / key(environment, interpreter)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder.with_suffix(".lock"))
+    _acquire(lock, stop)
+    try:
+        made = whole(folder)
+        if made:
+            return made
+        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            _make(_Job(environment, interpreter, workshop, log, stop), folder)
+            held = _checked(environment, folder)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        write_atomically(folder / MARKER, json.dumps({"python": held.python, "versions": dict(held.versions)}) + "\n")
+        return Made(_python(folder), held.versions, cached=False)
+    finally:
+        lock.release()
+
+
+def whole(folder: Path) -> Made | None:
+    """Read an environment that is there whole; None where its marker is missing or its interpreter has gone."""
+    try:
+        versions = json.loads((folder / MARKER).read_bytes())["versions"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    if not _python(folder).exists():
+        return None
+    return Made(_python(folder), tuple(sorted(versions.items())), cached=True)
+
+
+def reason(log: str) -> str:
+    """Find the line of an installer's log that says why: uv's conclusion, pip's last error, or the last line."""
+    conclusion = re.findall(r"^ *(?:╰─▶|cause:) (.*?)(?:\n\s*\n|\Z)", log, flags=re.DOTALL | re.MULTILINE)
+    if conclusion:
+        return last_line(" ".join(conclusion[-1].split()))
+    errors = re.findall(r"^(?:ERROR|error): .*$", log, flags=re.MULTILINE)
+    return last_line(errors[-1] if errors else log)
+
+
+def _acquire(lock: FileLock, stop: Stop) -> None:
+    while True:
+        if stop.is_set():
+            raise MakingStoppedError
+        try:
+            lock.acquire(timeout=processes.TICK_S)
+            return
+        except Timeout:
+            continue
+
+
+def _make(job: "_Job", folder: Path) -> None:
+    settings = job.workshop.settings
+    index = sources.own_index(job.environment, settings)
+    silence = sources.unreachable(index, settings) if index else None
+    if silence:
+        wanted = job.environment.requirements[0]
+        raise MakingError(f"the index that has {wanted} cannot be used: {silence}; offer it in a find-links folder")
+    variables = sources.variables(settings, index, job.workshop.host, job.workshop.cache)
+    for command in commands(job.environment, job.interpreter, folder, no_index=settings.no_index):
+        try:
+            finished = processes.run(
+                command, environment=variables, folder=folder.parent, log=job.log, timeout_s=TIMEOUT_S, stop=job.stop
+            )
+        except StartError as error:
+            raise MakingError(str(error)) from error
+        if finished.cause is Cause.STOPPED:
+            raise MakingStoppedError
+        if finished.cause is Cause.TIMED_OUT:
+            raise MakingError(f"not made within {TIMEOUT_S:g} s")
+        if finished.exit_code != 0:
+            why = reason(tail(job.log)) or f"{Path(command[0]).name} exited {finished.exit_code}"
+            raise MakingError(redacted(why, secrets(settings)))
+
+
+def commands(
+    environment: Environment, interpreter: Interpreter, folder: Path, *, no_index: bool = False
+) -> list[list[str]]:
+    """The commands that make an environment: uv's, or those of the interpreter itself where uv does not know it."""
+    python = str(_python(folder))
+    wanted = [*(["--no-index"] if no_index else []), *environment.requirements]
+    if tuple(map(int, environment.python.split("."))) >= OLDEST_FOR_UV:
+        tool = uv.find_uv_bin()
+        make = [tool, "venv", "--quiet", "--no-project", "--python", str(interpreter.path), str(folder)]
+        install = [tool, "pip", "install", "--compile-bytecode", "--python", python, *wanted]
+    else:
+        make = [str(interpreter.path), "-m", "venv", str(folder)]
+        install = [python, "-m", "pip", "install", "--progress-bar", "off", *wanted]
+    return [make, install] if environment.requirements else [make]
+
+
+def _checked(environment: Environment, folder: Path) -> Held:
+    try:
+        held = ask(_python(folder), {})
+    except AskingError as error:
+        raise MakingError(f"the finished environment does not answer: {error}") from error
+    wrong = mismatches(environment.expected_versions, dict(held.versions))
+    if wrong:
+        raise MakingError("; ".join(wrong))
+    return held
+
+
+def _python(folder: Path) -> Path:
+    return folder / "bin" / "python"

@@ -1,0 +1,108 @@
+"""Launching a repeat as a process of this host; what the `venv` and `host` runtimes have in common."""
+
+import json
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator import processes
+from orchestrator.processes import Cause, StartError, Stop, Watch
+from orchestrator.resources import ROOT
+from orchestrator.runtimes.model import Ended, Task
+from orchestrator.runtimes.variables import in_process
+
+VMSTAT = Path("/proc/vmstat")
+VERSIONS_TIMEOUT_S = 120.0
+SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_SIGKILL = 9
+
+
+class AskingError(Exception):
+    """An environment that does not say what it holds; the message is one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What an environment holds."""
+
+    python: str
+    versions: tuple[tuple[str, str], ...]
+
+
+def kept(host: Mapping[str, str]) -> dict[str, str]:
+    """Pick what a process of this host cannot do without: where the site keeps its (GPU) libraries."""
+    return {name: host[name] for name in ("LD_LIBRARY_PATH",) if host.get(name)}
+
+
+def ask(python: Path, kept: Mapping[str, str]) -> Held:
+    """Ask an interpreter which distributions it has; `kept` are variables of the host that it needs.
+
+    Raises `AskingError` where it gives no answer.
+    """
+    with tempfile.TemporaryDirectory(prefix="bench-") as home:
+        environment = _base(python) | {"HOME": home} | dict(kept)
+        command = [str(python), "-m", "benchmarks.run", "--versions"]
+        try:
+            said = processes.capture(command, environment=environment, folder=Path(home), timeout_s=VERSIONS_TIMEOUT_S)
+        except StartError as error:
+            raise AskingError(str(error)) from error
+    if said.exit_code != 0:
+        raise AskingError(processes.last_line(said.errors) or f"{python} exited {said.exit_code} and said nothing")
+    try:
+        document = json.loads(said.output)
+        versions = {str(name): str(version) for name, version in document["versions"].items() if version}
+        return Held(str(document["python"]), tuple(sorted(versions.items())))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise AskingError(f"{python} gave no list of versions: {processes.last_line(said.output)}") from error
+
+
+def launch(python: Path, task: Task, *, stop: Stop, watch: Watch, kept: Mapping[str, str]) -> Ended:
+    """Run `benchmarks.run` on a task's folder with an interpreter, in a home folder that goes away afterwards.
+
+    `kept` are variables of the host that the process needs. Raises `StartError` where it cannot be started.
+    """
+    with tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as home:
+        base = _base(python)
+        environment = base | in_process(task.system, task.allocation, path=base["PATH"], home=home)
+        environment |= dict(kept) | dict(task.ready.variables)
+        kills = oom_kills()
+        finished = processes.run(
+            [str(python), "-m", "benchmarks.run", "--io", str(task.folder.resolve())],
+            environment=environment,
+            folder=Path(home),
+            log=task.log,
+            timeout_s=task.timeout_s,
+            stop=stop,
+            watch=watch,
+        )
+    code = finished.exit_code
+    signal = -code if code is not None and code < 0 else None
+    return Ended(
+        cause=finished.cause,
+        exit_code=code,
+        wall_s=finished.wall_s,
+        create_s=finished.start_s,
+        signal=signal,
+        # Nobody but the kernel counts there, and nobody of ours sends this signal to a process that still counts.
+        oom_killed=finished.cause is Cause.EXITED and signal == _SIGKILL and oom_kills() > kills,
+    )
+
+
+def oom_kills(vmstat: Path = VMSTAT) -> int:
+    """How many processes the kernel has killed for want of memory since it started; 0 where it does not tell."""
+    try:
+        lines = vmstat.read_text(encoding="ascii").splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
+
+
+def _base(python: Path) -> dict[str, str]:
+    return {
+        "PATH": f"{python.parent}:{SYSTEM_PATH}",
+        "LANG": "C.UTF-8",
+        "PYTHONPATH": str(ROOT),
+        # What is measured must not change the environment it is measured in.
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }

@@ -1,0 +1,98 @@
+"""What every runtime does: make environments, and launch one repeat in one of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from orchestrator.devices import Allocation
+from orchestrator.domain import ImageSpec, Status, System
+from orchestrator.events import Listener
+from orchestrator.processes import Cause, Stop, Watch
+
+STOPPED = "stopped"
+"""The reason of everything that a request to stop leaves undone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """An environment in which cells can be launched."""
+
+    image: str
+    """`ImageSpec.name`."""
+    handle: str
+    """What the runtime launches it by: an image, or the path of an interpreter."""
+    versions: tuple[tuple[str, str], ...] = ()
+    """Distributions it holds, as it was asked."""
+    image_id: str | None = None
+    variables: tuple[tuple[str, str], ...] = ()
+    """What the framework needs in its environment, where the handle does not carry it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unavailable:
+    """Why there is no such environment, in one line, and where the log is."""
+
+    image: str
+    status: Status
+    reason: str
+    log: Path | None = None
+
+
+Provided = Mapping[str, Ready | Unavailable]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One repeat of one cell, ready to be launched: its `request.json` is in its folder."""
+
+    ready: Ready
+    folder: Path
+    log: Path
+    system: System
+    allocation: Allocation
+    timeout_s: float
+    labels: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How what was launched ended."""
+
+    cause: Cause
+    exit_code: int | None
+    """None unless it ended by itself."""
+    wall_s: float
+    create_s: float | None = None
+    signal: int | None = None
+    """The signal that killed it, if one did."""
+    oom_killed: bool = False
+    """The kernel killed something in it for want of memory."""
+    image_id: str | None = None
+
+
+class Runtime(Protocol):
+    """Where cells run: `docker`, `venv` or `host`."""
+
+    @property
+    def name(self) -> str:
+        """As `--runtime` has it."""
+        ...
+
+    @property
+    def pins_cpus(self) -> bool:
+        """Whether it confines what it launches to the allocated CPUs; if not, the request asks the process to."""
+        ...
+
+    def provide(
+        self, images: Sequence[ImageSpec], *, jobs: int, logs: Path, listener: Listener, stop: Stop
+    ) -> Provided:
+        """Make the environments that are missing, `jobs` at once, and say for each how to launch it or why not."""
+        ...
+
+    def launch(self, task: Task, *, stop: Stop, watch: Watch) -> Ended:
+        """Run one task to its end; nothing of it is left when this returns.
+
+        Raises `orchestrator.processes.StartError` where it cannot be started.
+        """
+        ...

@@ -1,0 +1,36 @@
+"""The environment variables of what is launched: built from nothing, never the host's own."""
+
+from orchestrator.devices import Allocation
+from orchestrator.domain import System
+
+THREADS = (
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
+
+
+def threads(system: System) -> dict[str, str]:
+    """Set the thread pools to the size of the system's cpuset; nothing where it takes every CPU."""
+    return {} if system.cpus is None else dict.fromkeys(THREADS, str(system.cpus))
+
+
+def in_container(system: System) -> dict[str, str]:
+    """For a container: GPUs come by device requests, and a CPU system must see none, whatever the engine's default."""
+    hidden = {} if system.gpus else {"CUDA_VISIBLE_DEVICES": "", "NVIDIA_VISIBLE_DEVICES": "void"}
+    return {**threads(system), **hidden}
+
+
+def in_process(system: System, allocation: Allocation, *, path: str, home: str) -> dict[str, str]:
+    """For a process of this host: the allocated GPUs and no others."""
+    return {
+        "PATH": path,
+        "HOME": home,
+        "TMPDIR": home,
+        "LANG": "C.UTF-8",
+        **threads(system),
+        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
+        "CUDA_VISIBLE_DEVICES": ",".join(gpu.uuid for gpu in allocation.gpus),
+    }

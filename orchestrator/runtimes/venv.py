@@ -1,0 +1,69 @@
+"""Cells in virtual environments of this host: the same packages as the image would hold, no container around them."""
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from orchestrator.domain import BuildSettings, ImageSpec, Status
+from orchestrator.events import BuildFinished, BuildStarted, Listener
+from orchestrator.processes import Stop, Watch
+from orchestrator.runtimes import environments, interpreters, local
+from orchestrator.runtimes.environments import MakingError, MakingStoppedError, Workshop
+from orchestrator.runtimes.model import STOPPED, Ended, Provided, Ready, Task, Unavailable
+from orchestrator.runtimes.names import log_name, only_in_containers
+
+
+class VenvRuntime:
+    """The `venv` runtime; environments stay in `cache` for the next run."""
+
+    name = "venv"
+    pins_cpus = False
+
+    def __init__(
+        self, cache: Path, settings: BuildSettings, host: Mapping[str, str], own: Path = Path(sys.executable)
+    ) -> None:
+        self._workshop = Workshop(cache, settings, host)
+        self._own = own
+        self._kept = local.kept(host)
+
+    def provide(
+        self, images: Sequence[ImageSpec], *, jobs: int, logs: Path, listener: Listener, stop: Stop
+    ) -> Provided:
+        """Make the missing environments, `jobs` at once."""
+        logs.mkdir(parents=True, exist_ok=True)
+        with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
+            done = pool.map(lambda image: self._provide(image, logs / log_name(image.name), listener, stop), images)
+            return {provided.image: provided for provided in done}
+
+    def launch(self, task: Task, *, stop: Stop, watch: Watch) -> Ended:
+        """Run one task with the interpreter of its environment."""
+        return local.launch(Path(task.ready.handle), task, stop=stop, watch=watch, kept=self._kept)
+
+    def _provide(self, image: ImageSpec, log: Path, listener: Listener, stop: Stop) -> Ready | Unavailable:
+        if stop.is_set():
+            return Unavailable(image.name, Status.NOT_RUN, STOPPED)
+        own_image = only_in_containers(image)
+        if own_image:
+            return Unavailable(image.name, Status.UNSUPPORTED, own_image)
+        workshop, python = self._workshop, image.environment.python
+        interpreter = interpreters.find(python, workshop.host, self._own, log.parent)
+        if interpreter is None:
+            why = (
+                f"no Python {python} on this host (PATH, pyenv and uv were asked); install it, or use --runtime docker"
+            )
+            return Unavailable(image.name, Status.UNSUPPORTED, why)
+        began = time.perf_counter()
+        listener(BuildStarted(image.name, str(log)))
+        try:
+            made = environments.provide(image.environment, interpreter, workshop, log, stop)
+        except MakingStoppedError:
+            ended = Unavailable(image.name, Status.NOT_RUN, STOPPED, log)
+        except MakingError as error:
+            ended = Unavailable(image.name, Status.BUILD_FAILED, str(error), log)
+        else:
+            listener(BuildFinished(image.name, time.perf_counter() - began, cached=made.cached))
+            return Ready(image.name, str(made.python), made.versions, variables=image.environment.variables)
+        listener(BuildFinished(image.name, time.perf_counter() - began, reason=ended.reason))
+        return ended
