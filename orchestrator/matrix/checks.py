@@ -1,0 +1,228 @@
+"""What the shape of a matrix cannot say: names that must exist, and keys that exclude each other."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from packaging.version import InvalidVersion, Version
+
+from orchestrator.catalog import DATASETS, Catalog, ModelInfo, Option
+from orchestrator.catalog.source import Loc, Mistake, Source
+from orchestrator.domain import OptionValue
+from orchestrator.matrix import file, pins
+from orchestrator.matrix.hints import did_you_mean
+from orchestrator.matrix.mistakes import entries
+from orchestrator.matrix.model import EVERY_FRAMEWORK
+
+Found = Iterator[Mistake]
+
+
+@dataclass(frozen=True, slots=True)
+class _Checks:
+    """The file beside what its names may be."""
+
+    source: Source
+    catalog: Catalog
+    models: Mapping[str, ModelInfo]
+
+    def at(self, loc: Loc, text: str, *, key: bool = False) -> Mistake:
+        return self.source.mistake(loc, text, key=key)
+
+    def writes(self, loc: Loc, key: str) -> bool:
+        """Whether the entry at `loc` has a key, right or wrong."""
+        return (*loc, key) in self.source.places
+
+    def unknown(self, loc: Loc, kind: str, word: str, known: Any, *, key: bool = False) -> Found:
+        """A mistake where a word is none of those known."""
+        if word not in known:
+            yield self.at(loc, f"unknown {kind} {word!r}{did_you_mean(word, tuple(known))}", key=key)
+
+
+def of_meaning(source: Source, catalog: Catalog, models: Mapping[str, ModelInfo]) -> Found:
+    """Every mistake beyond shape, in the parts of the file that have the right shape."""
+    checks = _Checks(source, catalog, models)
+    yield from _length(checks, (), source.value)
+    yield from _frameworks(checks)
+    yield from _models(checks)
+    yield from _options(checks)
+    for key, shape in (("exclude", file.RuleEntry), ("include", file.IncludeEntry)):
+        for loc, rule in entries(source, key, shape):
+            yield from _rule(checks, loc, rule)
+    for loc, include in entries(source, "include", file.IncludeEntry):
+        yield from _length(checks, loc, include.model_dump(exclude_unset=True))
+        if not is_complete(include) and not any(checks.writes(loc, key) for key in _SETTINGS):
+            yield checks.at(loc, "sets nothing, and adds nothing without framework==version, system and model")
+
+
+_SETTINGS = frozenset(file.SettingsShape.model_fields) | {"expect"}
+
+
+def is_complete(include: file.IncludeEntry) -> bool:
+    """Whether an entry names cells wholly, and so adds them."""
+    named = [pins.parse(text) for text in include.framework or ()]
+    return bool(include.system and include.model and named and all(pin.version for pin in named))
+
+
+def _length(checks: _Checks, loc: Loc, entry: Mapping[str, Any]) -> Found:
+    if entry.get("steps") is not None and entry.get("epochs") is not None:
+        yield checks.at((*loc, "epochs"), "steps and epochs exclude each other; keep one", key=True)
+
+
+def _frameworks(checks: _Checks) -> Found:
+    seen: dict[object, int] = {}
+    for loc, entry in entries(checks.source, "frameworks", file.FrameworkEntry):
+        yield from checks.unknown(_key(checks, loc, "name"), "framework", entry.name, checks.catalog.names())
+        if entry.image and entry.dockerfile:
+            yield checks.at((*loc, "dockerfile"), "image and dockerfile exclude each other; keep one", key=True)
+        yield from (_own_environment if entry.image or entry.dockerfile else _catalog_environment)(checks, loc, entry)
+        for name, values in entry.options.items():
+            yield from _option(checks, (*loc, "options", name), values, checks.catalog.options(entry.name), entry.name)
+        key = (entry.name, entry.image, entry.dockerfile, entry.python, tuple(sorted(entry.packages.items())))
+        for version, backend in product(entry.version or ("",), entry.backend or ("",)):
+            first = seen.setdefault((key, version, backend), checks.source.place(loc).line)
+            if first != checks.source.place(loc).line:
+                named = f"{entry.name} {version}".strip()
+                yield checks.at(loc, f"{named} is already on line {first}")
+
+
+def _own_environment(checks: _Checks, loc: Loc, entry: file.FrameworkEntry) -> Found:
+    for key in ("backend", "python", "packages"):
+        if getattr(entry, key):
+            yield checks.at((*loc, key), f"your own image decides its {key}; drop this", key=True)
+    if entry.version and len(entry.version) > 1:
+        yield checks.at((*loc, "version"), "your own image holds one version; write an entry for each image")
+
+
+def _catalog_environment(checks: _Checks, loc: Loc, entry: file.FrameworkEntry) -> Found:
+    known = checks.catalog.entry(entry.name)
+    if not entry.version and not checks.writes(loc, "version"):
+        newest = known.known[-1] if known and known.known else "1.0"
+        yield checks.at(loc, f"{entry.name!r} needs a version, such as {entry.name}=={newest}")
+    for version in entry.version or ():
+        yield from _version(checks, _key(checks, loc, "version"), version)
+    for name, versions in entry.packages.items():
+        for version in versions:
+            yield from _version(checks, (*loc, "packages", name), version)
+    if known is None:
+        return
+    if known.backends and not entry.backend and not checks.writes(loc, "backend"):
+        backend = known.backends[0]
+        yield checks.at(loc, f"{entry.name!r} needs a backend: {entry.name}==VERSION on {backend}==VERSION")
+    for text in entry.backend or ():
+        pin = pins.parse(text)
+        place = _key(checks, loc, "backend")
+        if not known.backends:
+            yield checks.at(place, f"{entry.name!r} runs on no backend; drop 'on {text}'")
+        else:
+            yield from checks.unknown(place, f"backend of {entry.name}", pin.name, known.backends)
+            if pin.version is None:
+                yield checks.at(place, f"{text!r} needs one version: {pin.name}==VERSION")
+            else:
+                yield from _version(checks, place, pin.version)
+
+
+def _key(checks: _Checks, loc: Loc, key: str) -> Loc:
+    """The place of a key where the entry is long, the entry where it is short."""
+    return (*loc, key) if checks.writes(loc, key) else loc
+
+
+def _version(checks: _Checks, loc: Loc, text: str) -> Found:
+    try:
+        Version(text)
+    except InvalidVersion:
+        yield checks.at(loc, f"{text!r} is no version such as '1.9.1'")
+
+
+def _models(checks: _Checks) -> Found:
+    seen: dict[object, int] = {}
+    for loc, entry in entries(checks.source, "models", file.ModelEntry):
+        yield from checks.unknown(_key(checks, loc, "name"), "model", entry.name, checks.models)
+        yield from _length(checks, loc, entry.model_dump())
+        for dataset in entry.dataset or ():
+            yield from checks.unknown((*loc, "dataset"), "dataset", dataset, DATASETS)
+        info = checks.models.get(entry.name)
+        sizes = entry.batch_size or ((info.batch_size,) if info else ())
+        for size, dataset in product(sizes, entry.dataset or DATASETS[:1]):
+            line = checks.source.place(loc).line
+            first = seen.setdefault((entry.name, size, dataset), line)
+            if first != line:
+                yield checks.at(loc, f"{entry.name} with batch size {size} is already on line {first}")
+
+
+def _options(checks: _Checks) -> Found:
+    section = checks.source.value.get("options")
+    for owner, names in section.items() if isinstance(section, dict) else ():
+        loc: Loc = ("options", owner)
+        if owner == EVERY_FRAMEWORK:
+            known: Mapping[str, Option] = _every_option(checks.catalog)
+        elif owner in checks.catalog.names():
+            known = checks.catalog.options(owner)
+        else:
+            yield from checks.unknown(loc, "framework", owner, checks.catalog.names(), key=True)
+            continue
+        for name, values in names.items() if isinstance(names, dict) else ():
+            listed = values if isinstance(values, list) else [values]
+            yield from _option(checks, (*loc, name), tuple(listed), known, owner)
+
+
+def _every_option(catalog: Catalog) -> dict[str, Option]:
+    """Options of all frameworks; one that several have takes the values of any."""
+    found: dict[str, Option] = {}
+    for entry in catalog.entries.values():
+        for name, option in entry.options.items():
+            other = found.get(name)
+            values = (*other.values, *option.values) if other else option.values
+            found[name] = Option(values=values, default=option.default, help=option.help)
+    return found
+
+
+def _option(checks: _Checks, loc: Loc, values: tuple[Any, ...], known: Mapping[str, Option], owner: str) -> Found:
+    name = str(loc[-1])
+    if name not in known:
+        of = "" if owner == EVERY_FRAMEWORK else f" of {owner}"
+        yield from checks.unknown(loc, f"option{of}", name, known, key=True)
+        return
+    for value in values:
+        if isinstance(value, (bool, int, float, str)) and not _among(value, known[name].values):
+            listed = ", ".join(_yaml(item) for item in known[name].values)
+            yield checks.at(loc, f"{_yaml(value)} is no value of {name}; there is {listed}")
+
+
+def _among(value: OptionValue, values: tuple[OptionValue, ...]) -> bool:
+    """Whether a value is listed; true is not 1."""
+    return any(isinstance(value, bool) == isinstance(item, bool) and value == item for item in values)
+
+
+def _yaml(value: OptionValue) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _rule(checks: _Checks, loc: Loc, rule: file.RuleEntry) -> Found:
+    selectors = set(file.RuleEntry.model_fields) & rule.model_fields_set
+    if not selectors and not rule.options and not checks.source.value[loc[0]][loc[1]]:
+        yield checks.at(loc, "names no cells; give a framework, system, model, …")
+    known: Mapping[str, Callable[[], Any]] = {
+        "system": lambda: _names(checks.source.value.get("systems", {"cpu": {}})),
+        "model": lambda: checks.models,
+        "dataset": lambda: DATASETS,
+    }
+    for key, names in known.items():
+        for word in getattr(rule, key) or ():
+            yield from checks.unknown((*loc, key), key, word, names())
+    for text in rule.framework or ():
+        pin = pins.parse(text)
+        yield from checks.unknown((*loc, "framework"), "framework", pin.name, checks.catalog.names())
+        if pin.backend:
+            yield from checks.unknown((*loc, "framework"), "framework", pin.backend.name, checks.catalog.names())
+    options = _every_option(checks.catalog)
+    for name, values in rule.options.items():
+        if name in options:
+            yield from _option(checks, (*loc, name), values, options, EVERY_FRAMEWORK)
+        else:
+            keys = (*type(rule).model_fields, *options)
+            yield checks.at((*loc, name), f"unknown key or option {name!r}{did_you_mean(name, keys)}", key=True)
+
+
+def _names(systems: object) -> tuple[str, ...]:
+    return tuple(systems) if isinstance(systems, dict) else ()

@@ -1,0 +1,232 @@
+"""The shape of `matrix.yaml`, short and long; the JSON Schema for editors is made from it."""
+
+import string
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    model_validator,
+)
+from pydantic.config import JsonDict
+
+from orchestrator.domain import Mode, Status
+from orchestrator.matrix import pins
+from orchestrator.matrix.values import (
+    Axis,
+    Bytes,
+    PinText,
+    Positive,
+    PythonText,
+    Scalar,
+    Seconds,
+    Text,
+    VersionText,
+    Word,
+)
+
+VERSION: Literal[1] = 1
+SYSTEM_NAME = r"^[a-z0-9][a-z0-9_.-]{0,39}$"
+DISTRIBUTION = r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$"
+OptionLists = dict[str, Axis[Scalar]]
+
+
+class Shape(BaseModel):
+    """A mapping of the file: no key but those named here."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+
+def _or_short(description: str, examples: list[str]) -> Any:
+    """Make the schema of a mapping say that a single word is its short form."""
+
+    def extend(schema: JsonDict) -> None:
+        mapping = dict(schema)
+        schema.clear()
+        schema["anyOf"] = [{"type": "string", "description": description, "examples": list(examples)}, mapping]
+
+    return extend
+
+
+class SystemEntry(Shape):
+    """What a cell requires of a host; nothing here is looked up on any host."""
+
+    cpus: Annotated[StrictInt, Field(ge=1, le=4096)] | None = Field(
+        None, description="Size of the cpuset, and the frameworks' thread setting; left out: every CPU."
+    )
+    gpus: Annotated[StrictInt, Field(ge=0, le=64)] = Field(0, description="GPUs; 0 is a CPU system.")
+    memory: Bytes | None = Field(None, description="Memory limit of the container: 8g, 512m, bytes.")
+
+
+class SettingsShape(Shape):
+    """How long and how often a cell is measured."""
+
+    warmup_steps: Positive | None = Field(None, description="Steps before the clock starts.")
+    steps: Positive | None = Field(None, description="Fewest timed steps; or give epochs.")
+    epochs: Positive | None = Field(None, description="Timed passes over the dataset; or give steps.")
+    timeout: Seconds | None = Field(None, description="Of one container: 90s, 10m, 1h30m or seconds.")
+    repeats: Annotated[StrictInt, Field(ge=1, le=10_000)] | None = Field(None, description="Fresh containers per cell.")
+
+
+class FrameworkEntry(Shape):
+    """A framework release, or several: any list is an axis."""
+
+    model_config = ConfigDict(
+        json_schema_extra=_or_short(
+            "Pip-style pin, for Keras with its backend.", ["mxnet==1.9.1", "keras-mxnet==2.2.4.3 on mxnet==1.5.1"]
+        )
+    )
+
+    name: Word = Field(description="As `orchestrator frameworks` lists it.")
+    version: Axis[VersionText] | None = Field(None, description="Release, or a list of releases.")
+    backend: Axis[PinText] | None = Field(None, description="What it runs on, for Keras: mxnet==1.5.1.")
+    python: Axis[PythonText] | None = Field(None, description="Python version; left out: the catalog's default.")
+    packages: dict[Annotated[str, Field(pattern=DISTRIBUTION)], Axis[VersionText]] = Field(
+        {}, description="Versions of other packages, over the catalog's pins."
+    )
+    options: OptionLists = Field({}, description="Options of this entry, over the matrix's.")
+    image: Annotated[Text, Field(min_length=1)] | None = Field(
+        None, description="Your own image, in place of the catalog's environment."
+    )
+    dockerfile: Annotated[Text, Field(min_length=1)] | None = Field(
+        None, description="Your own Dockerfile, relative to this file."
+    )
+    expect: Status | None = Field(None, description="The outcome that is no failure here, such as oom_device.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_pin(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        pin = pins.parse(value)
+        if pin.versions and pin.version is None:
+            raise ValueError(f"{value!r} must name one version with '=='; several are a list of versions")
+        entry: dict[str, object] = {"name": pin.name}
+        if pin.version:
+            entry["version"] = pin.version
+        if pin.backend:
+            entry["backend"] = f"{pin.backend.name}{pin.backend.versions}"
+        return entry
+
+
+class ModelEntry(SettingsShape):
+    """A model with its axes, and how it differs from the rest of the matrix."""
+
+    model_config = ConfigDict(json_schema_extra=_or_short("Name of a model.", ["lenet"]))
+
+    name: Word = Field(description="As `orchestrator models` lists it.")
+    batch_size: Axis[Positive] | None = Field(None, description="Samples per step; left out: the model's own.")
+    dataset: Axis[Word] | None = Field(None, description="Left out: synthetic data.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_name(cls, value: object) -> object:
+        return {"name": value} if isinstance(value, str) else value
+
+
+class RuleEntry(Shape):
+    """Cells that match every key given; other keys are options of frameworks."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: OptionLists = Field(init=False)
+
+    framework: Axis[PinText] | None = Field(None, description="mxnet, mxnet==1.9.1, mxnet<1.6, keras-mxnet on mxnet.")
+    system: Axis[Word] | None = Field(None, description="Name of a system of this file.")
+    model: Axis[Word] | None = Field(None, description="Name of a model.")
+    mode: Axis[Mode] | None = Field(None, description="train or infer.")
+    batch_size: Axis[Positive] | None = Field(None, description="Samples per step.")
+    dataset: Axis[Word] | None = Field(None, description="Name of a dataset.")
+    python: Axis[PythonText] | None = Field(None, description="Python version.")
+
+    @property
+    def options(self) -> OptionLists:
+        """What it says of options."""
+        return self.__pydantic_extra__ or {}
+
+
+class IncludeEntry(RuleEntry, SettingsShape):
+    """Settings for the cells it matches; with framework==version, system and model it also adds them."""
+
+    model_config = ConfigDict(extra="allow")
+
+    expect: Status | None = Field(None, description="The outcome that is no failure here, such as oom_device.")
+
+
+class ProxyEntry(Shape):
+    """Proxies by scheme."""
+
+    model_config = ConfigDict(json_schema_extra=_or_short("URL for http and https.", ["http://proxy.example:3128"]))
+
+    http: Text | None = None
+    https: Text | None = None
+    no: Text | None = Field(None, description="Hosts that are reached directly, separated by commas.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_url(cls, value: object) -> object:
+        return {"http": value, "https": value} if isinstance(value, str) else value
+
+
+def _template(text: str) -> str:
+    try:
+        fields = {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+    except ValueError as error:
+        raise ValueError(f"{text!r} is no template: {error}") from None
+    if fields - {"python"}:
+        raise ValueError(f"{text!r}: the only placeholder is {{python}}")
+    return text
+
+
+class BuildEntry(Shape):
+    """Where environments come from on this site; nothing here changes what is measured."""
+
+    base_image: Annotated[Text, Field(min_length=1), AfterValidator(_template)] | None = Field(
+        None, description="Template; {python} becomes 3.11. Default python:{python}-slim-bookworm."
+    )
+    pip_index: Text | None = Field(None, description="Package index in place of PyPI.")
+    extra_indexes: Axis[Text] | None = Field(None, description="Further package indexes.")
+    find_links: Axis[Text] | None = Field(None, description="Folders or URLs with wheels; folders relative to here.")
+    no_index: StrictBool = Field(False, description="Ask no package index at all, only find_links.")
+    trusted_hosts: Axis[Text] | None = Field(None, description="Indexes taken without a valid certificate.")
+    ca_bundle: Text | None = Field(None, description="Certificates (PEM) that builds trust; relative to this file.")
+    proxy: ProxyEntry | None = Field(None, description="One URL, or one for each of http, https and no.")
+    apt_mirror: Text | None = Field(None, description="Debian mirror.")
+    registry: Text | None = Field(None, description="Prefix of base images and of those we build.")
+
+
+class MatrixFile(SettingsShape):
+    """Frameworks × systems × models × modes × options: what is benchmarked, and how."""
+
+    version: Literal[1] = Field(description="Of this format.")
+    name: Word | None = Field(None, description="Of the matrix; left out: the file's name.")
+    seed: Annotated[StrictInt, Field(ge=0, lt=2**32)] = Field(
+        0, description="Of the order of repeats, the data and the weights."
+    )
+    systems: dict[
+        Annotated[str, Field(pattern=SYSTEM_NAME)],
+        Annotated[SystemEntry, BeforeValidator(lambda value: {} if value is None else value)],
+    ] = Field({"cpu": SystemEntry()}, min_length=1, description="What cells require of a host, under names of yours.")
+    frameworks: list[FrameworkEntry] = Field(min_length=1, description="Pins, or mappings with axes.")
+    models: list[ModelEntry] = Field(min_length=1, description="Names, or mappings with axes.")
+    modes: Axis[Mode] = Field((Mode.TRAIN,), description="train, infer, or both.")
+    options: dict[str, OptionLists] = Field(
+        {}, description="Axes of options by framework, or under '*' for every framework."
+    )
+    exclude: list[RuleEntry] = Field([], description="Cells to leave out; they are shown as skipped.")
+    include: list[IncludeEntry] = Field([], description="Cells to add, or to give settings of their own.")
+    build: BuildEntry = Field(BuildEntry(), description="Where images come from on this site.")
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of `matrix.yaml` (draft 2020-12), for editors."""
+    body = MatrixFile.model_json_schema()
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **body,
+        "title": "Benchmark matrix",
+    }

@@ -1,0 +1,164 @@
+"""From the text of `matrix.yaml` to a `Matrix`, or to every mistake in it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from orchestrator.catalog import DATASETS, Catalog, ModelInfo
+from orchestrator.catalog import source as yaml_source
+from orchestrator.catalog.source import Loc, Mistake, Source
+from orchestrator.domain import BuildSettings, Duration, System
+from orchestrator.errors import InputError
+from orchestrator.matrix import checks, file, mistakes, pins
+from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings
+
+MAX_SHOWN = 50
+DEFAULT_REPEATS = 3
+DEFAULT_TIMEOUT_S = 600.0
+
+
+def load(path: Path, catalog: Catalog, models: Mapping[str, ModelInfo]) -> Matrix:
+    """Read a matrix; relative paths in it start at its folder.
+
+    Raises `InputError` with all mistakes, each `file:line:column: place: what is wrong`.
+    """
+    source = yaml_source.read(path, "matrix")
+    if not isinstance(source.value, dict):
+        raise InputError(f"{source.name}:1:1: a matrix is a mapping that begins with `version: {file.VERSION}`")
+    version = source.value.get("version")
+    if isinstance(version, int) and not isinstance(version, bool) and version > file.VERSION:
+        newer = f"{version} is newer than this orchestrator reads ({file.VERSION}): upgrade it"
+        raise InputError(source.mistake(("version",), newer).at(source.name))
+    found = {*source.mistakes, *mistakes.of_shape(source), *checks.of_meaning(source, catalog, models)}
+    if found:
+        raise InputError(*_lines(source, sorted(found)))
+    return _resolved(file.MatrixFile.model_validate(source.value), source, path, models)
+
+
+def _lines(source: Source, found: list[Mistake]) -> list[str]:
+    lines = [mistake.at(source.name) for mistake in found[:MAX_SHOWN]]
+    if len(found) > MAX_SHOWN:
+        lines.append(f"{source.name}: and {len(found) - MAX_SHOWN} more mistakes")
+    return lines
+
+
+def _resolved(entry: file.MatrixFile, source: Source, path: Path, models: Mapping[str, ModelInfo]) -> Matrix:
+    folder = path.parent.absolute()
+    steps = 50 if entry.steps is None and entry.epochs is None else entry.steps
+    return Matrix(
+        name=entry.name or _name(path),
+        seed=entry.seed,
+        systems=tuple(
+            System(name, cpus=system.cpus, gpus=system.gpus, memory_bytes=system.memory)
+            for name, system in entry.systems.items()
+        ),
+        frameworks=tuple(
+            _framework(framework, folder, _line(source, ("frameworks", index)))
+            for index, framework in enumerate(entry.frameworks)
+        ),
+        models=tuple(
+            _model(model, models[model.name], _line(source, ("models", index)))
+            for index, model in enumerate(entry.models)
+        ),
+        modes=entry.modes,
+        options=tuple((name, tuple(values.items())) for name, values in entry.options.items()),
+        repeats=entry.repeats or DEFAULT_REPEATS,
+        duration=Duration(entry.warmup_steps or Duration().warmup_steps, steps, entry.epochs),
+        timeout_s=entry.timeout or DEFAULT_TIMEOUT_S,
+        exclude=tuple(_rule(rule, _line(source, ("exclude", index))) for index, rule in enumerate(entry.exclude)),
+        include=tuple(
+            Include(_rule(include, _line(source, ("include", index))), _settings(include))
+            for index, include in enumerate(entry.include)
+        ),
+        build=_build(entry.build, folder),
+        path=source.name,
+    )
+
+
+def _name(path: Path) -> str:
+    """The file's name as a word that may stand in paths."""
+    word = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in path.stem).strip("-")
+    return word or "matrix"
+
+
+def _line(source: Source, loc: Loc) -> str:
+    return f"{source.name}:{source.place(loc).line}"
+
+
+def _framework(entry: file.FrameworkEntry, folder: Path, place: str) -> FrameworkAxes:
+    backends = [pins.parse(text) for text in entry.backend or ()]
+    return FrameworkAxes(
+        name=entry.name,
+        versions=entry.version or (_image_version(entry.image),),
+        backends=tuple((pin.name, pin.version or "") for pin in backends),
+        pythons=entry.python or (),
+        packages=tuple(sorted(entry.packages.items())),
+        options=tuple(entry.options.items()),
+        image=entry.image,
+        dockerfile=str(folder / entry.dockerfile) if entry.dockerfile else None,
+        expect=entry.expect,
+        place=place,
+    )
+
+
+def _image_version(image: str | None) -> str:
+    """What stands for the version of the user's own image: its tag, or the head of its digest."""
+    if image is None:
+        return "local"
+    name, _, digest = image.partition("@")
+    last = name.rpartition("/")[2]
+    return digest.rpartition(":")[2][:12] or last.partition(":")[2] or "latest"
+
+
+def _model(entry: file.ModelEntry, info: ModelInfo, place: str) -> ModelAxes:
+    return ModelAxes(
+        name=entry.name,
+        batch_sizes=entry.batch_size or (info.batch_size,),
+        datasets=entry.dataset or DATASETS[:1],
+        settings=_settings(entry),
+        place=place,
+    )
+
+
+def _settings(entry: file.ModelEntry | file.IncludeEntry) -> Settings:
+    return Settings(
+        warmup_steps=entry.warmup_steps,
+        steps=entry.steps,
+        epochs=entry.epochs,
+        timeout_s=entry.timeout,
+        repeats=entry.repeats,
+        expect=entry.expect if isinstance(entry, file.IncludeEntry) else None,
+    )
+
+
+def _rule(entry: file.RuleEntry, place: str) -> Rule:
+    return Rule(
+        frameworks=entry.framework or (),
+        systems=entry.system or (),
+        models=entry.model or (),
+        modes=entry.mode or (),
+        batch_sizes=entry.batch_size or (),
+        datasets=entry.dataset or (),
+        pythons=entry.python or (),
+        options=tuple(entry.options.items()),
+        place=place,
+    )
+
+
+def _build(entry: file.BuildEntry, folder: Path) -> BuildSettings:
+    proxy = entry.proxy.model_dump(exclude_none=True) if entry.proxy else {}
+    return BuildSettings(
+        base_image=entry.base_image or BuildSettings().base_image,
+        pip_index=entry.pip_index,
+        extra_indexes=entry.extra_indexes or (),
+        find_links=tuple(_path_or_url(text, folder) for text in entry.find_links or ()),
+        no_index=entry.no_index,
+        trusted_hosts=entry.trusted_hosts or (),
+        ca_bundle=str(folder / entry.ca_bundle) if entry.ca_bundle else None,
+        proxies=tuple((f"{scheme}_proxy", str(url)) for scheme, url in proxy.items()),
+        apt_mirror=entry.apt_mirror,
+        registry=entry.registry,
+    )
+
+
+def _path_or_url(text: str, folder: Path) -> str:
+    return text if "://" in text else str(folder / text)

@@ -1,0 +1,98 @@
+"""A matrix written out: every field spelled, nothing left to defaults."""
+
+from dataclasses import asdict
+from typing import Any
+
+from orchestrator.domain import BuildSettings, System
+from orchestrator.matrix.file import VERSION
+from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings
+
+
+def long_form(matrix: Matrix) -> dict[str, Any]:
+    """A matrix as plain values for YAML; loading them again gives an equal matrix."""
+    return {
+        "version": VERSION,
+        "name": matrix.name,
+        "seed": matrix.seed,
+        "systems": {system.name: _system(system) for system in matrix.systems},
+        "frameworks": [_framework(framework) for framework in matrix.frameworks],
+        "models": [_model(model) for model in matrix.models],
+        "modes": [mode.value for mode in matrix.modes],
+        "options": {name: _lists(axes) for name, axes in matrix.options},
+        "repeats": matrix.repeats,
+        **_given(asdict(matrix.duration)),
+        "timeout": matrix.timeout_s,
+        "exclude": [_rule(rule) for rule in matrix.exclude],
+        "include": [_include(include) for include in matrix.include],
+        "build": _build(matrix.build),
+    }
+
+
+def _given(fields: dict[str, Any]) -> dict[str, Any]:
+    """Without what is not set; tuples as lists."""
+    return {
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in fields.items()
+        if value is not None and value not in ((), {})
+    }
+
+
+def _lists(axes: tuple[tuple[str, tuple[Any, ...]], ...]) -> dict[str, list[Any]]:
+    return {name: list(values) for name, values in axes}
+
+
+def _system(system: System) -> dict[str, Any]:
+    return _given({"cpus": system.cpus, "gpus": system.gpus, "memory": system.memory_bytes})
+
+
+def _framework(axes: FrameworkAxes) -> dict[str, Any]:
+    return _given({
+        "name": axes.name,
+        "version": axes.versions,
+        "backend": tuple(f"{name}=={version}" for name, version in axes.backends),
+        "python": axes.pythons,
+        "packages": _lists(axes.packages),
+        "options": _lists(axes.options),
+        "image": axes.image,
+        "dockerfile": axes.dockerfile,
+        "expect": axes.expect and axes.expect.value,
+    })  # fmt: skip
+
+
+def _model(axes: ModelAxes) -> dict[str, Any]:
+    return _given({
+        "name": axes.name,
+        "batch_size": axes.batch_sizes,
+        "dataset": axes.datasets,
+        **_settings(axes.settings),
+    })  # fmt: skip
+
+
+def _settings(settings: Settings) -> dict[str, Any]:
+    fields = asdict(settings)
+    fields["timeout"] = fields.pop("timeout_s")
+    fields["expect"] = settings.expect and settings.expect.value
+    return _given(fields)
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    return _given({
+        "framework": rule.frameworks,
+        "system": rule.systems,
+        "model": rule.models,
+        "mode": tuple(mode.value for mode in rule.modes),
+        "batch_size": rule.batch_sizes,
+        "dataset": rule.datasets,
+        "python": rule.pythons,
+        **_lists(rule.options),
+    })  # fmt: skip
+
+
+def _include(include: Include) -> dict[str, Any]:
+    return {**_rule(include.rule), **_settings(include.settings)}
+
+
+def _build(settings: BuildSettings) -> dict[str, Any]:
+    fields = asdict(settings)
+    fields["proxy"] = {name.removesuffix("_proxy"): url for name, url in fields.pop("proxies")}
+    return _given(fields)

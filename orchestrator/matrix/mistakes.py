@@ -1,0 +1,111 @@
+"""What pydantic found wrong with the shape of a matrix, as sentences with places."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from orchestrator.catalog.source import Loc, Mistake, Source
+from orchestrator.matrix import file
+from orchestrator.matrix.hints import did_you_mean
+from orchestrator.matrix.values import shown
+
+_SHAPES: dict[str, type[BaseModel]] = {
+    "systems": file.SystemEntry,
+    "frameworks": file.FrameworkEntry,
+    "models": file.ModelEntry,
+    "build": file.BuildEntry,
+}
+_EXPECTED = {
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "string_type": "a word",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+}
+_BOUNDS = {
+    "greater_than_equal": ("ge", "at least"),
+    "less_than_equal": ("le", "at most"),
+    "less_than": ("lt", "below"),
+}
+_PLAIN = {
+    "too_short": "is empty",
+    "string_too_short": "is empty",
+    "string_too_long": "is longer than 100 characters",
+}
+_PATTERNS = {
+    file.SYSTEM_NAME: "lowercase letters, digits, '_', '-' and '.'",
+    file.DISTRIBUTION: "the name of a Python package",
+    r"^[23]\.[0-9]{1,2}$": "a Python version such as '3.11'",
+}
+
+
+def of_shape(source: Source) -> Iterator[Mistake]:
+    """Everything that is not as `MatrixFile` has it."""
+    try:
+        file.MatrixFile.model_validate(source.value)
+    except ValidationError as error:
+        for details in error.errors(include_url=False):
+            yield _mistake(source, details)
+
+
+def _mistake(source: Source, details: ErrorDetails) -> Mistake:
+    loc: Loc = details["loc"]
+    kind = details["type"]
+    if kind == "extra_forbidden":
+        return source.mistake(loc, f"unknown key {loc[-1]!r}{did_you_mean(str(loc[-1]), _keys(loc))}", key=True)
+    if kind == "missing":
+        return source.mistake(loc[:-1], f"{loc[-1]!r} is missing")
+    if loc and loc[-1] == "[key]":
+        return source.mistake(loc[:-1], _sentence(details), key=True)
+    return source.mistake(loc, _sentence(details))
+
+
+def _keys(loc: Loc) -> list[str]:
+    """Keys that may stand where an unknown one does."""
+    shape = file.ProxyEntry if "proxy" in loc[:-1] else _SHAPES.get(str(loc[0]), file.MatrixFile)
+    return list((shape if len(loc) > 1 else file.MatrixFile).model_fields)
+
+
+def _sentence(details: ErrorDetails) -> str:
+    context: dict[str, Any] = details.get("ctx", {})
+    kind, value = details["type"], details["input"]
+    if kind in _EXPECTED:
+        return f"should be {_EXPECTED[kind]}, not {shown(value)}"
+    if kind in _BOUNDS:
+        bound, words = _BOUNDS[kind]
+        return f"should be {words} {context[bound]}, not {shown(value)}"
+    if kind in {"enum", "literal_error"}:
+        return _no_choice(str(context["expected"]), value)
+    if kind == "string_pattern_mismatch":
+        wanted = _PATTERNS.get(context["pattern"], "a word of letters, digits, '.', '_', '+' and '-'")
+        return f"{shown(value)} should be {wanted}"
+    return _PLAIN.get(kind, details["msg"].removeprefix("Value error, "))
+
+
+def _no_choice(expected: str, value: object) -> str:
+    words = [word.strip(" '") for word in expected.replace(" or ", ",").split(",")]
+    hint = did_you_mean(value, words) if isinstance(value, str) else ""
+    return f"should be {expected}, not {shown(value)}{hint if 'did you mean' in hint else ''}"
+
+
+def entries(source: Source, key: str, shape: type[BaseModel]) -> Iterator[tuple[Loc, Any]]:
+    """Every entry of a list of the file, without the keys that are wrong in themselves."""
+    section = source.value.get(key)
+    adapter = TypeAdapter(shape)
+    for index, item in enumerate(section) if isinstance(section, list) else ():
+        try:
+            yield (key, index), adapter.validate_python(item)
+        except ValidationError as error:
+            wrong = {details["loc"][0] for details in error.errors(include_url=False) if details["loc"]}
+            kept = (
+                {name: value for name, value in item.items() if name not in wrong} if isinstance(item, dict) else item
+            )
+            with suppress(ValidationError):
+                yield (key, index), adapter.validate_python(kept)

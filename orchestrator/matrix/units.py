@@ -1,0 +1,50 @@
+"""Sizes and durations as people write them: `8g`, `90s`, `1h30m`."""
+
+import math
+import re
+
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt])(?:i?b)?", re.IGNORECASE)
+_POWER = {"k": 1, "m": 2, "g": 3, "t": 4}
+_DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)h)?\s*(?:(\d+(?:\.\d+)?)m)?\s*(?:(\d+(?:\.\d+)?)s)?", re.ASCII)
+MIN_BYTES = 6 * 1024**2
+"""Engines refuse a container with less."""
+MAX_BYTES = 2**50
+MAX_SECONDS = 30 * 86400.0
+
+
+def size_bytes(value: object) -> int:
+    """Bytes of `8g`, `512m`, `1.5TiB` (powers of 1024) or of a plain number of bytes.
+
+    Raises `ValueError` with a sentence for people.
+    """
+    if isinstance(value, int) and not isinstance(value, bool):
+        count = int(value)
+    elif isinstance(value, str) and (match := _SIZE.fullmatch(value.strip())):
+        count = int(float(match[1]) * 1024 ** _POWER[match[2].lower()])
+    else:
+        raise ValueError(f"{value!r} is no size; write 8g, 512m or a number of bytes")
+    if count < MIN_BYTES:
+        raise ValueError(
+            f"{value} is less than the {MIN_BYTES // 1024**2} MiB a container needs; write 8g, for example"
+        )
+    if count > MAX_BYTES:
+        raise ValueError(f"{value} is more than any host has")
+    return count
+
+
+def duration_s(value: object) -> float:
+    """Seconds of `90s`, `10m`, `1h30m` or of a plain number of seconds.
+
+    Raises `ValueError` with a sentence for people.
+    """
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        seconds = float(value)
+    elif isinstance(value, str) and value.strip() and (match := _DURATION.fullmatch(value.strip())):
+        seconds = sum(float(part or 0) * unit for part, unit in zip(match.groups(), (3600, 60, 1), strict=True))
+    else:
+        raise ValueError(f"{value!r} is no duration; write 90s, 10m, 1h30m or a number of seconds")
+    if math.isnan(seconds) or seconds <= 0:
+        raise ValueError(f"{value} is no time at all; write 10m, for example")
+    if seconds > MAX_SECONDS:
+        raise ValueError(f"{value} is longer than 30 days")
+    return seconds

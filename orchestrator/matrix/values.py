@@ -1,0 +1,109 @@
+"""Kinds of values in a matrix file: axes, versions, sizes, durations, with their part of the JSON Schema."""
+
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, StrictInt
+from pydantic import WithJsonSchema as Schema
+from pydantic_core import CoreSchema, core_schema
+
+from orchestrator.domain import OptionValue
+from orchestrator.matrix import pins, units
+
+Item = TypeVar("Item")
+
+
+class _AxisForm:
+    """One value, or a list of distinct values; a list is an axis of the matrix."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        items = core_schema.no_info_before_validator_function(_listed, handler(source))
+        return core_schema.no_info_after_validator_function(_distinct, items)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        listed = handler(schema)
+        return {"anyOf": [listed.get("items", {}), {**listed, "minItems": 1, "uniqueItems": True}]}
+
+
+def _listed(value: object) -> object:
+    return value if isinstance(value, list) else [value]
+
+
+def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    if not values:
+        raise ValueError("is an empty list, which leaves nothing to run; name a value or drop the key")
+    seen: set[tuple[type, Any]] = set()
+    for value in values:
+        if (type(value), value) in seen:
+            raise ValueError(f"lists {value!r} twice")
+        seen.add((type(value), value))
+    return values
+
+
+Axis = Annotated[tuple[Item, ...], _AxisForm()]
+
+
+def _written(value: object) -> object:
+    """The text that a number was written as."""
+    return getattr(value, "text", value)
+
+
+def _scalar(value: object) -> OptionValue:
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        if isinstance(value, bool):
+            return value
+        raise ValueError(f"{shown(value)} is no single value such as true, 2 or a word")
+    for kind in (int, float):
+        if isinstance(value, kind):
+            return kind(value)
+    return value
+
+
+def shown(value: object) -> str:
+    """A value as a message quotes it: short, on one line, no matter what it is."""
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, (list, tuple)):
+        return "a list"
+    if value is None:
+        return "nothing"
+    text = repr(getattr(value, "text", value)) if isinstance(value, str) else str(getattr(value, "text", value))
+    if isinstance(value, bool):
+        text = text.lower()
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _pin(text: str) -> str:
+    pins.parse(text)
+    return " ".join(text.split())
+
+
+_TEXT_OR_NUMBER = {"type": ["string", "number"]}
+
+Text = Annotated[str, BeforeValidator(_written)]
+Word = Annotated[Text, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=100)]
+VersionText = Annotated[Word, Schema({**_TEXT_OR_NUMBER, "examples": ["1.9.1"]})]
+PythonText = Annotated[Text, Field(pattern=r"^[23]\.[0-9]{1,2}$"), Schema({**_TEXT_OR_NUMBER, "examples": ["3.11"]})]
+PinText = Annotated[
+    Text, AfterValidator(_pin), Schema({"type": "string", "examples": ["mxnet==1.9.1", "keras-mxnet on mxnet<1.6"]})
+]
+Scalar = Annotated[OptionValue, BeforeValidator(_scalar), Schema({"type": ["boolean", "integer", "number", "string"]})]
+Positive = Annotated[StrictInt, Field(ge=1, le=1_000_000_000)]
+Seconds = Annotated[
+    float,
+    BeforeValidator(units.duration_s),
+    Schema({
+        "anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "string", "pattern": "^[0-9][0-9.hms ]*$"}],
+        "examples": ["90s", "10m", "1h30m", 600],
+    }),
+]  # fmt: skip
+Bytes = Annotated[
+    int,
+    BeforeValidator(units.size_bytes),
+    Schema({
+        "anyOf": [
+            {"type": "integer", "minimum": units.MIN_BYTES},
+            {"type": "string", "pattern": "^[0-9.]+ *[kmgtKMGT]([iI]?[bB])?$"},
+        ],
+        "examples": ["8g", "512m"],
+    }),
+]  # fmt: skip
