@@ -120,6 +120,7 @@ def _openmp_threads():
     try:
         return int(mx.base._LIB.omp_get_max_threads())
     except AttributeError:
+        return None
 
 
 def _features():
