@@ -74,7 +74,9 @@ class BoundedLog:
     """
 
     def __init__(self, path: Path, *, limit_bytes: int = LOG_BYTES, tail_bytes: int = TAIL_BYTES) -> None:
-        self._file: IO[bytes] | None = path.open("ab", buffering=0)
+        self._file: IO[bytes] | None = None
+        with contextlib.suppress(OSError):
+            self._file = path.open("ab", buffering=0)
         self._room = limit_bytes - tail_bytes
         self._tail_bytes = tail_bytes
         self._tail = bytearray()

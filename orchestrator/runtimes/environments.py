@@ -109,7 +109,7 @@ def whole(folder: Path) -> Made | None:
 
 def reason(log: str) -> str:
     """Find the line of an installer's log that says why: uv's conclusion, pip's last error, or the last line."""
-    conclusion = re.findall(r"^ *(?:╰─▶|cause:) (.*?)(?:\n\s*\n|\Z)", log, flags=re.DOTALL | re.MULTILINE)
+    conclusion = re.findall(r"^ *(?:╰─▶|cause:) (.*(?:\n +\S.*)*)", log, flags=re.MULTILINE)
     if conclusion:
         return last_line(" ".join(conclusion[-1].split()))
     errors = re.findall(r"^(?:ERROR|error): .*$", log, flags=re.MULTILINE)

@@ -1,0 +1,83 @@
+"""What the end of a container or process means, decided from what was seen of it alone."""
+
+import signal as signals
+import statistics
+from dataclasses import dataclass
+
+from orchestrator.domain import Status
+from orchestrator.processes import Cause, last_line
+from orchestrator.results.contract import Request, Result
+from orchestrator.results.store import InvalidResultError
+from orchestrator.runtimes import STOPPED, Ended, Task
+
+EXIT_STATUS = {3: Status.UNSUPPORTED, 4: Status.IMPORT_FAILED, 5: Status.FAILED, 6: Status.OOM_DEVICE}
+"""Of the file contract; other exit codes are crashes."""
+BAD_REQUEST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How a repeat ended, and why in one line; `ok` needs no reason."""
+
+    status: Status
+    reason: str = ""
+
+
+def classify(ended: Ended, answer: Result | InvalidResultError, request: Request, task: Task, log: str) -> Verdict:
+    """Judge one launch: `answer` is its result as read, `log` the end of its log."""
+    if ended.cause is Cause.STOPPED:
+        return Verdict(Status.NOT_RUN, STOPPED)
+    if ended.cause is Cause.TIMED_OUT:
+        return Verdict(Status.TIMEOUT, _with(f"not done within {task.timeout_s:g} s", last_line(log)))
+    if ended.exit_code == 0:
+        wrong = str(answer) if isinstance(answer, InvalidResultError) else discrepancy(request, answer)
+        return Verdict(Status.INVALID_RESULT, wrong) if wrong else Verdict(Status.OK)
+    return _failure(ended, task, last_line(log))
+
+
+def _failure(ended: Ended, task: Task, said: str) -> Verdict:
+    if ended.oom_killed:
+        limit = task.system.memory_bytes
+        bound = f" of {limit / 2**20:g} MiB" if limit else ""
+        return Verdict(Status.OOM_HOST, _with(f"killed for want of memory{bound}", said))
+    if ended.exit_code in EXIT_STATUS:
+        return Verdict(EXIT_STATUS[ended.exit_code], said or f"exit status {ended.exit_code}, and nothing in the log")
+    if ended.signal is not None:
+        return Verdict(Status.FAILED, _with(f"killed by {_signal_name(ended.signal)}", said))
+    return Verdict(Status.FAILED, said or f"exit status {ended.exit_code}, and nothing in the log")
+
+
+def discrepancy(request: Request, result: Result) -> str:
+    """Find what in a valid result does not answer the request, in one line; empty where all does."""
+    if (result.cell, result.repeat) != (request.cell, request.repeat):
+        return f"result.json is of {result.cell} repeat {result.repeat}, not of what was asked"
+    for block in (result.first_step, *result.warmup, *result.blocks):
+        if block.samples != block.steps * request.batch_size:
+            return f"result.json counts {block.samples} samples in {block.steps} steps of {request.batch_size}"
+    if request.epochs is not None and len(result.blocks) != request.epochs:
+        return f"result.json has {len(result.blocks)} epochs; {request.epochs} were asked for"
+    steps = sum(block.steps for block in result.blocks)
+    if request.steps is not None and steps < request.steps:
+        return f"result.json has {steps} timed steps; {request.steps} were asked for"
+    return ""
+
+
+def throughput(result: Result) -> float:
+    """The value of a repeat: the median over its blocks of samples/s."""
+    return statistics.median(block.samples / block.wall_s for block in result.blocks)
+
+
+def worth_a_retry(status: Status, exit_code: int | None) -> bool:
+    """Whether trying again could end differently: after a crash or a failed launch, not after a clear answer."""
+    return status is Status.LAUNCH_FAILED or (status is Status.FAILED and exit_code != BAD_REQUEST)
+
+
+def _with(what: str, said: str) -> str:
+    return f"{what}; its last words: {said}" if said else what
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signals.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,179 @@
+"""A plan carried out: every cell × repeat ends as exactly one recorded outcome."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from orchestrator.devices import Allocation, Inventory, NoDevice, allocate
+from orchestrator.domain import Cell, Outcome, Plan, Status
+from orchestrator.events import Listener, PhaseChanged, RepeatFinished, RepeatStarted, RunStarted
+from orchestrator.processes import BoundedLog, StartError, Stop, tail
+from orchestrator.results.contract import Request, Result
+from orchestrator.results.store import Run
+from orchestrator.running.classify import Verdict, classify, throughput, worth_a_retry
+from orchestrator.running.folders import LOG, PhaseWatch, answer, set_aside
+from orchestrator.running.order import Repeat, order, unfinished
+from orchestrator.running.requests import cpuset_for, request_for
+from orchestrator.runtimes import STOPPED, Ended, Provided, Ready, Runtime, Task, Unavailable
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How a run goes about its plan."""
+
+    seed: int = 0
+    """Of the order; the plan's own seed is that of data and weights."""
+    jobs: int = 1
+    """Environments made at once."""
+    retries: int = 0
+    """Further attempts after a crash or a failed launch."""
+    fail_fast: bool = False
+    """Whether the first failure that the matrix does not expect leaves the rest not run."""
+    retry_failed: bool = False
+    """Whether a resumed run tries again what has failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a run happens in and with; nothing here is read from anywhere else."""
+
+    run: Run
+    runtime: Runtime
+    inventory: Inventory
+    clock: Callable[[], datetime]
+    """The time in UTC."""
+    listener: Listener
+    stop: Stop
+
+
+def execute(plan: Plan, surroundings: Surroundings, policy: Policy = Policy()) -> Iterator[Outcome]:
+    """Run what has no final outcome yet, block by block, and give each outcome once it is on disk.
+
+    Stops soon after `stop` is set: what was running is removed, and all that is left ends as `not_run`.
+    Raises `HostError` where another orchestrator writes this run, or its files cannot be written.
+    """
+    lock = surroundings.run.lock()
+    try:
+        yield from _Execution(plan, surroundings, policy).outcomes()
+    finally:
+        lock.release()
+
+
+class _Execution:
+    def __init__(self, plan: Plan, surroundings: Surroundings, policy: Policy) -> None:
+        self._plan = plan
+        self._with = surroundings
+        self._policy = policy
+        self._builders = {image.name: image.environment.builder for image in plan.images}
+        self._given = {
+            system: allocate(system, surroundings.inventory) for system in {cell.system for cell in plan.cells}
+        }
+
+    def outcomes(self) -> Iterator[Outcome]:
+        repeats = order(self._plan.cells, self._policy.seed)
+        todo = unfinished(repeats, self._with.run.outcome, retry_failed=self._policy.retry_failed)
+        self._with.listener(RunStarted(planned=len(todo), done=len(repeats) - len(todo)))
+        provided = self._provide(todo)
+        failed = ""
+        for position, (cell, repeat) in enumerate(todo, start=1):
+            outcome, result = self._one(cell, repeat, position, provided, failed)
+            if self._policy.fail_fast and outcome.status.is_failure and outcome.status is not cell.expect:
+                failed = failed or cell.id
+            self._with.listener(RepeatFinished(outcome, throughput(result) if result else None))
+            yield outcome
+
+    def _provide(self, todo: Sequence[Repeat]) -> Provided:
+        wanted = {cell.image for cell, _ in todo if isinstance(self._given[cell.system], Allocation)}
+        images = [image for image in self._plan.images if image.name in wanted]
+        if not images or self._with.stop.is_set():
+            return {}
+        return self._with.runtime.provide(
+            images,
+            jobs=self._policy.jobs,
+            logs=self._with.run.folder / "builds",
+            listener=self._with.listener,
+            stop=self._with.stop,
+        )
+
+    def _one(
+        self, cell: Cell, repeat: int, position: int, provided: Provided, failed: str
+    ) -> tuple[Outcome, Result | None]:
+        given = self._given[cell.system]
+        ready = provided.get(cell.image)
+        if isinstance(given, NoDevice):
+            outcome = _not_launched(cell, repeat, Status.NO_DEVICE, given.reason)
+        elif failed:
+            outcome = _not_launched(cell, repeat, Status.NOT_RUN, f"left out after {failed} failed")
+        elif self._with.stop.is_set():
+            outcome = _not_launched(cell, repeat, Status.NOT_RUN, STOPPED)
+        elif isinstance(ready, Ready):
+            return self._attempts(cell, repeat, position, ready, given)
+        else:
+            outcome = self._without_environment(cell, repeat, ready)
+        self._with.run.write_outcome(outcome)
+        return outcome, None
+
+    def _without_environment(self, cell: Cell, repeat: int, unavailable: Unavailable | None) -> Outcome:
+        if unavailable is None:
+            return _not_launched(cell, repeat, Status.BUILD_FAILED, f"the plan holds no image {cell.image}")
+        log = self._relative(unavailable.log) if unavailable.log else None
+        return _not_launched(cell, repeat, unavailable.status, unavailable.reason, log)
+
+    def _attempts(
+        self, cell: Cell, repeat: int, position: int, ready: Ready, given: Allocation
+    ) -> tuple[Outcome, Result | None]:
+        self._with.listener(RepeatStarted(cell.id, repeat, position))
+        for attempt in range(1 + self._policy.retries):
+            outcome, result = self._attempt(cell, repeat, ready, given)
+            self._with.run.write_outcome(outcome)
+            last = attempt == self._policy.retries or self._with.stop.is_set()
+            if last or not worth_a_retry(outcome.status, outcome.exit_code):
+                break
+        return outcome, result
+
+    def _attempt(self, cell: Cell, repeat: int, ready: Ready, given: Allocation) -> tuple[Outcome, Result | None]:
+        run, runtime = self._with.run, self._with.runtime
+        earlier = set_aside(run.repeat_folder(cell.id, repeat))
+        cpuset = cpuset_for(cell, given, pinned=runtime.pins_cpus)
+        request = request_for(cell, repeat, self._builders[cell.image], self._plan.seed, cpuset)
+        folder = run.prepare(request)
+        labels = (("bench.run", run.name), ("bench.cell", cell.id), ("bench.repeat", str(repeat)))
+        task = Task(ready, folder, folder / LOG, cell.system, given, cell.timeout_s, labels)
+        watch = PhaseWatch(folder, lambda phase: self._with.listener(PhaseChanged(cell.id, repeat, phase)))
+        started_at = self._with.clock().isoformat(timespec="milliseconds")
+        try:
+            ended = runtime.launch(task, stop=self._with.stop, watch=watch)
+            verdict, result = _judged(ended, request, task)
+        except StartError as error:
+            ended, result, verdict = None, None, Verdict(Status.LAUNCH_FAILED, str(error))
+            with BoundedLog(task.log) as log:
+                log.write(f"{error}\n".encode())
+        outcome = Outcome(
+            cell_id=cell.id,
+            repeat=repeat,
+            status=verdict.status,
+            reason=verdict.reason,
+            log=self._relative(task.log),
+            attempts=earlier + 1,
+            started_at=started_at,
+            wall_s=ended.wall_s if ended else 0.0,
+            create_s=ended.create_s if ended else None,
+            exit_code=ended.exit_code if ended else None,
+            image_id=(ended.image_id if ended else None) or ready.image_id,
+        )
+        return outcome, result
+
+    def _relative(self, path: Path) -> str:
+        folder = self._with.run.folder
+        return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
+
+
+def _not_launched(cell: Cell, repeat: int, status: Status, reason: str, log: str | None = None) -> Outcome:
+    return Outcome(cell.id, repeat, status, reason, log=log, attempts=0)
+
+
+def _judged(ended: Ended, request: Request, task: Task) -> tuple[Verdict, Result | None]:
+    said = answer(task.folder)
+    verdict = classify(ended, said, request, task, tail(task.log))
+    return verdict, said if verdict.status is Status.OK and isinstance(said, Result) else None

@@ -1,0 +1,50 @@
+"""In which order repeats run, and which of them a resumed run still has to do."""
+
+import random
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from orchestrator.domain import Cell, Outcome, Status
+
+Repeat = tuple[Cell, int]
+"""A cell and its repeat, counted from 0."""
+
+
+def order(cells: Sequence[Cell], seed: int) -> tuple[Repeat, ...]:
+    """Lay the repeats out in blocks: block r holds repeat r of every cell that has one, shuffled with the seed.
+
+    Slow drifts of the host then touch all cells alike, and neighbours differ from block to block
+    (a randomised complete block design).
+    """
+    generator = random.Random(seed)  # noqa: S311 - an order, not a secret
+    blocks = []
+    for repeat in range(max((cell.repeats for cell in cells), default=0)):
+        block = [(cell, repeat) for cell in cells if repeat < cell.repeats]
+        generator.shuffle(block)
+        blocks.append(block)
+    return tuple(entry for block in blocks for entry in block)
+
+
+def unfinished(
+    repeats: Sequence[Repeat], recorded: Callable[[str, int], Outcome | None], *, retry_failed: bool
+) -> tuple[Repeat, ...]:
+    """Keep the repeats that have no final outcome."""
+    return tuple(
+        (cell, repeat) for cell, repeat in repeats if not is_final(recorded(cell.id, repeat), retry_failed=retry_failed)
+    )
+
+
+def is_final(outcome: Outcome | None, *, retry_failed: bool) -> bool:
+    """Whether a resumed run leaves an outcome as it is.
+
+    What was not run is run, and a device that was missing is looked for again; a failure is only tried again on
+    request.
+    """
+    if outcome is None or outcome.status in {Status.NOT_RUN, Status.NO_DEVICE}:
+        return False
+    return not (retry_failed and outcome.status.is_failure)
+
+
+def new_run_name(now: datetime, token: str) -> str:
+    """Name a run's folder so that names sort by time: `20261121T153000Z-1f3a`; `now` is in UTC."""
+    return f"{now:%Y%m%dT%H%M%SZ}-{token}"
