@@ -10,6 +10,7 @@ from orchestrator.analysis.measurements import (
     percentiles,
     repeat_measurement,
     repeat_value,
+    thin,
 )
 from orchestrator.analysis.ratios import TOLERANCE, Rank, Ratio, Verdict, ranks, ratio, ratio_matrix
 
@@ -32,5 +33,6 @@ __all__ = [
     "ratio_matrix",
     "repeat_measurement",
     "repeat_value",
+    "thin",
     "variation",
 ]

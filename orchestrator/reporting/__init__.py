@@ -1,1 +1,33 @@
+"""Reports: one value, `Report`, and a renderer for each format."""
 
+from collections.abc import Callable, Mapping
+
+from orchestrator.reporting.as_csv import csv_text
+from orchestrator.reporting.as_html import html_text, write_html
+from orchestrator.reporting.as_json import json_text, json_value
+from orchestrator.reporting.as_markdown import markdown
+from orchestrator.reporting.as_table import table
+from orchestrator.reporting.document import document
+from orchestrator.reporting.gather import report
+from orchestrator.reporting.live import LiveView
+from orchestrator.reporting.model import Report
+from orchestrator.reporting.plain import PlainView
+
+FORMATS: Mapping[str, Callable[[Report], str]] = {"md": markdown, "csv": csv_text, "json": json_text, "html": html_text}
+"""Formats that are texts; the terminal's `table` is a renderable, and `write_html` writes a page with its script."""
+
+__all__ = [
+    "FORMATS",
+    "LiveView",
+    "PlainView",
+    "Report",
+    "csv_text",
+    "document",
+    "html_text",
+    "json_text",
+    "json_value",
+    "markdown",
+    "report",
+    "table",
+    "write_html",
+]

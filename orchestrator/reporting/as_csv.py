@@ -1,0 +1,106 @@
+"""CSV: one row per planned repeat and per skip, raw numbers in SI units, for spreadsheets and data frames."""
+
+import csv
+import io
+from collections.abc import Iterator
+
+from orchestrator.analysis import PHASES, percentiles
+from orchestrator.domain import Cell, Skip
+from orchestrator.reporting.model import Repeat, Report
+from orchestrator.reporting.text import clean_line, options
+
+Value = str | int | float | None
+_CELL = (
+    *("cell", "framework", "version", "backend", "python", "packages", "options", "image"),
+    *("system", "cpus", "gpus", "model", "mode", "batch_size", "dataset"),
+)
+_REPEAT = (
+    *("repeat", "status", "reason", "samples_per_s", "block_variation", "cpu_cores"),
+    *(f"{phase}_s" for phase in PHASES),
+    *("latency_p50_s", "latency_p90_s", "latency_p99_s", "peak_rss_bytes", "peak_device_bytes"),
+    *("first_loss", "last_loss", "parameters", "multiply_adds"),
+    *("wall_s", "exit_code", "attempts", "started_at", "log"),
+)
+COLUMNS = ("run", *_CELL, *_REPEAT)
+
+
+def csv_text(report: Report) -> str:
+    """Render a report as CSV with a header; every figure in a row is that of its repeat.
+
+    A text that a spreadsheet would run as a formula is given a leading apostrophe.
+    """
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, COLUMNS, restval="", lineterminator="\n")
+    writer.writeheader()
+    for row in _rows(report):
+        writer.writerow({"run": report.run} | {name: _safe(value) for name, value in row.items()})
+    return stream.getvalue()
+
+
+def _safe(value: Value) -> Value:
+    if not isinstance(value, str):
+        return value
+    line = clean_line(value)
+    return f"'{line}" if value[:1] in {"\t", "\r"} or line.startswith(("=", "+", "-", "@")) else line
+
+
+def _rows(report: Report) -> Iterator[dict[str, Value]]:
+    for cell in report.cells:
+        columns = _cell_columns(cell.cell)
+        for repeat in cell.repeats:
+            yield columns | _outcome_columns(repeat) | _measured_columns(repeat)
+    for skip in report.skips:
+        yield _skip_columns(skip)
+
+
+def _cell_columns(cell: Cell) -> dict[str, Value]:
+    framework, system, workload = cell.framework, cell.system, cell.workload
+    packages = ", ".join(f"{name}={version}" for name, version in framework.packages)
+    backend = framework.backend.label if framework.backend else ""
+    values = (
+        *(cell.id, framework.name, framework.version, backend, framework.python, packages, options(cell.options)),
+        *(cell.image, system.name, system.cpus, system.gpus),
+        *(workload.model, workload.mode.value, workload.batch_size, workload.dataset),
+    )
+    return dict(zip(_CELL, values, strict=True))
+
+
+def _outcome_columns(repeat: Repeat) -> dict[str, Value]:
+    outcome = repeat.outcome
+    return {
+        "repeat": outcome.repeat,
+        "status": outcome.status.value,
+        "reason": outcome.reason,
+        "create_s": outcome.create_s,
+        "wall_s": outcome.wall_s,
+        "exit_code": outcome.exit_code,
+        "attempts": outcome.attempts,
+        "started_at": outcome.started_at,
+        "log": outcome.log,
+    }
+
+
+def _measured_columns(repeat: Repeat) -> dict[str, Value]:
+    found = repeat.measurement
+    if found is None:
+        return {}
+    latency = percentiles(found.step_s)
+    return {
+        "samples_per_s": found.samples_per_s,
+        "block_variation": found.block_variation,
+        "cpu_cores": found.cpu_cores,
+        "peak_rss_bytes": found.peak_rss_bytes,
+        "peak_device_bytes": found.peak_device_bytes,
+        "first_loss": found.first_loss,
+        "last_loss": found.last_loss,
+        "parameters": found.parameters,
+        "multiply_adds": found.multiply_adds,
+        "latency_p50_s": latency.p50_s if latency else None,
+        "latency_p90_s": latency.p90_s if latency else None,
+        "latency_p99_s": latency.p99_s if latency else None,
+        **{f"{phase}_s": seconds for phase, seconds in found.phases_s},
+    }
+
+
+def _skip_columns(skip: Skip) -> dict[str, Value]:
+    return {"cell": skip.cell_id, "status": "skipped", "reason": skip.reason}

@@ -1,0 +1,22 @@
+"""JSON: the whole report for programs, with stable names and SI units."""
+
+import json
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from orchestrator.reporting.model import Report
+
+SCHEMA = 1
+_REPORT = TypeAdapter(Report)
+_RAW: Any = {"cells": {"__all__": {"measurement": {"step_s"}, "repeats": {"__all__": {"measurement": {"step_s"}}}}}}
+
+
+def json_value(report: Report) -> dict[str, Any]:
+    """A report as plain JSON values; step times stay in the run's own files."""
+    return {"schema": SCHEMA, **_REPORT.dump_python(report, mode="json", exclude=_RAW)}
+
+
+def json_text(report: Report) -> str:
+    """Render a report as JSON, indented."""
+    return json.dumps(json_value(report), indent=1, ensure_ascii=False, allow_nan=False) + "\n"

@@ -1,0 +1,127 @@
+"""Markdown: a report to paste into a pull request or a wiki."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from orchestrator.reporting.model import Group, Placed, Report
+from orchestrator.reporting.text import (
+    clean,
+    clean_line,
+    factor,
+    factor_interval,
+    latency,
+    memory,
+    rate,
+    rate_interval,
+    repeats,
+    seconds,
+    statuses,
+    verdict,
+)
+
+_SPECIAL = re.compile(r"([\\`*\[\]<>|~&#]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
+_RANKING = ("Rank", "Framework", "Samples/s", "95 % interval", "× best", "95 % interval", "Verdict")
+_DETAILS = ("Step p50", "Step p99", "Start", "Memory", "Repeats")
+
+
+def markdown(report: Report) -> str:
+    """Render a report as Markdown with tables (GitHub's dialect)."""
+    return "\n".join(_lines(report)).rstrip() + "\n"
+
+
+def escape(text: str) -> str:
+    """One line of text that Markdown shows as it is, in a table cell too."""
+    return _SPECIAL.sub(r"\\\1", clean_line(text))
+
+
+def fence(text: str) -> str:
+    """A code block around any text, whatever backticks it holds."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    mark = "`" * max(3, longest + 1)
+    return f"{mark}text\n{clean(text)}\n{mark}"
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]], right: frozenset[int] = frozenset()) -> str:
+    """A table of texts that are escaped here; columns in `right` are aligned right."""
+    rule = ["---:" if index in right else "---" for index in range(len(heads))]
+    lines = [[escape(head) for head in heads], rule, *[[escape(cell) or " " for cell in row] for row in rows]]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _lines(report: Report) -> Iterator[str]:
+    yield f"# {escape(report.matrix)}: run {escape(report.run)}\n"
+    ended = statuses(report.statuses) or "nothing planned"
+    yield f"{escape(report.created_at)}, runtime {escape(report.runtime)}: {ended}.\n"
+    for warning in report.warnings:
+        yield f"> **Warning:** {escape(warning)}\n"
+    for group in report.groups:
+        yield f"## {escape(group.label)}\n"
+        yield f"{escape(group.sentence)}\n"
+        yield _group(report, group) + "\n"
+    yield from _problems(report)
+    yield from _skips(report)
+    yield from _environment(report)
+
+
+def _group(report: Report, group: Group) -> str:
+    rows = [_row(report, place) for place in group.places]
+    return table((*_RANKING, *_DETAILS), rows, frozenset({0, 2, 3, 4, 5, 7, 8, 9, 10}))
+
+
+def _row(report: Report, place: Placed) -> tuple[str, ...]:
+    cell = report.by_id[place.cell_id]
+    found = cell.measurement
+    if found is None:
+        return ("–", place.label, *["–"] * 9, statuses(cell.statuses))
+    over = place.to_best
+    return (
+        place.rank.label if place.rank else "–",
+        place.label,
+        rate(found.throughput.value),
+        rate_interval(found.throughput),
+        *((factor(over.value), factor_interval(over), verdict(over)) if over else ("1", "–", "–")),
+        *latency(found.latency),
+        seconds(found.start_s),
+        memory(found.peak_rss_bytes),
+        statuses(cell.statuses),
+    )
+
+
+def _problems(report: Report) -> Iterator[str]:
+    if not report.problems:
+        return
+    yield "## Not ok\n"
+    rows = [
+        (
+            problem.cell_id,
+            repeats(problem.repeats),
+            problem.status.value + (" (expected)" if problem.expected else ""),
+            problem.reason,
+        )
+        for problem in report.problems
+    ]
+    yield table(("Cell", "Repeats", "Status", "Reason"), rows) + "\n"
+    for problem in report.problems:
+        if problem.tail:
+            yield f"<details><summary>End of the log of {escape(problem.cell_id)}</summary>\n"
+            yield fence(problem.tail) + "\n"
+            yield "</details>\n"
+
+
+def _skips(report: Report) -> Iterator[str]:
+    if report.skips:
+        yield "## Skipped by the plan\n"
+        yield table(("Cell", "Reason"), [(skip.cell_id, skip.reason) for skip in report.skips]) + "\n"
+
+
+def _environment(report: Report) -> Iterator[str]:
+    yield "## Environment\n"
+    if report.host:
+        yield table(("Host", ""), report.host) + "\n"
+    for image in report.images:
+        rows = [
+            *[("image id", value) for value in image.image_ids],
+            *[("measurement version", str(value)) for value in image.measurement_versions],
+            *image.facts,
+        ]
+        yield table((image.name, ""), rows or [("–", "no container of it has measured")]) + "\n"

@@ -1,0 +1,160 @@
+"""The terminal: one table per group, then what did not end well and what was skipped."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from orchestrator.analysis import CONFIDENCE, Ratio, Verdict
+from orchestrator.domain import Status
+from orchestrator.reporting.model import CellReport, Group, Placed, Problem, Report
+from orchestrator.reporting.text import (
+    clean,
+    clean_line,
+    factor,
+    factor_interval,
+    latency,
+    memory,
+    plural,
+    rate,
+    rate_interval,
+    repeats,
+    seconds,
+    statuses,
+)
+
+_VERDICT_STYLES = {
+    Verdict.FASTER: "green",
+    Verdict.SLOWER: "red",
+    Verdict.SAME: "default",
+    Verdict.INCONCLUSIVE: "yellow",
+}
+_TAIL_LINES = 6
+
+
+_NARROW = 100
+_LEGEND = (
+    f"Intervals: {100 * CONFIDENCE:.0f} %, from repeat to repeat. "
+    "A rank such as 1–2: the repeats do not tell these apart. Start: import, build and first step."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fitted:
+    """A report that takes the width of the console it is printed on."""
+
+    report: Report
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        del console
+        yield from _parts(self.report, gap=0 if options.max_width < _NARROW else 1)
+
+
+def table(report: Report) -> RenderableType:
+    """Render a report for a Rich console; readable from 80 columns, and without colour."""
+    return _Fitted(report)
+
+
+def _parts(report: Report, gap: int) -> Iterator[RenderableType]:
+    yield _line(f"{report.matrix}: run {report.run} ({report.runtime})", "bold")
+    for warning in report.warnings:
+        yield _line(f"warning: {warning}", "yellow")
+    cells = report.by_id
+    for group in report.groups:
+        yield Text()
+        yield _line(group.label, "bold")
+        yield _line(group.sentence)
+        yield _group(group, cells, gap)
+    if report.problems:
+        yield Text()
+        yield _line("Not ok", "bold")
+        for problem in report.problems:
+            yield from _problem(problem)
+    if report.skips:
+        yield Text()
+        yield _line(f"Skipped by the plan: {len(report.skips)} {plural('cell', len(report.skips))}", "bold")
+        for skip in report.skips:
+            yield _line(f"{skip.cell_id}: {skip.reason}")
+    yield Text()
+    yield _line(_LEGEND, "dim")
+    yield _statuses(report)
+
+
+def _line(text: str, style: str = "") -> Text:
+    return Text(clean_line(text), style=style)
+
+
+def _statuses(report: Report) -> Text:
+    total = sum(count for _, count in report.statuses)
+    return _line(f"{total} planned {plural('repeat', total)}: {statuses(report.statuses) or 'none'}", "bold")
+
+
+def _group(group: Group, cells: dict[str, CellReport], gap: int) -> Table:
+    found = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, gap), header_style="bold")
+    found.add_column("Rank", justify="right", no_wrap=True)
+    found.add_column("Framework", overflow="fold", min_width=14)
+    found.add_column("Samples/s\ninterval", justify="right", no_wrap=True)
+    found.add_column("× best\ninterval", justify="right", no_wrap=True)
+    found.add_column("Step p50\np99", justify="right", no_wrap=True)
+    found.add_column("Start\nmemory", justify="right", no_wrap=True)
+    found.add_column("Status", overflow="fold")
+    for place in group.places:
+        found.add_row(*_row(place, cells[place.cell_id]))
+    return found
+
+
+def _row(place: Placed, cell: CellReport) -> tuple[Text, ...]:
+    measured = cell.measurement
+    status = Text(statuses(cell.statuses).replace(", ", "\n"), style=_status_style(cell))
+    if measured is None:
+        return (Text("–"), _line(place.label), *[Text("–")] * 4, status)
+    return (
+        Text(place.rank.label if place.rank else "–"),
+        _line(place.label),
+        _two(rate(measured.throughput.value), rate_interval(measured.throughput)),
+        _ratio(place.to_best),
+        _two(*latency(measured.latency)),
+        _two(seconds(measured.start_s), memory(measured.peak_rss_bytes)),
+        status,
+    )
+
+
+def _two(first: str, second: str) -> Text:
+    return Text.assemble(first, "\n", (second, "dim"))
+
+
+def _ratio(over: Ratio | None) -> Text:
+    if over is None:
+        return Text("1 ×\nbest")
+    style = _VERDICT_STYLES[over.verdict]
+    return Text.assemble(
+        f"{factor(over.value)} ×\n", (f"{factor_interval(over)}\n", "dim"), (over.verdict.value, style)
+    )
+
+
+def _status_style(cell: CellReport) -> str:
+    if all(status is Status.OK for status, _ in cell.statuses):
+        return ""
+    return "red" if any(status.is_failure for status, _ in cell.statuses) else "yellow"
+
+
+def _problem(problem: Problem) -> Iterator[RenderableType]:
+    expected = " (expected)" if problem.expected else ""
+    yield Text.assemble(
+        clean_line(problem.cell_id),
+        f", {repeats(problem.repeats)}: ",
+        (
+            f"{problem.status.value}{expected}",
+            "red" if problem.status.is_failure and not problem.expected else "yellow",
+        ),
+        f": {clean_line(problem.reason)}" if problem.reason else "",
+    )
+    lines = clean(problem.tail).splitlines()[-_TAIL_LINES:] if problem.status.is_failure else []
+    if lines:
+        yield Padding(Text("\n".join(lines), style="dim"), (0, 0, 0, 4))
+    if problem.log and problem.status.is_failure:
+        yield Padding(_line(f"log: {problem.log}", "dim"), (0, 0, 0, 4))

@@ -1,0 +1,41 @@
+"""Read a run's files into a report."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from orchestrator.domain import Cell, Outcome, Status
+from orchestrator.reporting.document import document
+from orchestrator.reporting.model import Report
+from orchestrator.results.store import InvalidResultError, Run, Stored
+
+_TAIL_BYTES = 16_384
+
+
+def report(run: Run) -> Report:
+    """Report on a run's folder, one repeat in memory at a time; raises `InputError` where there is no such run."""
+    plan = run.plan()
+    return document(run.record(), plan, stored(run, plan.cells), lambda outcome: log_tail(run, outcome))
+
+
+def stored(run: Run, cells: tuple[Cell, ...]) -> Iterator[Stored]:
+    """Every recorded outcome with its result; one whose result has rotted since comes as `invalid_result`."""
+    for outcome in run.outcomes(cells):
+        try:
+            yield Stored(outcome, run.result(outcome))
+        except InvalidResultError as error:
+            yield Stored(replace(outcome, status=Status.INVALID_RESULT, reason=str(error)), None)
+
+
+def log_tail(run: Run, outcome: Outcome) -> str:
+    """The last few kilobytes of an outcome's log; empty where there is none, or it lies outside the run's folder."""
+    if outcome.log is None:
+        return ""
+    path = (run.folder / outcome.log).resolve()
+    if not path.is_relative_to(run.folder.resolve()):
+        return ""
+    try:
+        with path.open("rb") as log:
+            log.seek(max(0, path.stat().st_size - _TAIL_BYTES))
+            return log.read(_TAIL_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""

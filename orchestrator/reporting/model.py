@@ -1,0 +1,121 @@
+"""What a report says, as values; every format renders this and nothing else."""
+
+from dataclasses import dataclass
+
+from orchestrator.analysis import Measurement, Rank, Ratio, RepeatMeasurement
+from orchestrator.domain import Cell, Outcome, Skip, Status, System, Workload
+
+StatusCounts = tuple[tuple[Status, int], ...]
+"""In the order of `Status`; statuses that did not occur are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """One planned repeat of one cell, with its measurement where it is `ok`."""
+
+    outcome: Outcome
+    measurement: RepeatMeasurement | None
+
+
+@dataclass(frozen=True, slots=True)
+class CellReport:
+    """One planned cell with all its planned repeats."""
+
+    cell: Cell
+    label: str
+    """For people: the framework, and whatever else tells it from the other cells of its group."""
+    repeats: tuple[Repeat, ...]
+    statuses: StatusCounts
+    measurement: Measurement | None
+    """None where no repeat is `ok`."""
+    facts: tuple[tuple[str, str], ...]
+    """What the container found out about itself, flattened: `versions.numpy` → `1.23.5`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """One cell's place in its group; rank and ratio are None where it was not measured."""
+
+    cell_id: str
+    label: str
+    rank: Rank | None
+    to_best: Ratio | None
+    """Over the highest estimate of the group; None for that one itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Cells that do the same work on the same kind of system: these, and only these, are compared."""
+
+    system: System
+    workload: Workload
+    places: tuple[Placed, ...]
+    """The measured cells, highest estimate first; then the others, in the order of the plan."""
+    ratios: tuple[tuple[Ratio | None, ...], ...]
+    """Row over column, among the measured cells in the order of `places`; None on the diagonal."""
+    sentence: str
+    """What was found, in plain words."""
+
+    @property
+    def label(self) -> str:
+        """`lenet-train-b200 on cpu`."""
+        return f"{self.workload.label} on {self.system.name}"
+
+    @property
+    def anchor(self) -> str:
+        """Unique in a report; no cell id looks like it."""
+        return f"group/{self.system.name}/{self.workload.label}"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Repeats of one cell that ended alike, and not `ok`."""
+
+    cell_id: str
+    label: str
+    status: Status
+    reason: str
+    repeats: tuple[int, ...]
+    expected: bool
+    """The matrix said that this would happen."""
+    log: str | None
+    """Of the first of these repeats, relative to the run's folder."""
+    tail: str
+    """The last lines of that log."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImageReport:
+    """One environment, as its containers described themselves."""
+
+    name: str
+    image_ids: tuple[str, ...]
+    measurement_versions: tuple[int, ...]
+    facts: tuple[tuple[str, str], ...]
+    """Flattened; different values of different containers are joined by ` | `."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A whole run: every planned cell × repeat and every skip is in it."""
+
+    run: str
+    matrix: str
+    created_at: str
+    runtime: str
+    orchestrator_version: str
+    host: tuple[tuple[str, str], ...]
+    groups: tuple[Group, ...]
+    cells: tuple[CellReport, ...]
+    """In the order of the plan."""
+    statuses: StatusCounts
+    """Over all planned repeats."""
+    problems: tuple[Problem, ...]
+    skips: tuple[Skip, ...]
+    images: tuple[ImageReport, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def by_id(self) -> dict[str, CellReport]:
+        """The cells by their id."""
+        return {cell.cell.id: cell for cell in self.cells}

@@ -1,0 +1,67 @@
+"""One line per event, for logs and pipes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from orchestrator.domain import Outcome, Status
+from orchestrator.events import (
+    BuildFinished,
+    BuildStarted,
+    Event,
+    Notice,
+    PhaseChanged,
+    RepeatFinished,
+    RepeatStarted,
+    RunStarted,
+)
+from orchestrator.reporting.text import clean_line, plural, rate, seconds
+
+
+@dataclass
+class PlainView:
+    """A listener that writes one line per event; phases inside a repeat are left out."""
+
+    write: Callable[[str], object]
+    """Gets a line with its newline: `sys.stderr.write`."""
+    _total: int = field(default=0, init=False)
+
+    def __call__(self, event: Event) -> None:
+        """Tell an event."""
+        if isinstance(event, RunStarted):
+            self._total = event.planned
+        text = line(event, self._total)
+        if text:
+            self.write(f"{text}\n")
+
+
+def line(event: Event, total: int) -> str:
+    """An event in one line, empty where it is not worth one; `total` is the number of repeats to be measured."""
+    match event:
+        case BuildStarted(image=image, log=log):
+            text = f"building {image} (log: {log})"
+        case BuildFinished(image=image, reason=reason) if reason:
+            text = f"build failed: {image}: {reason}"
+        case BuildFinished(image=image, wall_s=wall_s, cached=cached):
+            text = f"image {image} was there already" if cached else f"built {image} in {seconds(wall_s)}"
+        case RunStarted(planned=planned, done=done):
+            text = f"{planned} {plural('repeat', planned)} to measure" + (f", {done} done before" if done else "")
+        case RepeatStarted(cell_id=cell_id, repeat=repeat, position=position):
+            text = f"[{position}/{total}] {cell_id} repeat {repeat}"
+        case RepeatFinished(outcome=outcome, throughput=throughput):
+            text = f"  {ended(outcome, throughput)}"
+        case Notice(message=message):
+            text = f"note: {message}"
+        case PhaseChanged():
+            text = ""
+    indent = "  " if text.startswith("  ") else ""
+    return indent + clean_line(text) if text else ""
+
+
+def ended(outcome: Outcome, throughput: float | None) -> str:
+    """`mxnet-1.9.1-cpu/lenet-train-b200 repeat 0: ok, 13,402 samples/s, 12.5 s`."""
+    figures = [f"{rate(throughput)} samples/s"] if throughput is not None else []
+    if outcome.wall_s:
+        figures.append(seconds(outcome.wall_s))
+    status = ", ".join([outcome.status.value, *figures])
+    reason = "" if outcome.status is Status.OK or not outcome.reason else f": {outcome.reason}"
+    return clean_line(f"{outcome.cell_id} repeat {outcome.repeat}: {status}{reason}")

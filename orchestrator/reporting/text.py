@@ -1,0 +1,170 @@
+"""Words and figures for people, the same in every format."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from orchestrator.analysis import Estimate, Percentiles, Ratio
+from orchestrator.domain import Cell, Options, Status
+
+_ESCAPES = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
+    r"|\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)"  # OSC and other strings: titles, links
+    r"|\x1b[ -/]*[0-~]?",
+    re.DOTALL,
+)
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    """Take out what could steer a terminal or disguise a line: escape sequences, control and direction characters.
+
+    Newlines and tabs stay.
+    """
+    return _CONTROLS.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n")))
+
+
+def clean_line(text: str) -> str:
+    """`clean`, with all white space folded into single spaces."""
+    return " ".join(clean(text).split())
+
+
+def flatten(facts: Mapping[str, object], prefix: str = "") -> Iterable[tuple[str, str]]:
+    """Nested facts as dotted names and short texts, in their own order."""
+    for key, value in facts.items():
+        name = f"{prefix}{clean_line(str(key))}"
+        if isinstance(value, Mapping):
+            yield from flatten(value, f"{name}.")
+        elif isinstance(value, list | tuple):
+            yield name, ", ".join(clean_line(str(item)) for item in value)
+        elif value is not None:
+            yield name, clean_line(str(value))
+
+
+def rate(samples_per_s: float) -> str:
+    """Samples per second to about four digits: `13,402`, `87.3`, `2.41`, `1.35 M`."""
+    if samples_per_s >= 999_999.5:
+        return f"{samples_per_s / 1e6:,.2f} M"
+    if samples_per_s >= 99.95:
+        return f"{samples_per_s:,.0f}"
+    return f"{samples_per_s:.1f}" if samples_per_s >= 9.995 else f"{samples_per_s:.3g}"
+
+
+def rate_interval(value: Estimate) -> str:
+    """`12,990–13,830`, or why there is none."""
+    if value.low is None or value.high is None:
+        return "1 repeat"
+    return f"{rate(value.low)}–{rate(value.high)}"
+
+
+def factor(value: float) -> str:
+    """A ratio to three digits: `0.553`, `1.83`, `12.4`, `104`; below a thousandth, `0.00012`."""
+    if value >= 99.95:
+        return f"{value:,.0f}"
+    if value >= 9.995:
+        return f"{value:.1f}"
+    return f"{value:.2f}" if value >= 0.9995 else f"{value:.3f}" if value >= 0.001 else f"{value:.2g}"
+
+
+def factor_interval(value: Ratio) -> str:
+    """`0.531–0.572`, or why there is none."""
+    if value.low is None or value.high is None:
+        return "no interval"
+    return f"{factor(value.low)}–{factor(value.high)}"
+
+
+def verdict(value: Ratio) -> str:
+    """`slower`, or `inconclusive: about 4 more repeats`."""
+    if value.more_repeats is None:
+        return value.verdict.value
+    return f"{value.verdict.value}: about {value.more_repeats} more {plural('repeat', value.more_repeats)}"
+
+
+def seconds(value: float) -> str:
+    """A duration in the unit that suits it: `850 µs`, `14.9 ms`, `3.10 s`, `12 min 5 s`, `2 h 3 min`."""
+    if value < 0.0009995:
+        return f"{_three(value * 1e6)} µs"
+    if value < 0.9995:
+        return f"{_three(value * 1e3)} ms"
+    if value < 99.95:
+        return f"{_three(value)} s"
+    whole = round(value)
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600:,} h {whole % 3600 // 60} min"
+
+
+def _three(value: float) -> str:
+    return f"{value:.0f}" if value >= 99.95 or value == 0 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
+
+
+def memory(size_bytes: int) -> str:
+    """`412 MB`, `3.21 GB`: decimal units."""
+    if size_bytes >= 999_500_000:
+        return f"{_three(size_bytes / 1e9)} GB"
+    return f"{size_bytes / 1e6:.0f} MB" if size_bytes >= 9_950_000 else f"{size_bytes / 1e6:.1f} MB"
+
+
+def count(number: int) -> str:
+    """`61.7 k`, `3.21 M`, `1.2 G`."""
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if number >= size * 0.9995:
+            return f"{_three(number / size)} {unit}"
+    return str(number)
+
+
+def latency(value: Percentiles | None) -> tuple[str, str]:
+    """Median and p99 of a step, for people."""
+    return ("–", "–") if value is None else (seconds(value.p50_s), seconds(value.p99_s))
+
+
+def percent(value: float | None) -> str:
+    """`1.8 %`, `–` where unknown."""
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
+def statuses(counts: Sequence[tuple[Status, int]]) -> str:
+    """`2 ok, 1 timeout`."""
+    return ", ".join(f"{number} {status.value}" for status, number in counts)
+
+
+def plural(word: str, number: int) -> str:
+    """`repeat` for one, `repeats` for any other number."""
+    return word if number == 1 else f"{word}s"
+
+
+def listing(items: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join(part for part in (", ".join(items[:-1]), "".join(items[-1:])) if part)
+
+
+def repeats(numbers: Sequence[int]) -> str:
+    """`repeat 0`, `repeats 0–4`, `repeats 0, 2, 5`."""
+    if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
+        return f"repeats {numbers[0]}–{numbers[-1]}"
+    return f"{plural('repeat', len(numbers))} {', '.join(str(number) for number in numbers)}"
+
+
+def options(values: Options) -> str:
+    """`hybridize=true, layout=nchw`."""
+    return ", ".join(f"{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in values)
+
+
+def labels(cells: Sequence[Cell]) -> tuple[str, ...]:
+    """Name the cells of a group: the framework, then only what tells cells of that framework apart."""
+    found = []
+    for cell in cells:
+        alike = [other for other in cells if other.framework.label == cell.framework.label]
+        mine = _axes(cell)
+        varying = [text for name, text in mine.items() if any(_axes(other).get(name) != text for other in alike)]
+        found.append(clean_line(" · ".join([cell.framework.label, *varying])))
+    return tuple(label if found.count(label) == 1 else cell.id for label, cell in zip(found, cells, strict=True))
+
+
+def _axes(cell: Cell) -> dict[str, str]:
+    framework = cell.framework
+    return {
+        "python": f"Python {framework.python}",
+        **{f"package {name}": f"{name} {version}" for name, version in framework.packages},
+        **{f"option {name}": options(((name, value),)) for name, value in cell.options},
+        "image": framework.image or framework.dockerfile or "own image",
+    }
