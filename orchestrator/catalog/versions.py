@@ -10,11 +10,12 @@ def mismatches(expected: Iterable[tuple[str, str]], found: Mapping[str, str | No
     """Name every distribution whose version is not the expected one, one line each; empty when all agree.
 
     Post-releases and local builds count as their release: `1.7.0` is met by `1.7.0.post2` and by `1.7.0+cpu`.
+    Extras (`keras[hdf5]`) are no part of a name.
     """
     present = {canonicalize_name(name): version for name, version in found.items() if version}
     lines = []
     for name, version in expected:
-        got = present.get(canonicalize_name(name))
+        got = present.get(canonicalize_name(name.partition("[")[0]))
         if got is None:
             lines.append(f"{name} {version} was asked for and is not there")
         elif not is_release(version, got):

@@ -13,7 +13,8 @@ from filelock import FileLock, Timeout
 
 from orchestrator import processes
 from orchestrator.catalog.versions import mismatches
-from orchestrator.domain import BuildSettings, Environment
+from orchestrator.domain import BuildSettings, Environment, ImageSpec
+from orchestrator.images.reasons import telling_line
 from orchestrator.images.settings import redacted, secrets
 from orchestrator.processes import Cause, StartError, Stop, last_line, tail
 from orchestrator.results.store import write_atomically
@@ -57,25 +58,27 @@ class Workshop:
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    environment: Environment
+    image: ImageSpec
     interpreter: Interpreter
     workshop: Workshop
     log: Path
     stop: Stop
 
 
-def key(environment: Environment, interpreter: Interpreter) -> str:
+def key(image: ImageSpec, interpreter: Interpreter) -> str:
     """Hash what decides the content of an environment: 16 hexadecimal digits."""
-    content = [MAKER, interpreter.version, str(interpreter.path), environment.requirements, environment.package_index]
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
+    environment, gpu = image.environment, image.image_class != "cpu"
+    own = (environment.requirements, environment.package_index, environment.expected_versions, gpu)
+    content = json.dumps([MAKER, interpreter.version, str(interpreter.path), *own])
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
-def provide(environment: Environment, interpreter: Interpreter, workshop: Workshop, log: Path, stop: Stop) -> Made:
+def provide(image: ImageSpec, interpreter: Interpreter, workshop: Workshop, log: Path, stop: Stop) -> Made:
     """Give the environment, made now if it is not there whole; another orchestrator that makes it is waited for.
 
     Raises `MakingError` or `MakingStoppedError`.
     """
-    folder = workshop.cache / "environments" / key(environment, interpreter)
+    folder = workshop.cache / "environments" / key(image, interpreter)
     folder.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder.with_suffix(".lock"))
     _acquire(lock, stop)
@@ -85,8 +88,8 @@ def provide(environment: Environment, interpreter: Interpreter, workshop: Worksh
             return made
         shutil.rmtree(folder, ignore_errors=True)
         try:
-            _make(_Job(environment, interpreter, workshop, log, stop), folder)
-            held = _checked(environment, folder)
+            _make(_Job(image, interpreter, workshop, log, stop), folder)
+            held = _checked(image.environment, folder)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -108,12 +111,11 @@ def whole(folder: Path) -> Made | None:
 
 
 def reason(log: str) -> str:
-    """Find the line of an installer's log that says why: uv's conclusion, pip's last error, or the last line."""
+    """Find the line of an installer's log that says why: uv's conclusion, or what tells in pip's."""
     conclusion = re.findall(r"^ *(?:╰─▶|cause:) (.*(?:\n +\S.*)*)", log, flags=re.MULTILINE)
     if conclusion:
         return last_line(" ".join(conclusion[-1].split()))
-    errors = re.findall(r"^(?:ERROR|error): .*$", log, flags=re.MULTILINE)
-    return last_line(errors[-1] if errors else log)
+    return telling_line(log.splitlines(), last_line(log))
 
 
 def _acquire(lock: FileLock, stop: Stop) -> None:
@@ -128,43 +130,72 @@ def _acquire(lock: FileLock, stop: Stop) -> None:
 
 
 def _make(job: "_Job", folder: Path) -> None:
-    settings = job.workshop.settings
-    index = sources.own_index(job.environment, settings)
-    silence = sources.unreachable(index, settings) if index else None
+    workshop, settings = job.workshop, job.workshop.settings
+    wanted = sources.indexed(job.image, settings)
+    own = sources.own_index(job.image, settings)
+    silence = sources.unreachable(own.pip_index, settings) if wanted and own.pip_index else None
     if silence:
-        wanted = job.environment.requirements[0]
         raise MakingError(f"the index that has {wanted} cannot be used: {silence}; offer it in a find-links folder")
-    variables = sources.variables(settings, index, job.workshop.host, job.workshop.cache)
-    for command in commands(job.environment, job.interpreter, folder, no_index=settings.no_index):
-        try:
-            finished = processes.run(
-                command, environment=variables, folder=folder.parent, log=job.log, timeout_s=TIMEOUT_S, stop=job.stop
-            )
-        except StartError as error:
-            raise MakingError(str(error)) from error
-        if finished.cause is Cause.STOPPED:
-            raise MakingStoppedError
-        if finished.cause is Cause.TIMED_OUT:
-            raise MakingError(f"not made within {TIMEOUT_S:g} s")
-        if finished.exit_code != 0:
-            why = reason(tail(job.log)) or f"{Path(command[0]).name} exited {finished.exit_code}"
-            raise MakingError(redacted(why, secrets(settings)))
+    tools = Tools(job.image.environment, job.interpreter, folder)
+    _run(job, tools.make(), settings)
+    if wanted:
+        _run(job, tools.install("--no-deps", wanted), own)
+    requirements = (*job.image.environment.requirements, *sources.refused(job.image, settings))
+    if requirements:
+        _run(job, tools.install(*(["--no-index"] if workshop.settings.no_index else []), *requirements), settings)
 
 
-def commands(
-    environment: Environment, interpreter: Interpreter, folder: Path, *, no_index: bool = False
-) -> list[list[str]]:
-    """The commands that make an environment: uv's, or those of the interpreter itself where uv does not know it."""
-    python = str(_python(folder))
-    wanted = [*(["--no-index"] if no_index else []), *environment.requirements]
-    if tuple(map(int, environment.python.split("."))) >= OLDEST_FOR_UV:
-        tool = uv.find_uv_bin()
-        make = [tool, "venv", "--quiet", "--no-project", "--python", str(interpreter.path), str(folder)]
-        install = [tool, "pip", "install", "--compile-bytecode", "--python", python, *wanted]
-    else:
-        make = [str(interpreter.path), "-m", "venv", str(folder)]
-        install = [python, "-m", "pip", "install", "--progress-bar", "off", *wanted]
-    return [make, install] if environment.requirements else [make]
+def _run(job: "_Job", command: list[str], settings: BuildSettings) -> None:
+    workshop = job.workshop
+    variables = sources.variables(settings, workshop.host, workshop.cache)
+    try:
+        finished = processes.run(
+            command, environment=variables, folder=workshop.cache, log=job.log, timeout_s=TIMEOUT_S, stop=job.stop
+        )
+    except StartError as error:
+        raise MakingError(str(error)) from error
+    if finished.cause is Cause.STOPPED:
+        raise MakingStoppedError
+    if finished.cause is Cause.TIMED_OUT:
+        raise MakingError(f"not made within {TIMEOUT_S:g} s")
+    if finished.exit_code != 0:
+        why = reason(tail(job.log)) or f"{Path(command[0]).name} exited {finished.exit_code}"
+        raise MakingError(redacted(why, secrets(workshop.settings)))
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """Which commands make an environment: uv's, or those of the interpreter itself where uv does not know it."""
+
+    environment: Environment
+    interpreter: Interpreter
+    folder: Path
+
+    @property
+    def _uv(self) -> str | None:
+        known = tuple(map(int, self.environment.python.split("."))) >= OLDEST_FOR_UV
+        return uv.find_uv_bin() if known else None
+
+    def make(self) -> list[str]:
+        """Make the folder with nothing in it."""
+        if self._uv:
+            return [
+                self._uv,
+                "venv",
+                "--quiet",
+                "--no-project",
+                "--python",
+                str(self.interpreter.path),
+                str(self.folder),
+            ]
+        return [str(self.interpreter.path), "-m", "venv", str(self.folder)]
+
+    def install(self, *arguments: str) -> list[str]:
+        """Install into it."""
+        python = str(_python(self.folder))
+        if self._uv:
+            return [self._uv, "pip", "install", "--compile-bytecode", "--python", python, *arguments]
+        return [python, "-m", "pip", "install", "--progress-bar", "off", *arguments]
 
 
 def _checked(environment: Environment, folder: Path) -> Held:

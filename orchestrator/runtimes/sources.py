@@ -2,32 +2,33 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import requests
 
-from orchestrator.domain import BuildSettings, Environment
+from orchestrator.domain import BuildSettings, ImageSpec
 from orchestrator.images import wheels
 
 PROBE_TIMEOUT_S = 5.0
 
 
-def variables(settings: BuildSettings, index: str | None, host: Mapping[str, str], cache: Path) -> dict[str, str]:
-    """Tell both tools where to look; `index` is the framework's own, asked beside the site's.
+def variables(settings: BuildSettings, host: Mapping[str, str], cache: Path) -> dict[str, str]:
+    """Tell both tools where to look.
 
     Of the host's environment only PATH (compilers) and HOME (credentials in `.netrc`) are handed on.
     """
-    extra = " ".join((*settings.extra_indexes, *([index] if index else [])))
-    folders = " ".join(settings.find_links)
+    extra = " ".join(settings.extra_indexes)
+    hosts = " ".join(settings.trusted_hosts)
     told = {
         "UV_DEFAULT_INDEX": settings.pip_index,
         "PIP_INDEX_URL": settings.pip_index,
         "UV_INDEX": extra,
         "PIP_EXTRA_INDEX_URL": extra,
-        "UV_FIND_LINKS": folders.replace(" ", ","),
-        "PIP_FIND_LINKS": folders,
-        "UV_INSECURE_HOST": " ".join(settings.trusted_hosts),
-        "PIP_TRUSTED_HOST": " ".join(settings.trusted_hosts),
+        "UV_FIND_LINKS": ",".join(settings.find_links),
+        "PIP_FIND_LINKS": " ".join(settings.find_links),
+        "UV_INSECURE_HOST": hosts,
+        "PIP_TRUSTED_HOST": hosts,
         "SSL_CERT_FILE": settings.ca_bundle,
         "PIP_CERT": settings.ca_bundle,
         **dict(settings.proxies),
@@ -49,12 +50,27 @@ def variables(settings: BuildSettings, index: str | None, host: Mapping[str, str
     return handed_on | fixed | {name: value for name, value in told.items() if value}
 
 
-def own_index(environment: Environment, settings: BuildSettings) -> str | None:
-    """The index of its own that an environment must ask; None where it has none, or a find-links folder serves."""
-    if environment.package_index is None or not environment.requirements:
+def indexed(image: ImageSpec, settings: BuildSettings) -> str | None:
+    """Which requirement must come from the framework's own index; None where it has none, or a folder serves."""
+    environment = image.environment
+    if environment.package_index is None:
         return None
-    candidates = wheels.offered(settings.find_links, environment.python)
-    return None if wheels.offers(candidates, environment.requirements[0]) else environment.package_index
+    wanted = environment.requirements[1 if image.framework.backend else 0]
+    offered = wheels.offered(settings.find_links, environment.python)
+    return None if wheels.offers(offered, wanted) else wanted
+
+
+def own_index(image: ImageSpec, settings: BuildSettings) -> BuildSettings:
+    """The settings for the framework's own index: that one alone, for others may offer GPU builds of gigabytes."""
+    return replace(settings, pip_index=image.environment.package_index, extra_indexes=(), no_index=False)
+
+
+def refused(image: ImageSpec, settings: BuildSettings) -> tuple[str, ...]:
+    """Versions that a GPU environment must not take: CPU builds in find-links folders outrank their release."""
+    if image.image_class == "cpu":
+        return ()
+    offered = wheels.offered(settings.find_links, image.environment.python)
+    return tuple(f"{one.name}!={one.version}" for one in offered if (one.version.local or "").startswith("cpu"))
 
 
 def unreachable(index: str, settings: BuildSettings, *, timeout_s: float = PROBE_TIMEOUT_S) -> str | None:

@@ -1,13 +1,14 @@
 """Cells in virtual environments of this host: the same packages as the image would hold, no container around them."""
 
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from orchestrator.domain import BuildSettings, ImageSpec, Status
-from orchestrator.events import BuildFinished, BuildStarted, Listener
+from orchestrator.events import BuildFinished, BuildStarted, Event, Listener
 from orchestrator.processes import Stop, Watch
 from orchestrator.runtimes import environments, interpreters, local
 from orchestrator.runtimes.environments import MakingError, MakingStoppedError, Workshop
@@ -33,8 +34,14 @@ class VenvRuntime:
     ) -> Provided:
         """Make the missing environments, `jobs` at once."""
         logs.mkdir(parents=True, exist_ok=True)
+        lock = threading.Lock()
+
+        def tell(event: Event) -> None:
+            with lock:
+                listener(event)
+
         with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
-            done = pool.map(lambda image: self._provide(image, logs / log_name(image.name), listener, stop), images)
+            done = pool.map(lambda image: self._provide(image, logs / log_name(image.name), tell, stop), images)
             return {provided.image: provided for provided in done}
 
     def launch(self, task: Task, *, stop: Stop, watch: Watch) -> Ended:
@@ -57,7 +64,7 @@ class VenvRuntime:
         began = time.perf_counter()
         listener(BuildStarted(image.name, str(log)))
         try:
-            made = environments.provide(image.environment, interpreter, workshop, log, stop)
+            made = environments.provide(image, interpreter, workshop, log, stop)
         except MakingStoppedError:
             ended = Unavailable(image.name, Status.NOT_RUN, STOPPED, log)
         except MakingError as error:

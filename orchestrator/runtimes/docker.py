@@ -1,0 +1,109 @@
+"""Cells in containers: one image per environment, one fresh container per repeat."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import docker
+
+from orchestrator.domain import BuildSettings, ImageSpec, Status
+from orchestrator.engine import containers
+from orchestrator.engine.containers import ContainerSpec
+from orchestrator.engine.images import unavailable
+from orchestrator.events import Listener, Notice
+from orchestrator.images.bases import unresolved
+from orchestrator.images.build import BuildFailure, Built, build, missing, present, recipes
+from orchestrator.processes import StartError, Stop, Watch
+from orchestrator.runtimes import ownership
+from orchestrator.runtimes.model import STOPPED, Ended, Provided, Ready, Task, Unavailable
+from orchestrator.runtimes.ownership import Owner
+from orchestrator.runtimes.variables import in_container
+
+
+class DockerRuntime:
+    """The `docker` runtime on one engine; containers run as `user` (`uid:gid`) and carry `owner`."""
+
+    name = "docker"
+    pins_cpus = True
+
+    def __init__(self, client: docker.DockerClient, settings: BuildSettings, *, user: str, owner: Owner) -> None:
+        self._client = client
+        self._settings = settings
+        self._user = user
+        self._owner = owner
+
+    def provide(
+        self, images: Sequence[ImageSpec], *, jobs: int, logs: Path, listener: Listener, stop: Stop
+    ) -> Provided:
+        """Remove what dead orchestrators have left, then build the missing images, `jobs` at once."""
+        left = remove_leftovers(self._client, self._owner)
+        if left:
+            listener(Notice(f"removed {left} container{'s' if left > 1 else ''} of an orchestrator that was killed"))
+        built = build(images, self._settings, self._client, jobs=jobs, logs=logs, listener=listener, stop=stop)
+        return {name: _provided(result) for name, result in built.items()}
+
+    def launch(self, task: Task, *, stop: Stop, watch: Watch) -> Ended:
+        """Run one task in a container of its own, which is gone afterwards."""
+        spec = ContainerSpec(
+            image=task.ready.handle,
+            folder=task.folder,
+            user=self._user,
+            environment=tuple(in_container(task.system).items()),
+            labels=(*task.labels, (ownership.LABEL, str(self._owner))),
+            cpus=task.allocation.cpus if task.system.cpus is not None else (),
+            memory_bytes=task.system.memory_bytes,
+            gpus=tuple(gpu.uuid for gpu in task.allocation.gpus),
+        )
+        with containers.container(self._client, spec, task.log) as container:
+            container.start()
+            end = container.wait(task.timeout_s, stop, watch)
+        code = end.exit_code
+        return Ended(
+            cause=end.cause,
+            exit_code=code,
+            wall_s=end.wall_s,
+            create_s=end.create_s,
+            signal=_signal(code),
+            oom_killed=end.oom_killed,
+            image_id=end.image_id,
+        )
+
+
+def remove_leftovers(client: docker.DockerClient, owner: Owner) -> int:
+    """Remove the containers of orchestrators that are dead, and return how many there were.
+
+    Those of a live one stay. Where the owner cannot be seen (another machine on the same engine, another process
+    namespace, or this machine before it was restarted), what still runs stays.
+    """
+    removed = 0
+    for found in containers.labelled(client, ownership.LABEL):
+        theirs = ownership.parse(found.labels.get(ownership.LABEL, ""))
+        dead = theirs is None or ownership.is_dead(theirs, owner)
+        if dead or (dead is None and not found.running):
+            try:
+                containers.remove(client, found.identity)
+                removed += 1
+            except StartError:
+                continue  # the next run tries again
+    return removed
+
+
+def image_problems(
+    client: docker.DockerClient, images: Sequence[ImageSpec], settings: BuildSettings
+) -> tuple[str, ...]:
+    """Name every base image that is nowhere to be had and that an image needs which is not built yet."""
+    wanted = recipes(images, settings)
+    bases = {base: None for recipe in missing(wanted, present(client, wanted)) for base in recipe.bases}
+    found = ((base, unavailable(client, base)) for base in bases)
+    return tuple(unresolved(base, reason) for base, reason in found if reason)
+
+
+def _signal(exit_code: int | None) -> int | None:
+    """The signal that an exit code stands for: 128 and its number, by the convention of shells and engines."""
+    return exit_code - 128 if exit_code is not None and 128 < exit_code < 193 else None
+
+
+def _provided(built: Built | BuildFailure) -> Ready | Unavailable:
+    if isinstance(built, Built):
+        return Ready(built.image, built.reference, built.versions, built.image_id)
+    status = Status.NOT_RUN if built.reason == STOPPED else Status.BUILD_FAILED
+    return Unavailable(built.image, status, built.reason, built.log)
