@@ -72,16 +72,26 @@ def unavailable(client: docker.DockerClient, reference: str, *, timeout_s: float
     return _engine_message(response)
 
 
-def pull(client: docker.DockerClient, reference: str) -> str | None:
-    """Fetch an image unless it is here; None when it is, else why not, in one line."""
+def pull(client: docker.DockerClient, reference: str, *, stopped: Callable[[], bool]) -> None:
+    """Fetch an image unless it is here.
+
+    Raises `BuildError` with the reason where it cannot be had, or when `stopped` on the way.
+    """
+    if facts(client, reference) is not None:
+        return
     reason = unavailable(client, reference)
-    if reason is not None or facts(client, reference) is not None:
-        return reason
+    if reason is not None:
+        raise BuildError(reason)
+    # Without a tag the engine would fetch every tag there is.
+    named = reference if "@" in reference or ":" in reference.rsplit("/", 1)[-1] else f"{reference}:latest"
     try:
-        client.images.pull(reference)
+        for message in client.api.pull(named, stream=True, decode=True):
+            if stopped():
+                raise BuildError("stopped")
+            if "error" in message:
+                raise BuildError(_line(str(message["error"])))
     except (DockerException, requests.exceptions.RequestException) as error:
-        return _line(str(getattr(error, "explanation", None) or error))
-    return None
+        raise BuildError(_line(str(getattr(error, "explanation", None) or error))) from error
 
 
 class Builds:

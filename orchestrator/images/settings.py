@@ -10,6 +10,7 @@ from orchestrator.domain import BuildSettings
 from orchestrator.errors import InputError
 
 _PROXIES = ("http_proxy", "https_proxy", "no_proxy")
+_LOOPBACKS = {"localhost", "127.0.0.1", "::1"}
 _SECTIONS = ("global", "install")  # pip lets the command's own section win over [global]
 
 
@@ -90,11 +91,31 @@ def password(url: str) -> str | None:
     return parts.password or parts.username or None
 
 
+def build_arguments(settings: BuildSettings) -> dict[str, str]:
+    """Proxies as the engine's predefined build arguments, in both cases: those leave no trace in an image's history."""
+    return {form: value for name, value in settings.proxies for form in (name, name.upper())}
+
+
+def build_network(settings: BuildSettings) -> str | None:
+    """`host` where an index or proxy is this host's own, which no container's network could reach; else the default."""
+    urls = (settings.pip_index, *settings.extra_indexes, *settings.find_links, settings.apt_mirror)
+    proxies = (value for name, value in settings.proxies if name != "no_proxy")
+    places = (_host(url) for url in (*urls, *proxies) if url)
+    return "host" if any(place in _LOOPBACKS for place in places) else None
+
+
 def redacted(text: str, secret_texts: Sequence[str]) -> str:
     """The same text with each secret as `****`."""
     for secret in sorted(secret_texts, key=len, reverse=True):
         text = text.replace(secret, "****")
     return text
+
+
+def _host(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
 
 
 def _read(path: Path) -> dict[str, str]:
@@ -106,7 +127,9 @@ def _read(path: Path) -> dict[str, str]:
         return {}
     except (configparser.Error, UnicodeDecodeError) as error:
         reason = " ".join(str(error).split())
-        raise InputError(f"{path}: not a pip configuration: {reason}; mend it or set PIP_CONFIG_FILE=/dev/null") from None
+        raise InputError(
+            f"{path}: not a pip configuration: {reason}; mend it or set PIP_CONFIG_FILE=/dev/null"
+        ) from None
     sections = [parser[name] for name in _SECTIONS if parser.has_section(name)]
     return {name.replace("_", "-"): value for section in sections for name, value in section.items() if value}
 

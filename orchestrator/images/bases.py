@@ -1,0 +1,51 @@
+"""The images that ours stand on: looked up or fetched once each, and known by digest afterwards."""
+
+import threading
+from collections.abc import Callable
+
+import docker
+
+from orchestrator.engine import images as engine
+from orchestrator.engine.images import BuildError
+
+
+class Bases:
+    """Base images of one batch of builds; several workers may ask for the same one."""
+
+    def __init__(self, client: docker.DockerClient, stopped: Callable[[], bool]) -> None:
+        self._client = client
+        self._stopped = stopped
+        self._guard = threading.Lock()
+        self._locks: dict[str, threading.Lock] = {}
+        self._known: dict[str, str | BuildError] = {}
+
+    def digest(self, reference: str) -> str:
+        """`name@sha256:…` of an image that is on the engine now, or its id where it came from no registry.
+
+        Raises `BuildError` where it is neither here nor to be had; the registry is asked once, whoever asks again.
+        """
+        with self._guard:
+            lock = self._locks.setdefault(reference, threading.Lock())
+        with lock:
+            if reference not in self._known:
+                self._known[reference] = self._resolve(reference)
+            found = self._known[reference]
+        if isinstance(found, BuildError):
+            raise found
+        return found
+
+    def _resolve(self, reference: str) -> str | BuildError:
+        try:
+            engine.pull(self._client, reference, stopped=self._stopped)
+            found = engine.facts(self._client, reference)
+        except BuildError as error:
+            return BuildError(unresolved(reference, str(error)))
+        return found.digest if found else BuildError(unresolved(reference, "it was removed meanwhile"))
+
+
+def unresolved(reference: str, reason: str) -> str:
+    """The sentence for a base image that is not to be had."""
+    return (
+        f"base image {reference} is not on this engine and cannot be pulled: {reason.rstrip('.')}; "
+        "set build.base_image or build.registry, or load it"
+    )

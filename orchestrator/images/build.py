@@ -1,0 +1,151 @@
+"""Build the images that are missing, several at once, and say of each how that ended."""
+
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import docker
+
+from orchestrator.domain import BuildSettings, ImageSpec
+from orchestrator.engine import images as engine
+from orchestrator.engine.images import Builds
+from orchestrator.events import BuildFinished, Event, Listener, Notice
+from orchestrator.images import labels
+from orchestrator.images.bases import Bases, unresolved
+from orchestrator.images.making import STOPPED, Batch, BuildFailure, Built, make_group
+from orchestrator.images.recipe import Recipe, gather, left_out, render
+from orchestrator.processes import Stop
+
+__all__ = ["STOPPED", "BuildFailure", "Built", "base_problems", "build", "clean", "missing", "present", "recipes"]
+
+_TICK_S = 0.2
+_STALE = timedelta(hours=6)
+
+
+def recipes(specs: Sequence[ImageSpec], settings: BuildSettings, *, architecture: str = "amd64") -> tuple[Recipe, ...]:
+    """The recipe of every image; raises `InputError` where a file that settings or matrix name cannot be read."""
+    return tuple(render(spec, settings, gather(spec, settings, architecture=architecture)) for spec in specs)
+
+
+def missing(wanted: Sequence[Recipe], there: Mapping[str, str]) -> tuple[Recipe, ...]:
+    """The recipes whose image is not there; `there` maps content tags to image ids."""
+    return tuple(recipe for recipe in wanted if recipe.reference not in there)
+
+
+def present(client: docker.DockerClient, wanted: Sequence[Recipe]) -> dict[str, str]:
+    """Content tag → image id, of the recipes whose image is on the engine."""
+    found = ((recipe.reference, engine.facts(client, recipe.reference)) for recipe in wanted)
+    return {reference: image.image_id for reference, image in found if image is not None}
+
+
+def base_problems(client: docker.DockerClient, wanted: Sequence[Recipe]) -> tuple[str, ...]:
+    """Which base images of these recipes are not to be had, one line each; nothing is fetched to find out."""
+    references = dict.fromkeys(reference for recipe in wanted for reference in recipe.bases)
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        reasons = pool.map(lambda reference: engine.unavailable(client, reference), references)
+        return tuple(unresolved(name, reason) for name, reason in zip(references, reasons, strict=True) if reason)
+
+
+def build(
+    specs: Sequence[ImageSpec],
+    settings: BuildSettings,
+    client: docker.DockerClient,
+    *,
+    jobs: int,
+    logs: Path,
+    listener: Listener,
+    stop: Stop,
+) -> dict[str, Built | BuildFailure]:
+    """Make every image ready, `jobs` builds at once, and say of each, by `ImageSpec.name`, how that ended.
+
+    Images that are there under their content tag cost no build. A build that fails leaves the others alone. When
+    `stop` is set, or on an interrupt, builds end at once and leave nothing under any name.
+    Raises `InputError` where a file that settings or matrix name cannot be read.
+    """
+    for message in left_out(settings):
+        listener(Notice(message))
+    wanted = recipes(specs, settings, architecture=str(client.version().get("Arch", "amd64")))
+    there = present(client, wanted)
+    done: dict[str, Built | BuildFailure] = {}
+    for recipe in wanted:
+        if recipe.reference in there:
+            done[recipe.spec.name] = _cached(client, recipe, there[recipe.reference])
+            listener(BuildFinished(recipe.spec.name, 0.0, cached=True))
+    absent = missing(wanted, there)
+    if absent:
+        logs.mkdir(parents=True, exist_ok=True)
+        with _batch(client, settings, logs, listener) as batch:
+            done |= _run(_groups(absent), batch, jobs, stop)
+    return {spec.name: done[spec.name] for spec in specs}
+
+
+def clean(client: docker.DockerClient, keep: Sequence[str] = ()) -> tuple[str, ...]:
+    """Remove what builds have left: every name of our images but those in `keep`, and unnamed steps; return the names.
+
+    What a container still uses stays.
+    """
+    engine.remove_steps(client, labels.STAGE)
+    names = [name for image in engine.labelled(client, labels.KIND) for name in image.tags if name not in keep]
+    return tuple(name for name in names if engine.remove(client, name))
+
+
+def _cached(client: docker.DockerClient, recipe: Recipe, image_id: str) -> Built:
+    engine.tag(client, image_id, recipe.alias)
+    known = engine.facts(client, image_id)
+    base_digest = known.labels.get(labels.BASE_DIGEST, "") if known else ""
+    return Built(recipe.spec.name, image_id, recipe.reference, base_digest, cached=True)
+
+
+def _groups(wanted: Sequence[Recipe]) -> list[list[Recipe]]:
+    """Recipes by the environment they share: it is made once, and they follow one after another."""
+    groups: dict[str, list[Recipe]] = {}
+    for recipe in wanted:
+        key = recipe.environment.reference if recipe.environment else recipe.reference
+        groups.setdefault(key, []).append(recipe)
+    return list(groups.values())
+
+
+@contextmanager
+def _batch(client: docker.DockerClient, settings: BuildSettings, logs: Path, listener: Listener) -> Iterator[Batch]:
+    """Remove the steps that may hold credentials whatever happens, and those that a killed batch has left."""
+    token = uuid4().hex
+    engine.remove_steps(client, labels.STAGE, before=datetime.now(UTC) - _STALE)
+    builds, lock = Builds(client), threading.Lock()
+
+    def tell(event: Event) -> None:
+        with lock:
+            listener(event)
+
+    try:
+        yield Batch(client, settings, logs, tell, builds, Bases(client, lambda: builds.stopped), token)
+    finally:
+        _sweep(client, token)
+
+
+def _sweep(client: docker.DockerClient, token: str) -> None:
+    # The engine notices only after a moment that a stopped build has nobody waiting for it.
+    for _ in range(25):
+        if not engine.remove_steps(client, f"{labels.STAGE}={token}"):
+            return
+        time.sleep(_TICK_S)
+
+
+def _run(groups: Sequence[list[Recipe]], batch: Batch, jobs: int, stop: Stop) -> dict[str, Built | BuildFailure]:
+    done: dict[str, Built | BuildFailure] = {}
+    with ThreadPoolExecutor(max_workers=max(1, jobs), thread_name_prefix="build") as pool:
+        pending: set[Future[list[Built | BuildFailure]]] = {pool.submit(make_group, group, batch) for group in groups}
+        try:
+            while pending:
+                finished, pending = wait(pending, timeout=_TICK_S, return_when=FIRST_COMPLETED)
+                done |= {result.image: result for future in finished for result in future.result()}
+                if stop.is_set():
+                    batch.builds.stop()
+        except BaseException:
+            batch.builds.stop()
+            raise
+    return done

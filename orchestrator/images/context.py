@@ -1,0 +1,91 @@
+"""Build contexts: files from memory or disk as one reproducible tar stream, and what they amount to as a hash."""
+
+import hashlib
+import tarfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from docker.utils.build import exclude_paths
+
+from orchestrator.errors import InputError
+
+_EPOCH_S = 315_532_800  # 1980-01-01: equal content makes equal layers, and zip archives know no earlier time
+_CHUNK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file of a context: its name there, and its content or where on this host that lies."""
+
+    name: str
+    content: bytes | Path
+    mode: int = 0o644
+
+
+def source_files(folder: Path, below: str) -> tuple[File, ...]:
+    """Every file of a Python package by name, without what interpreters and editors leave behind."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and _is_source(path.relative_to(folder)))
+    return tuple(File(f"{below}/{path.relative_to(folder).as_posix()}", path.read_bytes()) for path in paths)
+
+
+def _is_source(path: Path) -> bool:
+    return path.suffix not in {".pyc", ".pyo"} and not any(
+        part == "__pycache__" or part.startswith(".") for part in path.parts
+    )
+
+
+def folder_files(dockerfile: Path) -> tuple[File, ...]:
+    """The context of the user's own Dockerfile: its folder as `docker build` would send it, `.dockerignore` honoured.
+
+    Raises `InputError` where the Dockerfile cannot be read.
+    """
+    folder = dockerfile.parent
+    ignore = folder / ".dockerignore"
+    try:
+        text = dockerfile.read_bytes()
+        patterns = [line.strip() for line in ignore.read_text().splitlines()] if ignore.is_file() else []
+        kept = [line for line in patterns if line and not line.startswith("#")]
+        names = sorted(exclude_paths(str(folder), kept, dockerfile=dockerfile.name))
+        paths = [(name, folder / name) for name in names]
+        files = tuple(
+            File(name, path.read_bytes(), path.stat().st_mode & 0o777)
+            for name, path in paths
+            if path.is_file() and name not in {dockerfile.name, "Dockerfile"}
+        )
+    except OSError as error:
+        raise InputError(f"{dockerfile}: cannot be built from: {error.strerror}: {error.filename}") from error
+    return (File("Dockerfile", text), *files)
+
+
+def digest(files: Iterable[File]) -> str:
+    """SHA-256 over names, modes and contents, in order of name, in hexadecimal."""
+    total = hashlib.sha256()
+    for file in sorted(files, key=lambda file: file.name):
+        inner = hashlib.sha256()
+        for chunk in _chunks(file.content):
+            inner.update(chunk)
+        total.update(f"{file.name}\0{file.mode:o}\0{inner.hexdigest()}\n".encode())
+    return total.hexdigest()
+
+
+def tar(files: Iterable[File]) -> Iterator[bytes]:
+    """The files as a tar archive, piece by piece: a wheel of gigabytes is never held in memory."""
+    for file in files:
+        info = tarfile.TarInfo(file.name)
+        info.mode, info.mtime = file.mode, _EPOCH_S
+        info.size = len(file.content) if isinstance(file.content, bytes) else file.content.stat().st_size
+        yield info.tobuf(tarfile.PAX_FORMAT)
+        yield from _chunks(file.content)
+        yield bytes(-info.size % tarfile.BLOCKSIZE)
+    yield bytes(2 * tarfile.BLOCKSIZE)
+
+
+def _chunks(content: bytes | Path) -> Iterator[bytes]:
+    if isinstance(content, bytes):
+        if content:
+            yield content
+        return
+    with content.open("rb") as stream:
+        while chunk := stream.read(_CHUNK_BYTES):
+            yield chunk

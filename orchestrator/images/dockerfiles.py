@@ -1,0 +1,100 @@
+"""The Dockerfile templates of `images/templates/`, filled in; deterministic text."""
+
+import posixpath
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+import jinja2
+
+from orchestrator.domain import BuildSettings, ImageSpec
+from orchestrator.errors import InputError
+from orchestrator.images import labels
+from orchestrator.images.settings import password
+from orchestrator.resources import IMAGES
+
+TEMPLATES = IMAGES / "templates"
+
+
+def base_reference(spec: ImageSpec, settings: BuildSettings) -> str:
+    """The image that a catalog environment stands on, with the registry prefix of the settings."""
+    return prefixed(settings.base_image.replace("{python}", spec.environment.python), settings)
+
+
+def cuda_reference(spec: ImageSpec, settings: BuildSettings) -> str | None:
+    """The image that CUDA libraries are copied from, likewise; None where wheels bring their own."""
+    image = spec.environment.cuda_image
+    return prefixed(image, settings) if image else None
+
+
+def prefixed(reference: str, settings: BuildSettings) -> str:
+    """A name below the registry of the settings, where there is one."""
+    return f"{settings.registry.rstrip('/')}/{reference}" if settings.registry else reference
+
+
+def environment_text(
+    spec: ImageSpec, settings: BuildSettings, *, indexed: str | None, certificates: bool, templates: Path = TEMPLATES
+) -> str:
+    """The Dockerfile of everything below the measuring side.
+
+    `indexed` is the requirement that has to be fetched from the framework's own index, `certificates` whether a CA
+    bundle travels along. Raises `InputError` where the settings would leave a secret in the image.
+    """
+    mirror = settings.apt_mirror.rstrip("/") if settings.apt_mirror else None
+    if mirror and password(mirror):
+        raise InputError(
+            "build.apt_mirror: holds a credential, which would stay in the image; "
+            "use a mirror without one, or reach it through build.proxy"
+        )
+    environment, cuda_image = spec.environment, cuda_reference(spec, settings)
+    variables = {"PATH": "/opt/environment/bin:$PATH", "PYTHONUNBUFFERED": "1"}
+    if spec.image_class != "cpu":
+        variables["NVIDIA_DRIVER_CAPABILITIES"] = "compute,utility"
+    if cuda_image:
+        variables["LD_LIBRARY_PATH"] = "/opt/cuda/lib"
+    template = _jinja(templates).get_template("environment.j2")
+    return template.render(
+        base_image=base_reference(spec, settings),
+        cuda_image=cuda_image,
+        system_packages=environment.system_packages,
+        apt_mirror=mirror,
+        apt_certificate=bool(certificates and mirror and mirror.startswith("https:")),
+        links=environment.links,
+        stage_label=labels.STAGE,
+        requirements=environment.requirements,
+        indexed=indexed,
+        variables=tuple((variables | dict(environment.variables)).items()),
+    )
+
+
+def image_text(
+    spec: ImageSpec, below: str, own_labels: Sequence[tuple[str, str]], *, templates: Path = TEMPLATES
+) -> str:
+    """The Dockerfile of the measuring side on top of `below`, an image or the name of a stage."""
+    foreign = bool(spec.framework.image or spec.framework.dockerfile)
+    template = _jinja(templates).get_template("image.j2")
+    return template.render(
+        below=below,
+        foreign=foreign,
+        python="python3" if foreign else "python",
+        builder=spec.environment.builder,
+        labels=own_labels,
+    )
+
+
+def _docker_quote(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return escaped if re.fullmatch(r"[\w./:$,{}+@-]+", escaped, flags=re.ASCII) else f'"{escaped}"'
+
+
+def _jinja(templates: Path) -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(templates),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # noqa: S701 - the output is a Dockerfile; what reaches a shell goes through `quote`
+    )
+    environment.filters |= {"quote": shlex.quote, "docker_quote": _docker_quote, "parent": posixpath.dirname}
+    return environment

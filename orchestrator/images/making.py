@@ -1,0 +1,193 @@
+"""Make one image: its environment, the measuring side on top, a question to the result, and only then its names."""
+
+import json
+import re
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import docker
+from docker.errors import DockerException
+from requests.exceptions import RequestException
+
+from orchestrator.catalog.versions import mismatches
+from orchestrator.domain import BuildSettings, ImageSpec
+from orchestrator.engine import images as engine
+from orchestrator.engine.images import BuildError, Builds
+from orchestrator.events import BuildFinished, BuildStarted, Listener
+from orchestrator.images import labels
+from orchestrator.images.bases import Bases
+from orchestrator.images.context import tar
+from orchestrator.images.reasons import telling_line
+from orchestrator.images.recipe import Recipe, Step, expected_versions
+from orchestrator.images.settings import build_arguments, build_network, redacted, secrets
+
+STOPPED = "stopped"
+_LINES = 2000
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """An image that is ready on the engine."""
+
+    image: str
+    """`ImageSpec.name`."""
+    image_id: str
+    reference: str
+    """Its content tag."""
+    base_digest: str = ""
+    """`name@sha256:…` of its base, or the base's id where it came from no registry."""
+    wall_s: float = 0.0
+    cached: bool = False
+    versions: tuple[tuple[str, str], ...] = ()
+    """Distributions it holds, as it was asked after the build; empty where the image was there already."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildFailure:
+    """Why there is no such image."""
+
+    image: str
+    reason: str
+    """One line; `STOPPED` where the build was stopped before its end."""
+    log: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What the builds of one call share."""
+
+    client: docker.DockerClient
+    settings: BuildSettings
+    logs: Path
+    listener: Listener
+    builds: Builds
+    bases: Bases
+    token: str
+    """Marks the steps that may hold credentials."""
+
+
+class EnvironmentFailedError(BuildError):
+    """A step failed that other images of the group share."""
+
+
+def make_group(group: Sequence[Recipe], batch: Batch) -> list[Built | BuildFailure]:
+    """Make the images that share an environment, one after another; what spoils it spoils all of them at once."""
+    results: list[Built | BuildFailure] = []
+    shared: BuildFailure | None = None
+    for recipe in group:
+        name = recipe.spec.name
+        if batch.builds.stopped:
+            results.append(BuildFailure(name, STOPPED))
+        elif shared is not None:
+            batch.listener(BuildFinished(name, 0.0, reason=shared.reason))
+            results.append(replace(shared, image=name))
+        else:
+            result, is_shared = _make(recipe, batch)
+            shared = result if is_shared and isinstance(result, BuildFailure) else None
+            results.append(result)
+    return results
+
+
+def _make(recipe: Recipe, batch: Batch) -> tuple[Built | BuildFailure, bool]:
+    """How one image ended, and whether a failure is that of the shared environment."""
+    name = recipe.spec.name
+    path = batch.logs / f"{recipe.reference.replace('/', '_').replace(':', '_')}.log"
+    batch.listener(BuildStarted(name, str(path)))
+    began = time.perf_counter()
+    result: Built | BuildFailure
+    is_shared = False
+    with _Log(path, secrets(batch.settings)) as log:
+        try:
+            built = _built(recipe, batch, log)
+            result = replace(built, wall_s=time.perf_counter() - began)
+        except (BuildError, DockerException, RequestException, OSError) as error:
+            is_shared = isinstance(error, EnvironmentFailedError)
+            log.line(str(error))
+            reason = STOPPED if batch.builds.stopped else telling_line(log.lines, str(error))
+            result = BuildFailure(name, redacted(reason, secrets(batch.settings)), path)
+    reason = result.reason if isinstance(result, BuildFailure) else ""
+    batch.listener(BuildFinished(name, time.perf_counter() - began, reason=reason))
+    return result, is_shared
+
+
+def _built(recipe: Recipe, batch: Batch, log: "_Log") -> Built:
+    try:
+        digests = [batch.bases.digest(reference) for reference in recipe.bases]
+        own = dict(zip((labels.BASE_DIGEST, labels.CUDA_DIGEST), digests, strict=False))
+        if recipe.environment and engine.facts(batch.client, recipe.environment.reference) is None:
+            own_labels = {**own, labels.KIND: labels.ENVIRONMENT}
+            environment_id = _step(recipe.environment, own_labels, batch, log)
+            engine.tag(batch.client, environment_id, recipe.environment.reference)
+    except BuildError as error:
+        raise EnvironmentFailedError(str(error)) from error
+    image_id = _step(recipe.image, {**own, labels.CONTENT: recipe.content}, batch, log)
+    try:
+        versions = verified(recipe.spec, engine.ask(batch.client, image_id, ["--versions"]))
+        if batch.builds.stopped:
+            raise BuildError(STOPPED)
+    except BuildError:
+        engine.remove(batch.client, image_id)
+        raise
+    engine.tag(batch.client, image_id, recipe.reference)
+    engine.tag(batch.client, image_id, recipe.alias)
+    return Built(recipe.spec.name, image_id, recipe.reference, digests[0] if digests else "", versions=versions)
+
+
+def _step(step: Step, own_labels: Mapping[str, str], batch: Batch, log: "_Log") -> str:
+    log.line(f"== {step.reference}")
+    return batch.builds.build(
+        tar(step.files),
+        build_args={**build_arguments(batch.settings), "BENCH_BUILD": batch.token},
+        labels=own_labels,
+        network=build_network(batch.settings),
+        on_line=log.line,
+    )
+
+
+def verified(spec: ImageSpec, answer: str) -> tuple[tuple[str, str], ...]:
+    """The versions in an image's own answer to `--versions`.
+
+    Raises `BuildError` where the answer is none, or is not what was asked for.
+    """
+    try:
+        document = json.loads(answer)
+        python, versions = str(document["python"]), dict(document["versions"])
+    except (ValueError, KeyError, TypeError):
+        raise BuildError(f"asked for its versions, the image answered {answer[:100]!r}") from None
+    wanted = spec.environment.python
+    wrong = list(mismatches(expected_versions(spec), versions))
+    if wanted and f"{python}.".split(".")[: wanted.count(".") + 1] != wanted.split("."):
+        wrong.append(f"Python {wanted} was asked for, {python} is there (does build.base_image say {{python}}?)")
+    if wrong:
+        raise BuildError("; ".join(wrong))
+    return tuple(sorted((str(name), str(version)) for name, version in versions.items()))
+
+
+class _Log:
+    """A build's log: every line on disk, secrets masked, and the last ones at hand for the reason."""
+
+    def __init__(self, path: Path, secret_texts: Sequence[str]) -> None:
+        self._file = path.open("w", encoding="utf-8", errors="replace", buffering=1)
+        self._secrets = secret_texts
+        self.lines: deque[str] = deque(maxlen=_LINES)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def line(self, text: str) -> None:
+        """Write one line, without the colours that the engine gives to errors; an empty one is dropped."""
+        masked = redacted(_COLOUR.sub("", text).rstrip(), self._secrets)
+        if masked:
+            self.lines.append(masked)
+            self._file.write(masked + "\n")

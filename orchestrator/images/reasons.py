@@ -1,0 +1,68 @@
+"""The one line of a failed build that matters to the person who reads it."""
+
+import re
+from collections.abc import Sequence
+
+_NETWORK = (
+    (re.compile(r"CERTIFICATE_VERIFY_FAILED|certificate verify failed", re.IGNORECASE),
+     "its certificate is not trusted; set build.ca_bundle (or PIP_CERT)"),
+    (re.compile(r"Name or service not known|Temporary failure in name resolution|No address associated"),
+     "its name is not known to the resolver"),
+    (re.compile(r"Connection refused"), "it refuses connections"),
+    (re.compile(r"Network is unreachable|No route to host"), "there is no route to it"),
+    (re.compile(r"timed out|Timeout", re.IGNORECASE), "it does not answer in time"),
+    (re.compile(r"ProxyError|Tunnel connection failed"), "the proxy does not let it through; see build.proxy"),
+)  # fmt: skip
+_REFUSED = re.compile(r"\b(401|403) (Client )?Error|\b(401|403) +(Unauthorized|Forbidden)|User for .+:\s*$")
+_URL = re.compile(r"https?://[^\s'\"\\)]+")
+_HOST = re.compile(r"host='([^']+)'")
+_TELLING = (
+    re.compile(r"^ERROR: (Could not find a version .*|Cannot install .*|.*requires a different Python.*)"),
+    re.compile(r"^(?:ERROR: )?(No matching distribution found .*)"),
+    re.compile(r"^(E: .*)"),
+    re.compile(r"^(ERROR: .*)"),
+    re.compile(r"^(\w*Error: .*)"),
+)
+
+
+def telling_line(lines: Sequence[str], engine_message: str) -> str:
+    """Why a build failed, in one line, from what it printed and what the engine said of it.
+
+    A connection that failed outranks the missing package that pip makes of it; without a telling line the engine's
+    own message stands.
+    """
+    said = [line.strip() for line in lines if line.strip()]
+    cause = _network_cause(said)
+    for pattern in _TELLING:
+        matches = [match for match in (pattern.search(line) for line in said) if match]
+        if matches:
+            line = (matches[-1] if pattern.pattern.startswith("^ERROR: (Could") else matches[0]).group(1)
+            return _shortened(f"{cause}: {line}" if cause else line)
+    return _shortened(cause or engine_message)
+
+
+def _network_cause(said: Sequence[str]) -> str | None:
+    for line in said:
+        if (
+            "Retrying (" in line
+            or "Could not fetch URL" in line
+            or "Failed to fetch" in line
+            or line.startswith("Err:")
+        ):
+            place = _HOST.search(line) or _URL.search(line)
+            name = (place.group(1) if place and place.re is _HOST else place.group(0)) if place else "the package index"
+            for pattern, meaning in _NETWORK:
+                if pattern.search(line):
+                    return f"{name.rstrip(':')} cannot be reached: {meaning}"
+        if _REFUSED.search(line):
+            place = _URL.search(line)
+            return f"{place.group(0).rstrip(':') if place else 'the package index'} refuses the credentials"
+    return None
+
+
+def _shortened(text: str, limit: int = 400) -> str:
+    line = " ".join(text.split())
+    if len(line) <= limit:
+        return line
+    # The versions that pip lists fill pages; the newest ones stand last, and the requirement first.
+    return f"{line[: limit // 2].rstrip()} … {line[-limit // 2 :].lstrip()}"
