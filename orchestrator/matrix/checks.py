@@ -180,8 +180,8 @@ def _every_option(catalog: Catalog) -> dict[str, Option]:
 def _option(checks: _Checks, loc: Loc, values: tuple[Any, ...], known: Mapping[str, Option], owner: str) -> Found:
     name = str(loc[-1])
     if name not in known:
-        of = "" if owner == EVERY_FRAMEWORK else f" of {owner}"
-        yield from checks.unknown(loc, f"option{of}", name, known, key=True)
+        kind = "option" if owner == EVERY_FRAMEWORK else f"{owner} option"
+        yield from checks.unknown(loc, kind, name, known, key=True)
         return
     for value in values:
         if isinstance(value, (bool, int, float, str)) and not _among(value, known[name].values):

@@ -1,0 +1,66 @@
+"""What `include` adds: entries that name framework==version, system and model span a small product of their own."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from orchestrator.catalog import DATASETS, Catalog, ModelInfo
+from orchestrator.errors import InputError
+from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, Rule, pins
+from orchestrator.planning.axes import Grid
+
+
+def added_grids(matrix: Matrix, catalog: Catalog, models: Mapping[str, ModelInfo]) -> Iterator[Grid]:
+    """A grid for each framework of each entry of `include` that names its cells wholly.
+
+    What the entry leaves open is as in the matrix, or at its default where the matrix has no such entry.
+    """
+    for include in matrix.include:
+        rule = include.rule
+        found = [pins.parse(text) for text in rule.frameworks]
+        if not (rule.systems and rule.models and found and all(pin.version for pin in found)):
+            continue
+        for pin in found:
+            yield Grid(
+                frameworks=(_framework(matrix, rule, pin, catalog),),
+                systems=tuple(system for system in matrix.systems if system.name in rule.systems),
+                models=tuple(entry for name in rule.models for entry in _models(matrix, rule, models[name])),
+                modes=rule.modes or matrix.modes,
+                options=dict(matrix.options),
+            )
+
+
+def _framework(matrix: Matrix, rule: Rule, pin: pins.Pin, catalog: Catalog) -> FrameworkAxes:
+    version = pin.version or ""
+    entry = next((axes for axes in matrix.frameworks if _speaks_of(axes, pin)), None)
+    if entry is None:
+        entry = FrameworkAxes(pin.name, (version,), place=rule.place)
+        known = catalog.entry(pin.name)
+        if known and known.backends and (pin.backend is None or pin.backend.version is None):
+            wanted = f"{pin.name}=={version} on {known.backends[0]}==VERSION"
+            raise InputError(f"{rule.place}: include: {pin.name!r} needs a backend: {wanted}")
+    backends = ((pin.backend.name, pin.backend.version or ""),) if pin.backend else entry.backends
+    return replace(
+        entry,
+        versions=(version,),
+        backends=backends,
+        pythons=rule.pythons or entry.pythons,
+        options=tuple((dict(entry.options) | dict(rule.options)).items()),
+    )
+
+
+def _speaks_of(axes: FrameworkAxes, pin: pins.Pin) -> bool:
+    if axes.name != pin.name or pin.version not in axes.versions:
+        return False
+    return pin.backend is None or (pin.backend.name, pin.backend.version) in axes.backends
+
+
+def _models(matrix: Matrix, rule: Rule, info: ModelInfo) -> Iterator[ModelAxes]:
+    entries = [entry for entry in matrix.models if entry.name == info.name]
+    if not entries:
+        entries = [ModelAxes(info.name, (info.batch_size,), DATASETS[:1])]
+    if rule.batch_sizes or rule.datasets:
+        entries = entries[:1]
+    for entry in entries:
+        yield replace(
+            entry, batch_sizes=rule.batch_sizes or entry.batch_sizes, datasets=rule.datasets or entry.datasets
+        )

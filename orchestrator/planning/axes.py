@@ -1,0 +1,129 @@
+"""The axes of a matrix, multiplied out one factor at a time, and counted without multiplying them out."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+from orchestrator.catalog import Catalog, Option, UnsupportedError
+from orchestrator.domain import Framework, Mode, Options, OptionValue, System, Workload
+from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, Settings
+from orchestrator.matrix.model import EVERY_FRAMEWORK, OptionAxes
+from orchestrator.planning import ids
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A product of axes: the matrix itself, or what an entry of `include` adds."""
+
+    frameworks: tuple[FrameworkAxes, ...]
+    systems: tuple[System, ...]
+    models: tuple[ModelAxes, ...]
+    modes: tuple[Mode, ...]
+    options: Mapping[str, OptionAxes]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A workload with the settings of its model."""
+
+    workload: Workload
+    label: str
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """One set of options of a framework."""
+
+    options: Options
+    suffix: str
+    reason: str = ""
+    """Why the framework cannot have it; empty where it can."""
+
+
+def main_grid(matrix: Matrix) -> Grid:
+    """The product that a matrix itself spans."""
+    return Grid(matrix.frameworks, matrix.systems, matrix.models, matrix.modes, dict(matrix.options))
+
+
+def count(grid: Grid, catalog: Catalog) -> int:
+    """How many combinations a grid spans, before anything is left out."""
+    works = sum(len(model.batch_sizes) * len(model.datasets) for model in grid.models) * len(grid.modes)
+    return sum(
+        len(axes.versions)
+        * max(1, len(axes.backends))
+        * max(1, len(axes.pythons))
+        * prod(len(versions) for _, versions in axes.packages)
+        * prod(len(values) for values in option_axes(grid.options, axes, catalog).values())
+        * len(grid.systems)
+        * works
+        for axes in grid.frameworks
+    )
+
+
+def frameworks(axes: FrameworkAxes) -> Iterator[Framework]:
+    """Every framework of an entry; Python is empty where it is the catalog's to choose."""
+    names = [name for name, _ in axes.packages]
+    backends: Sequence[Framework | None] = [Framework(*backend) for backend in axes.backends] or [None]
+    for version, backend, python in product(axes.versions, backends, axes.pythons or ("",)):
+        for versions in product(*(versions for _, versions in axes.packages)):
+            yield Framework(
+                name=axes.name,
+                version=version,
+                backend=backend,
+                python=python,
+                packages=tuple(zip(names, versions, strict=True)),
+                image=axes.image,
+                dockerfile=axes.dockerfile,
+            )
+
+
+def default_python(framework: Framework, catalog: Catalog) -> str:
+    """The Python that a framework gets unasked; empty where nobody can tell, as with the user's own image."""
+    if framework.image or framework.dockerfile:
+        return ""
+    try:
+        return catalog.default_python(framework)
+    except UnsupportedError:
+        return ""
+
+
+def works(models: Sequence[ModelAxes], modes: Sequence[Mode]) -> Iterator[Work]:
+    """Every workload of some models."""
+    for model in models:
+        for size, dataset, mode in product(model.batch_sizes, model.datasets, modes):
+            workload = Workload(model=model.name, mode=mode, batch_size=size, dataset=dataset)
+            yield Work(workload, workload.label, model.settings)
+
+
+def option_axes(
+    options: Mapping[str, OptionAxes], axes: FrameworkAxes, catalog: Catalog
+) -> dict[str, tuple[OptionValue, ...]]:
+    """Values of every option of an entry: its own, else the framework's, its family's, everyone's, or the default.
+
+    Options that `*` asks for and the framework lacks are among them.
+    """
+    found: dict[str, tuple[OptionValue, ...]] = {
+        name: (option.default,) for name, option in catalog.options(axes.name).items()
+    }
+    family = catalog.family(axes.name) or axes.name
+    for owner in dict.fromkeys((EVERY_FRAMEWORK, family, axes.name)):
+        found |= dict(options.get(owner, ()))
+    return found | dict(axes.options)
+
+
+def combinations(axes: FrameworkAxes, grid: Grid, catalog: Catalog) -> Iterator[Combination]:
+    """Every set of options of an entry, sorted by name within each."""
+    known = catalog.options(axes.name)
+    values = option_axes(grid.options, axes, catalog)
+    defaults = {name: option.default for name, option in known.items()}
+    for chosen in product(*values.values()):
+        options = tuple(sorted(zip(values, chosen, strict=True)))
+        lacking = [f"{name}={ids.option_text(value)}" for name, value in options if not _offers(known, name, value)]
+        reason = f"{axes.name} has no option {', '.join(lacking)}" if lacking else ""
+        yield Combination(options, ids.option_suffix(options, defaults), reason)
+
+
+def _offers(known: Mapping[str, Option], name: str, value: OptionValue) -> bool:
+    return name in known and value in known[name].values

@@ -1,0 +1,236 @@
+"""From a matrix to a plan: what would run, what is left out and why. Pure: no host is looked at."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from orchestrator.catalog import Catalog, ModelInfo, UnsupportedError
+from orchestrator.domain import Cell, Duration, Framework, ImageSpec, Plan, Skip, Status, System
+from orchestrator.errors import InputError
+from orchestrator.matrix import FrameworkAxes, Matrix, Rule, Settings
+from orchestrator.planning import axes, ids, rules
+from orchestrator.planning.additions import added_grids
+from orchestrator.planning.axes import Combination, Grid, Work
+from orchestrator.planning.selection import Selection, select
+
+DEFAULT_LIMIT = 10_000
+EVERYTHING = Selection()
+
+
+def plan(
+    matrix: Matrix,
+    catalog: Catalog,
+    models: Mapping[str, ModelInfo],
+    selection: Selection = EVERYTHING,
+    limit: int = DEFAULT_LIMIT,
+) -> Plan:
+    """Decide every cell, image and skip of a matrix.
+
+    Raises `InputError` where the matrix expands to nothing or to more than `limit` combinations, where two cells
+    would share an id, and where a glob to select matches nothing.
+    """
+    grids = (axes.main_grid(matrix), *added_grids(matrix, catalog, models))
+    total = sum(axes.count(grid, catalog) for grid in grids)
+    if total > limit:
+        raise InputError(
+            f"{matrix.path}: expands to {total} cells, more than the limit of {limit}; "
+            f"shorten an axis, or raise it with --limit {total}"
+        )
+    draft = _Draft(matrix, catalog)
+    for number, grid in enumerate(grids):
+        draft.expand(grid, added=number > 0)
+    if not draft.cells:
+        raise InputError(_nothing(matrix, tuple(draft.skips.values())))
+    cells, skips, warnings = select(tuple(draft.cells.values()), tuple(draft.skips.values()), selection)
+    used = dict.fromkeys(cell.image for cell in cells)
+    return Plan(
+        name=matrix.name,
+        seed=matrix.seed,
+        images=tuple(draft.images[name] for name in used),
+        cells=tuple(cells),
+        skips=tuple(skips),
+        warnings=(*draft.warnings(), *warnings),
+    )
+
+
+def _nothing(matrix: Matrix, skips: Sequence[Skip]) -> str:
+    reasons = dict.fromkeys(skip.reason for skip in skips)
+    return f"{matrix.path}: expands to nothing: all {len(skips)} cells are left out: {'; '.join(reasons)}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """A framework on a system: everything its cells share."""
+
+    framework: Framework
+    system: System
+    part: str
+    expect: Status
+    excluded: int
+    included: int
+    image: str = ""
+    reason: str = ""
+    """Why there is no environment; empty where there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Measure:
+    """How long and how often a cell is measured, and how it should end."""
+
+    duration: Duration
+    timeout_s: float
+    repeats: int
+    expect: Status
+
+
+@dataclass(slots=True)
+class _Draft:
+    """The plan as it grows."""
+
+    matrix: Matrix
+    catalog: Catalog
+    cells: dict[str, Cell] = field(default_factory=dict)
+    skips: dict[str, Skip] = field(default_factory=dict)
+    images: dict[str, ImageSpec] = field(default_factory=dict)
+    used_excludes: int = 0
+    used_includes: int = 0
+    measures: dict[tuple[Settings, Status, int], _Measure] = field(default_factory=dict)
+
+    def expand(self, grid: Grid, *, added: bool) -> None:
+        """Add every cell of a grid; what `include` adds is never excluded, and gives way to what is there."""
+        includes = [include.rule for include in self.matrix.include]
+        excludes = () if added else self.matrix.exclude
+        works = [
+            (work, rules.work_bits(excludes, work.workload), rules.work_bits(includes, work.workload))
+            for work in axes.works(grid.models, grid.modes)
+        ]
+        for entry in grid.frameworks:
+            combinations = [
+                (chosen, rules.option_bits(excludes, chosen.options), rules.option_bits(includes, chosen.options))
+                for chosen in axes.combinations(entry, grid, self.catalog)
+            ]
+            for site in self._sites(entry, grid.systems, excludes, includes):
+                for work, work_out, work_in in works:
+                    out, into = site.excluded & work_out, site.included & work_in
+                    for chosen, options_out, options_in in combinations:
+                        self._add(site, work, chosen, (out & options_out, into & options_in), added=added)
+
+    def warnings(self) -> Iterator[str]:
+        """Entries of `exclude` and `include` that no cell matches."""
+        matrix = self.matrix
+        for key, used, places in (
+            ("exclude", self.used_excludes, [rule.place for rule in matrix.exclude]),
+            ("include", self.used_includes, [include.rule.place for include in matrix.include]),
+        ):
+            yield from (
+                f"{place}: {key}: this entry matches nothing"
+                for index, place in enumerate(places)
+                if not used >> index & 1
+            )
+
+    def _sites(
+        self, entry: FrameworkAxes, systems: Sequence[System], excludes: Sequence[Rule], includes: Sequence[Rule]
+    ) -> Iterator[_Site]:
+        for asked in axes.frameworks(entry):
+            default = axes.default_python(asked, self.catalog)
+            framework = replace(asked, python=asked.python or default)
+            special = ids.environment(framework, default)
+            for system in systems:
+                site = _Site(
+                    framework=framework,
+                    system=system,
+                    part=ids.first_part(framework, special, system),
+                    expect=entry.expect or Status.OK,
+                    excluded=rules.site_bits(excludes, framework, system),
+                    included=rules.site_bits(includes, framework, system),
+                )
+                try:
+                    yield replace(site, image=self._image(framework, special, system))
+                except UnsupportedError as error:
+                    yield replace(site, reason=error.reason)
+
+    def _image(self, framework: Framework, special: str, system: System) -> str:
+        """Name of the image that a framework needs on a system, which is noted among the plan's."""
+        repository, alias = ids.image(framework, special, system)
+        environment = self.catalog.environment(framework, system.gpus)
+        spec = ImageSpec(repository, alias, system.image_class, framework, environment)
+        other = self.images.setdefault(spec.name, spec)
+        if other != spec:
+            raise InputError(
+                f"{self.matrix.path}: {_described(other.framework)} and {_described(framework)} would share the image "
+                f"{spec.name}; give one of them a `version` of its own"
+            )
+        return spec.name
+
+    def _add(self, site: _Site, work: Work, chosen: Combination, hits: tuple[int, int], *, added: bool) -> None:
+        out, into = hits
+        cell_id = f"{site.part}/{ids.second_part(work.label, chosen.suffix)}"
+        if added:
+            if cell_id in self.cells:
+                return
+            self.skips.pop(cell_id, None)
+        elif cell_id in self.cells or cell_id in self.skips:
+            raise InputError(self._clash(cell_id, site, work, chosen))
+        self.used_excludes |= out
+        self.used_includes |= into
+        if out:
+            place = self.matrix.exclude[next(rules.positions(out))].place
+            self.skips[cell_id] = Skip(cell_id, f"excluded by {place}")
+        elif site.reason or chosen.reason:
+            self.skips[cell_id] = Skip(cell_id, site.reason or chosen.reason)
+        else:
+            measure = self._measure(work.settings, site.expect, into)
+            self.cells[cell_id] = Cell(
+                id=cell_id,
+                framework=site.framework,
+                system=site.system,
+                workload=work.workload,
+                image=site.image,
+                options=chosen.options,
+                duration=measure.duration,
+                timeout_s=measure.timeout_s,
+                repeats=measure.repeats,
+                expect=measure.expect,
+            )
+
+    def _measure(self, settings: Settings, expect: Status, included: int) -> _Measure:
+        """What the matrix, the model and then each include that speaks of a cell set, the later over the earlier."""
+        key = (settings, expect, included)
+        if key not in self.measures:
+            matrix = self.matrix
+            measure = _Measure(matrix.duration, matrix.timeout_s, matrix.repeats, expect)
+            for layer in (settings, *(matrix.include[index].settings for index in rules.positions(included))):
+                measure = _over(measure, layer)
+            self.measures[key] = measure
+        return self.measures[key]
+
+    def _clash(self, cell_id: str, site: _Site, work: Work, chosen: Combination) -> str:
+        one = self.cells.get(cell_id)
+        here = f"{_described(site.framework)} with {_listed(chosen)}"
+        there = f"{_described(one.framework)} with {_listed(one)}" if one else self.skips[cell_id].reason
+        remedy = "it is in the matrix twice" if here == there else f"{there} is not {here}; rename one of them"
+        return f"{self.matrix.path}: two cells ({work.label}) would share the id {cell_id}: {remedy}"
+
+
+def _over(measure: _Measure, settings: Settings) -> _Measure:
+    duration = measure.duration
+    if settings.steps is not None or settings.epochs is not None:
+        duration = replace(duration, steps=settings.steps, epochs=settings.epochs)
+    if settings.warmup_steps is not None:
+        duration = replace(duration, warmup_steps=settings.warmup_steps)
+    return _Measure(
+        duration=duration,
+        timeout_s=settings.timeout_s or measure.timeout_s,
+        repeats=settings.repeats or measure.repeats,
+        expect=settings.expect or measure.expect,
+    )
+
+
+def _described(framework: Framework) -> str:
+    extras = [f"{name} {version}" for name, version in framework.packages]
+    extras += [text for text in (framework.python and f"Python {framework.python}", framework.image) if text]
+    extras += [framework.dockerfile] if framework.dockerfile else []
+    return f"{framework.label} ({', '.join(extras)})" if extras else framework.label
+
+
+def _listed(holder: Combination | Cell) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in holder.options) or "no options"

@@ -1,0 +1,66 @@
+"""`--select` and `--exclude`: globs over the ids of cells."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from orchestrator.domain import Cell, Skip
+from orchestrator.errors import InputError
+from orchestrator.matrix.hints import did_you_mean
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Globs; a cell is in when any of `select` matches (or there is none) and none of `exclude` does."""
+
+    select: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+
+def matches(glob: str, cell_id: str) -> bool:
+    """Whether a glob speaks of a cell: of its whole id or, where the glob has no slash, of either part of it.
+
+    `mxnet-*`, `lenet-*`, `mxnet-1.9.1-cpu` and `*-cpu/lenet-train-*` are globs; case counts.
+    """
+    if fnmatchcase(cell_id, glob):
+        return True
+    return "/" not in glob and any(fnmatchcase(part, glob) for part in cell_id.split("/"))
+
+
+def _match_any(globs: Sequence[str], cell_id: str) -> bool:
+    return any(matches(glob, cell_id) for glob in globs)
+
+
+def select(
+    cells: Sequence[Cell], skips: Sequence[Skip], selection: Selection
+) -> tuple[list[Cell], list[Skip], list[str]]:
+    """Cells and skips that were asked for, and warnings about globs to exclude that match nothing.
+
+    Raises `InputError` for every glob to select that matches no cell, and where nothing is left.
+    """
+    if not selection.select and not selection.exclude:
+        return list(cells), list(skips), []
+    mistakes = [_no_match(glob, cells, skips) for glob in selection.select if not _speaks_of_any(glob, cells)]
+    if mistakes:
+        raise InputError(*mistakes)
+    warnings = [f"--exclude {glob!r} matches nothing" for glob in selection.exclude if not _speaks_of_any(glob, cells)]
+
+    def wanted(cell_id: str) -> bool:
+        return _match_any(selection.select or ("*",), cell_id) and not _match_any(selection.exclude, cell_id)
+
+    kept = [cell for cell in cells if wanted(cell.id)]
+    if not kept:
+        raise InputError("--exclude leaves nothing to run of what is selected; drop one of its globs")
+    return kept, [skip for skip in skips if wanted(skip.cell_id)], warnings
+
+
+def _speaks_of_any(glob: str, cells: Iterable[Cell]) -> bool:
+    return any(matches(glob, cell.id) for cell in cells)
+
+
+def _no_match(glob: str, cells: Sequence[Cell], skips: Sequence[Skip]) -> str:
+    for skip in skips:
+        if matches(glob, skip.cell_id):
+            return f"--select {glob!r} matches only what the plan leaves out: {skip.cell_id}: {skip.reason}"
+    parts = dict.fromkeys(part for cell in cells for part in cell.id.split("/"))
+    return f"--select {glob!r} matches no cell{did_you_mean(glob, tuple(parts))}"
