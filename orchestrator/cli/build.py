@@ -1,0 +1,78 @@
+"""`build`: the images alone, for this host or another."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orchestrator import images
+from orchestrator.cli import composition, views
+from orchestrator.cli.options import DEFAULT_LIMIT, BaseImage, Exclude, Jobs, Json, Limit, MatrixFile, Select
+from orchestrator.cli.signals import INTERRUPTED, stop_on_signals
+from orchestrator.engine.client import connect
+from orchestrator.results.store import write_atomically
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("build")(build)
+
+
+def build(
+    file: MatrixFile = None,
+    select: Select = [],
+    exclude: Exclude = [],
+    limit: Limit = DEFAULT_LIMIT,
+    base_image: BaseImage = None,
+    jobs: Jobs = 2,
+    json: Json = False,
+    logs: Annotated[Path | None, typer.Option("--logs", metavar="DIR", help="Where the build logs go.")] = None,
+    render: Annotated[
+        Path | None, typer.Option("--render", metavar="DIR", help="Only write the Dockerfiles there; no engine needed.")
+    ] = None,
+) -> None:
+    """Build the images that are missing, GPU images too: no GPU is needed for that."""
+    prepared = composition.prepare(file, select, exclude, limit, base_image)
+    if render is not None:
+        _render(prepared, render)
+        return
+    client = connect(os.environ)
+    with stop_on_signals() as stop, views.follow(quiet=json) as listener:
+        built = images.build(
+            prepared.plan.images,
+            prepared.settings,
+            client,
+            jobs=jobs,
+            logs=logs or composition.cache_folder() / "build-logs",
+            listener=listener,
+            stop=stop,
+        )
+    failures = [end for end in built.values() if isinstance(end, images.BuildFailure)]
+    if json:
+        composition.print_json([_entry(end) for end in built.values()])
+    else:
+        for failure in failures:
+            composition.say(f"{failure.image}: {failure.reason} (log: {failure.log})")
+        composition.say(f"{len(built) - len(failures)} of {len(built)} images are ready")
+    if stop.is_set():
+        raise typer.Exit(INTERRUPTED)
+    if failures:
+        raise typer.Exit(1)
+
+
+def _entry(end: images.Built | images.BuildFailure) -> dict[str, object]:
+    if isinstance(end, images.BuildFailure):
+        return {"image": end.image, "ok": False, "reason": end.reason, "log": str(end.log) if end.log else None}
+    return {
+        "image": end.image, "ok": True, "reference": end.reference, "image_id": end.image_id,
+        "base_digest": end.base_digest, "cached": end.cached, "wall_s": end.wall_s,
+    }  # fmt: skip
+
+
+def _render(prepared: composition.Prepared, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for recipe in images.recipes(prepared.plan.images, prepared.settings):
+        path = folder / f"{recipe.spec.name.replace('/', '-').replace(':', '-')}.Dockerfile"
+        write_atomically(path, recipe.dockerfile)
+        composition.say(str(path))

@@ -1,0 +1,136 @@
+"""What commands share: from a matrix file and this environment to a plan and its build settings."""
+
+import json
+import os
+import sys
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from rich.console import Console
+
+from orchestrator import matrix, planning, resources
+from orchestrator.catalog import Catalog, ModelInfo, load, load_models
+from orchestrator.domain import BuildSettings, Plan
+from orchestrator.errors import InputError
+from orchestrator.images import settings as image_settings
+from orchestrator.planning import Selection
+from orchestrator.results.store import Run, runs, write_atomically
+
+CACHE_NAME = "framework-bench"
+STORED_MATRIX = "matrix.yaml"
+BASE_IMAGE_VARIABLE = "ORCHESTRATOR_BASE_IMAGE"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A matrix, planned, with where its environments come from on this site."""
+
+    matrix: matrix.Matrix
+    plan: Plan
+    settings: BuildSettings
+
+
+@cache
+def the_catalog() -> Catalog:
+    """The catalog that ships with the program."""
+    return load(resources.IMAGES / "catalog")
+
+
+@cache
+def the_models() -> dict[str, ModelInfo]:
+    """The models that ship with the program."""
+    return dict(load_models(resources.BENCHMARKS / "models"))
+
+
+def prepare(
+    path: Path | None, select: list[str], exclude: list[str], limit: int, base_image: str | None = None
+) -> Prepared:
+    """Load a matrix and plan it; raises `InputError` with every mistake."""
+    loaded = matrix.load(_matrix_file(path), the_catalog(), the_models())
+    selection = Selection(select=tuple(select), exclude=tuple(exclude))
+    plan = planning.plan(loaded, the_catalog(), the_models(), selection=selection, limit=limit)
+    return Prepared(loaded, plan, site_settings(loaded.build, base_image))
+
+
+def _matrix_file(path: Path | None) -> Path:
+    here = Path("matrix.yaml")
+    if path is not None or here.exists():
+        return path or here
+    say(f"no {here} here: this is the default matrix that ships with the program ({resources.DEFAULT_MATRIX})")
+    return resources.DEFAULT_MATRIX
+
+
+def site_settings(explicit: BuildSettings, base_image: str | None) -> BuildSettings:
+    """What the matrix says, and what it leaves unsaid as this host has it; a base image on the command line wins."""
+    files = image_settings.pip_files(os.environ, Path.home(), Path(sys.prefix))
+    settings = image_settings.overlay(explicit, image_settings.settings_from_pip(os.environ, files))
+    unsaid = explicit.base_image == BuildSettings().base_image
+    wanted = base_image or (os.environ.get(BASE_IMAGE_VARIABLE) if unsaid else None) or settings.base_image
+    try:
+        wanted.format(python="3.11")
+    except (KeyError, IndexError, ValueError):
+        raise InputError(
+            f"base image {wanted!r}: the only placeholder is {{python}}, as in python:{{python}}-slim"
+        ) from None
+    return replace(settings, base_image=wanted)
+
+
+def without_credentials(document: dict[str, Any], settings: BuildSettings) -> dict[str, Any]:
+    """A matrix's long form that may be stored: build settings that hold a password are left out."""
+    hidden = image_settings.secrets(settings)
+    build = {
+        name: value
+        for name, value in document["build"].items()
+        if not any(secret in json.dumps(value, ensure_ascii=False) for secret in hidden)
+    }
+    return {**document, "build": build}
+
+
+def store_matrix(run: Run, document: dict[str, Any]) -> None:
+    """Keep a matrix's long form beside the run, to be read by people and by `--resume`."""
+    write_atomically(run.folder / STORED_MATRIX, yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
+
+
+def stored_settings(run: Run, base_image: str | None) -> BuildSettings:
+    """Where the environments of a stored run come from; what held a password must come from pip's configuration."""
+    stored = matrix.load(run.folder / STORED_MATRIX, the_catalog(), the_models())
+    return site_settings(stored.build, base_image)
+
+
+def find_run(results: Path, name: str) -> Run:
+    """The run of that name, or of which it is the only beginning; the latest for an empty one."""
+    every = runs(results)
+    if not every:
+        raise InputError(f"{results}: no runs here; `orchestrator run` makes one, --results DIR looks elsewhere")
+    if name in {"", "latest"}:
+        return every[-1]
+    found = [run for run in every if run.name == name] or [run for run in every if run.name.startswith(name)]
+    if len(found) == 1:
+        return found[0]
+    problem = f"{len(found)} runs begin with {name!r}" if found else f"no run {name!r}"
+    shown = ", ".join(run.name for run in (found or every)[-5:])
+    raise InputError(f"{results}: {problem}; there are {shown}")
+
+
+def cache_folder() -> Path:
+    """Where this program keeps what it can make again: environments and the index."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base and Path(base).is_absolute() else Path.home() / ".cache") / CACHE_NAME
+
+
+def output() -> Console:
+    """The console for what was asked for."""
+    return Console(file=sys.stdout, soft_wrap=False, highlight=False)
+
+
+def say(message: str) -> None:
+    """One line for the person, beside the output."""
+    sys.stderr.write(f"{message}\n")
+
+
+def print_json(document: object) -> None:
+    """Print plain values as JSON on stdout."""
+    sys.stdout.write(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")

@@ -1,0 +1,134 @@
+"""`runs`, `show`, `models`, `frameworks`, `schema`: what there is."""
+
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from orchestrator import matrix
+from orchestrator.cli import composition
+from orchestrator.cli.options import DEFAULT_RESULTS, Json, Results, RunName
+from orchestrator.domain import Outcome
+from orchestrator.errors import InputError
+from orchestrator.results import index
+from orchestrator.results.schemas import NAMES, contract_schema
+from orchestrator.results.store import Run
+
+
+class SchemaName(StrEnum):
+    """What has a published schema."""
+
+    MATRIX = "matrix"
+    REQUEST = "request"
+    RESULT = "result"
+    OUTCOME = "outcome"
+    RUN = "run"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    for command in (runs, show, models, frameworks, schema):
+        app.command(command.__name__)(command)
+
+
+def runs(results: Results = DEFAULT_RESULTS, json: Json = False) -> None:
+    """List the runs of a results folder, oldest first."""
+    found = index.summaries(results, composition.cache_folder())
+    if json:
+        composition.print_json([asdict(run) for run in found])
+        return
+    table = _table("run", "matrix", "runtime", "host", "repeats", "outcomes")
+    for run in found:
+        counts = ", ".join(f"{count} {status}" for status, count in run.counts)
+        pending = f"{run.pending} without outcome" if run.pending else ""
+        ended = run.problem or "; ".join(part for part in (counts, pending) if part)
+        table.add_row(*_texts(run.name, run.matrix, run.runtime, run.host, str(run.planned), ended))
+    composition.output().print(table)
+
+
+def show(
+    run: RunName = "",
+    cell: Annotated[
+        str, typer.Argument(metavar="[CELL]", help="Only the repeats of this cell, with all they hold.")
+    ] = "",
+    results: Results = DEFAULT_RESULTS,
+    json: Json = False,
+) -> None:
+    """Show how every repeat of a run ended; of one cell also its files and figures."""
+    found = composition.find_run(results, run)
+    outcomes = index.outcomes(results, composition.cache_folder(), found.name)
+    if cell:
+        outcomes = tuple(outcome for outcome in outcomes if outcome.cell_id == cell)
+        if not outcomes:
+            raise InputError(
+                f"{found.name}: no outcome of a cell {cell!r}; `orchestrator show {found.name}` lists them"
+            )
+    if json:
+        composition.print_json([_entry(outcome, found.folder, bool(cell)) for outcome in outcomes])
+        return
+    table = _table("cell", "repeat", "status", "wall", "reason or log")
+    for outcome in outcomes:
+        told = outcome.reason or (outcome.log or "")
+        table.add_row(*_texts(outcome.cell_id, str(outcome.repeat), outcome.status, f"{outcome.wall_s:.1f} s", told))
+    composition.output().print(table)
+
+
+def _entry(outcome: Outcome, folder: Path, whole: bool) -> dict[str, Any]:
+    entry = asdict(outcome)
+    if whole:
+        result = Run(folder).result(outcome)
+        entry["result"] = result.model_dump(mode="json", by_alias=True) if result else None
+    return entry
+
+
+def models(json: Json = False) -> None:
+    """List the models, with their defaults."""
+    found = composition.the_models().values()
+    if json:
+        composition.print_json([asdict(model) | {"optimizer": dict(model.optimizer)} for model in found])
+        return
+    table = _table("model", "title", "input", "classes", "batch", "samples", "optimizer")
+    for model in found:
+        shape = "×".join(map(str, model.input_shape))
+        optimizer = f"{model.optimizer['name']} {model.optimizer.get('learning_rate', '')}"
+        figures = (shape, str(model.classes), str(model.batch_size), str(model.samples), optimizer)
+        table.add_row(*_texts(model.name, model.title, *figures))
+    composition.output().print(table)
+
+
+def frameworks(json: Json = False) -> None:
+    """List the frameworks of the catalog, with releases that were seen to train and their options."""
+    entries = composition.the_catalog().entries
+    if json:
+        composition.print_json({name: entry.model_dump(mode="json") for name, entry in entries.items()})
+        return
+    table = _table("framework", "title", "names", "seen to train", "ranges", "on", "options")
+    for name, entry in entries.items():
+        ranges = " or ".join(release.versions for release in entry.releases)
+        table.add_row(
+            *_texts(
+                name, entry.title, ", ".join(entry.packages), ", ".join(entry.known), ranges,
+                ", ".join(entry.backends), ", ".join(entry.options),
+            )
+        )  # fmt: skip
+    composition.output().print(table)
+
+
+def schema(name: Annotated[SchemaName, typer.Argument(help="Of which file.")] = SchemaName.MATRIX) -> None:
+    """Print a JSON Schema: of matrix.yaml for editors, or of a file of the results."""
+    composition.print_json(contract_schema(name) if name in NAMES else matrix.schema())
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
+
+
+def _texts(*cells: str) -> list[Text]:
+    return [Text(cell) for cell in cells]

@@ -1,0 +1,35 @@
+"""Options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+MatrixFile = Annotated[
+    Path | None,
+    typer.Option("-f", "--file", help="The matrix; matrix.yaml here, or else the one that ships with the program."),
+]
+Select = Annotated[
+    list[str],
+    typer.Option("--select", metavar="GLOB", help="Only cells whose id matches, such as 'mxnet-*'; may be repeated."),
+]
+Exclude = Annotated[list[str], typer.Option("--exclude", metavar="GLOB", help="No cells whose id matches.")]
+Limit = Annotated[int, typer.Option("--limit", min=1, help="Refuse a matrix that expands to more cells than this.")]
+BaseImage = Annotated[
+    str | None,
+    typer.Option(
+        "--base-image",
+        metavar="TEMPLATE",
+        help="Image to build on, such as 'python:{python}-slim-bookworm'; wins over the matrix, "
+        "which wins over ORCHESTRATOR_BASE_IMAGE.",
+    ),
+]
+Jobs = Annotated[int, typer.Option("-j", "--jobs", min=1, help="Environments made at the same time.")]
+Results = Annotated[Path, typer.Option("--results", metavar="DIR", help="The results folder.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs on stdout, and nothing else there.")]
+RunName = Annotated[
+    str, typer.Argument(metavar="[RUN]", help="A run's name or the beginning of it; the latest by default.")
+]
+
+DEFAULT_LIMIT = 10_000
+DEFAULT_RESULTS = Path("results")

@@ -1,0 +1,79 @@
+"""`plan`: what would run, what is skipped and why; nothing is asked of this host."""
+
+import sys
+from typing import Annotated
+
+import typer
+import yaml
+from rich.table import Table
+from rich.text import Text
+
+from orchestrator import matrix, planning
+from orchestrator.cli import composition
+from orchestrator.cli.options import DEFAULT_LIMIT, Exclude, Json, Limit, MatrixFile, Select
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("plan")(plan)
+
+
+def plan(
+    file: MatrixFile = None,
+    select: Select = [],
+    exclude: Exclude = [],
+    limit: Limit = DEFAULT_LIMIT,
+    json: Json = False,
+    long: Annotated[bool, typer.Option("--long", help="Print the matrix with every field spelled out.")] = False,
+) -> None:
+    """Show what would run, what is skipped and why, and about how long it takes."""
+    prepared = composition.prepare(file, select, exclude, limit)
+    if long:
+        document = composition.without_credentials(matrix.long_form(prepared.matrix), prepared.settings)
+        sys.stdout.write(yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
+        return
+    if json:
+        composition.print_json(planning.plan_document(prepared.plan, _estimate(prepared)))
+        return
+    _show(prepared)
+
+
+def _show(prepared: composition.Prepared) -> None:
+    console = composition.output()
+    plan = prepared.plan
+    cells = Table("cell", "repeats", "image", box=None, pad_edge=False, header_style="bold")
+    for cell in plan.cells:
+        cells.add_row(Text(cell.id, overflow="fold"), str(cell.repeats), Text(cell.image, overflow="fold"))
+    console.print(cells)
+    if plan.skips:
+        skips = Table("skipped", "why", box=None, pad_edge=False, header_style="bold")
+        for skip in plan.skips:
+            skips.add_row(Text(skip.cell_id, overflow="fold"), Text(skip.reason, overflow="fold"))
+        console.print()
+        console.print(skips)
+    for warning in plan.warnings:
+        composition.say(f"warning: {warning}")
+    console.print()
+    console.print(Text(_summary(prepared)))
+
+
+def _summary(prepared: composition.Prepared) -> str:
+    """`10 cells × 3 repeats …`, in words."""
+    plan, estimate = prepared.plan, _estimate(prepared)
+    return (
+        f"{len(plan.cells)} cells, {estimate.containers} containers, {len(plan.images)} images, "
+        f"{len(plan.skips)} skipped\n"
+        f"about {_duration(estimate.run_s)} to measure (at most {_duration(estimate.longest_run_s)}), "
+        f"{_duration(estimate.build_s)} to build and {estimate.disk_bytes / 1e9:.1f} GB of disk where nothing is there"
+    )
+
+
+def _duration(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return f"{seconds:.0f} s"
+    return f"{minutes} min" if minutes < 120 else f"{seconds / 3600:.1f} h"
+
+
+def _estimate(prepared: composition.Prepared) -> planning.Estimate:
+    return planning.estimate(prepared.plan, composition.the_catalog())

@@ -1,0 +1,159 @@
+"""`run`: the whole road, from a matrix (or a run that was interrupted) to its report."""
+
+import contextlib
+import secrets
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from orchestrator import __version__, matrix, reporting
+from orchestrator.cli import composition, views
+from orchestrator.cli.options import (
+    DEFAULT_LIMIT,
+    DEFAULT_RESULTS,
+    BaseImage,
+    Exclude,
+    Jobs,
+    Json,
+    Limit,
+    MatrixFile,
+    Results,
+    Select,
+)
+from orchestrator.cli.report import PAGE_FOLDER, show
+from orchestrator.cli.runtime import RuntimeName, choose
+from orchestrator.cli.signals import INTERRUPTED, stop_on_signals
+from orchestrator.devices import host_facts, inventory
+from orchestrator.domain import BuildSettings, Cell, Outcome, Plan
+from orchestrator.errors import InputError
+from orchestrator.events import Listener
+from orchestrator.results.contract import RunRecord
+from orchestrator.results.store import Run, plan_to_json
+from orchestrator.running import Policy, Surroundings, execute, new_run_name
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("run")(run)
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What there is to do: a new run, or one to be taken up again."""
+
+    plan: Plan
+    settings: BuildSettings
+    run: Run
+    runtime: RuntimeName
+    matrix: dict[str, Any] | None
+    """Long form, for a new run; None for one that is there."""
+
+
+def run(
+    file: MatrixFile = None,
+    select: Select = [],
+    exclude: Exclude = [],
+    limit: Limit = DEFAULT_LIMIT,
+    base_image: BaseImage = None,
+    jobs: Jobs = 2,
+    runtime: Annotated[RuntimeName, typer.Option("--runtime", help="Where cells run.")] = RuntimeName.AUTO,
+    repeats: Annotated[int | None, typer.Option("--repeats", min=1, help="In place of the matrix's own.")] = None,
+    results: Results = DEFAULT_RESULTS,
+    resume: Annotated[
+        str | None, typer.Option("--resume", metavar="RUN", help="Take up a run again ('latest' for the last one).")
+    ] = None,
+    fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Leave the rest not run after a failure.")] = False,
+    retries: Annotated[int, typer.Option("--retries", min=0, help="Further attempts after a crash.")] = 0,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="With --resume: try again what has failed.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Run a matrix: build what is missing, launch every cell, and report."""
+    if resume is not None:
+        job = _resumed(results, resume, runtime, base_image, bool(file or select or exclude or repeats))
+    else:
+        prepared = composition.prepare(file, select, exclude, limit, base_image)
+        job = _new(prepared, results, runtime, repeats)
+    for warning in job.plan.warnings:
+        composition.say(f"warning: {warning}")
+    policy = Policy(job.plan.seed, jobs, retries, fail_fast, retry_failed)
+    with stop_on_signals() as stop, views.follow(quiet=json) as listener:
+        outcomes = _execute(job, policy, listener, stop)
+    report = reporting.report(job.run)
+    if json:
+        reporting.write_html(report, job.run.folder / PAGE_FOLDER)
+        composition.print_json(reporting.json_value(report))
+    else:
+        show(job.run, report)
+    if stop.is_set():
+        composition.say(f"stopped; go on with: orchestrator run --resume {job.run.name} --results {results}")
+        raise typer.Exit(INTERRUPTED)
+    if has_failed(job.plan.cells, outcomes):
+        raise typer.Exit(1)
+
+
+def has_failed(cells: Iterable[Cell], outcomes: Iterable[Outcome]) -> bool:
+    """Whether any outcome is a failure that the matrix does not expect."""
+    expected = {cell.id: cell.expect for cell in cells}
+    return any(outcome.status.is_failure and outcome.status is not expected[outcome.cell_id] for outcome in outcomes)
+
+
+def _new(prepared: composition.Prepared, results: Path, runtime: RuntimeName, repeats: int | None) -> _Job:
+    plan = prepared.plan
+    if repeats is not None:
+        plan = replace(plan, cells=tuple(replace(cell, repeats=repeats) for cell in plan.cells))
+    document = composition.without_credentials(matrix.long_form(prepared.matrix), prepared.settings)
+    name = new_run_name(datetime.now(UTC), secrets.token_hex(2))
+    return _Job(plan, prepared.settings, Run(results / name), runtime, document)
+
+
+def _resumed(results: Path, name: str, runtime: RuntimeName, base_image: str | None, changed: bool) -> _Job:
+    if changed:
+        raise InputError(
+            "--resume goes on with the run's own plan: leave out --file, --select, --exclude and --repeats"
+        )
+    found = composition.find_run(results, name)
+    record = found.record()
+    recorded = RuntimeName(record.runtime)
+    if runtime not in {RuntimeName.AUTO, recorded}:
+        raise InputError(f"{found.name} was measured with --runtime {recorded}; numbers of two runtimes do not mix")
+    return _Job(found.plan(), composition.stored_settings(found, base_image), found, recorded, None)
+
+
+def _execute(job: _Job, policy: Policy, listener: Listener, stop: threading.Event) -> list[Outcome]:
+    here = inventory()
+    with contextlib.ExitStack() as closing:
+        chosen = choose(job.runtime, job.plan, job.settings, here, listener)
+        closing.callback(chosen.close)
+        if job.matrix is not None:
+            job.run.write_record(_record(job, chosen.runtime.name, host_facts(here, chosen.engine_version)))
+            composition.store_matrix(job.run, job.matrix)
+        surroundings = Surroundings(
+            run=job.run,
+            runtime=chosen.runtime,
+            inventory=here,
+            clock=lambda: datetime.now(UTC),
+            listener=listener,
+            stop=stop,
+        )
+        list(execute(job.plan, surroundings, policy))
+    # Of a resumed run, those measured before count as well.
+    return list(job.run.outcomes(job.plan.cells))
+
+
+def _record(job: _Job, runtime: str, host: dict[str, Any]) -> RunRecord:
+    return RunRecord(
+        run=job.run.name,
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        orchestrator_version=__version__,
+        runtime=runtime,
+        host=host,
+        plan=plan_to_json(job.plan),
+        matrix=job.matrix or {},
+    )

@@ -1,0 +1,81 @@
+"""Which runtime a run gets: the one asked for, or what this host can do best, with the reason said."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import docker
+
+from orchestrator import runtimes
+from orchestrator.cli import composition
+from orchestrator.devices import Allocation, Inventory, allocate
+from orchestrator.domain import BuildSettings, ImageSpec, Plan
+from orchestrator.engine.client import connect
+from orchestrator.errors import HostError
+from orchestrator.events import Listener, Notice
+from orchestrator.runtimes import DockerRuntime, HostRuntime, Runtime, VenvRuntime, image_problems, this_process
+
+
+class RuntimeName(StrEnum):
+    """Where cells run."""
+
+    AUTO = "auto"
+    DOCKER = "docker"
+    VENV = "venv"
+    HOST = "host"
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A runtime, with what belongs to it."""
+
+    runtime: Runtime
+    engine_version: str | None = None
+    close: Callable[[], None] = lambda: None
+
+
+def choose(asked: RuntimeName, plan: Plan, settings: BuildSettings, here: Inventory, listener: Listener) -> Chosen:
+    """Give the runtime; raises `HostError` where it was asked for by name and this host has it not."""
+    match asked:
+        case RuntimeName.DOCKER:
+            return _docker(connect(os.environ), settings)
+        case RuntimeName.VENV:
+            return _venv(settings)
+        case RuntimeName.HOST:
+            return Chosen(HostRuntime(os.environ))
+        case RuntimeName.AUTO:
+            return _automatic(plan, settings, here, listener)
+
+
+def _automatic(plan: Plan, settings: BuildSettings, here: Inventory, listener: Listener) -> Chosen:
+    client: docker.DockerClient | None = None
+    problem: str | None = None
+    problems: tuple[str, ...] = ()
+    try:
+        client = connect(os.environ)
+    except HostError as error:
+        problem = str(error)
+    else:
+        problems = image_problems(client, _runnable(plan, here), settings)
+    choice = runtimes.choose(problem, problems)
+    listener(Notice(choice.notice))
+    if client is not None and choice.name == RuntimeName.DOCKER:
+        return _docker(client, settings)
+    return _venv(settings)
+
+
+def _docker(client: docker.DockerClient, settings: BuildSettings) -> Chosen:
+    user = f"{os.getuid()}:{os.getgid()}"
+    runtime = DockerRuntime(client, settings, user=user, owner=this_process())
+    return Chosen(runtime, str(client.version().get("Version")), client.close)
+
+
+def _venv(settings: BuildSettings) -> Chosen:
+    return Chosen(VenvRuntime(composition.cache_folder() / "environments", settings, os.environ))
+
+
+def _runnable(plan: Plan, here: Inventory) -> tuple[ImageSpec, ...]:
+    """The images of cells that this host has the devices for: no others will be built."""
+    wanted = {cell.image for cell in plan.cells if isinstance(allocate(cell.system, here), Allocation)}
+    return tuple(image for image in plan.images if image.name in wanted)
