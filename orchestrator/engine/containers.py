@@ -21,6 +21,7 @@ PIDS = 4096
 SHM_BYTES = 1 << 30
 TMP_BYTES = 2 << 30
 _REMOVE_TRIES = 3
+_LAST_WORDS_S = 2.0
 _ENGINE_ERRORS = (DockerException, requests.exceptions.RequestException, OSError)
 
 
@@ -71,17 +72,28 @@ class Container:
         self._started = began
         self._done = threading.Event()
         self._lost: Exception | None = None
+        self._stream: Any = None
+        self._follower: threading.Thread | None = None
 
     def start(self) -> None:
         """Start it; raises `StartError` with the engine's words."""
         try:
             # Attached before the start, so that no word is lost and the engine needs to keep no log of its own.
-            stream = self._api.attach_socket(self.identity, params={"stdout": 1, "stderr": 1, "stream": 1})
+            self._stream = self._api.attach_socket(self.identity, params={"stdout": 1, "stderr": 1, "stream": 1})
             self._api.start(self.identity)
         except _ENGINE_ERRORS as error:
             raise StartError(_explain(error)) from error
         self._started = time.perf_counter()
-        threading.Thread(target=self._follow, args=(stream,), daemon=True).start()
+        self._follower = threading.Thread(target=self._follow, daemon=True)
+        self._follower.start()
+
+    def release(self) -> None:
+        """Let go of its output, once it is removed."""
+        if self._follower:
+            self._follower.join(_LAST_WORDS_S)
+        if self._stream:
+            # The connection belongs to the response, which the library hides there and never closes.
+            self._stream._response.close()
 
     def wait(self, timeout_s: float | None, stop: Stop, watch: Watch | None = None) -> ContainerEnd:
         """Block until it ends, its time is over or all must stop; `watch` is called about twice a second.
@@ -106,11 +118,11 @@ class Container:
             wall_s=ended - self._began,
         )
 
-    def _follow(self, stream: Any) -> None:
+    def _follow(self) -> None:
         try:
-            with stream:
-                for _, data in frames_iter(stream, tty=False):  # type: ignore[no-untyped-call]  # the library has no types here
-                    self._log.write(data)
+            frames = frames_iter(self._stream, tty=False)  # type: ignore[no-untyped-call]  # the library has no types here
+            for _, data in frames:
+                self._log.write(data)
             self._api.wait(self.identity, timeout=None)
         except _ENGINE_ERRORS as error:
             self._lost = error
@@ -129,12 +141,13 @@ def container(client: docker.DockerClient, spec: ContainerSpec, log: Path) -> It
         made = client.api.create_container(**_configuration(client.api, spec))
     except _ENGINE_ERRORS as error:
         raise StartError(_explain(error)) from error
-    identity = str(made["Id"])
-    try:
-        with BoundedLog(log) as kept:
-            yield Container(client.api, identity, kept, began)
-    finally:
-        remove(client, identity)
+    with BoundedLog(log) as kept:
+        owned = Container(client.api, str(made["Id"]), kept, began)
+        try:
+            yield owned
+        finally:
+            remove(client, owned.identity)
+            owned.release()
 
 
 def remove(client: docker.DockerClient, identity: str) -> None:

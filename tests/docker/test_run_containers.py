@@ -1,0 +1,138 @@
+"""One repeat in one container: what it may do, what becomes of it, and what is left of it."""
+
+import threading
+from pathlib import Path
+
+import docker
+import pytest
+import run_support as support
+
+from orchestrator.domain import Outcome, Status, System
+from orchestrator.events import Event, PhaseChanged
+from orchestrator.results.store import Run, read_result
+
+pytestmark = pytest.mark.docker
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _image(engine: docker.DockerClient, base_image: str) -> None:
+    support.build_image(engine, base_image.format(python="3.11"))
+
+
+@pytest.fixture
+def run(engine: docker.DockerClient, tmp_path: Path):  # type: ignore[no-untyped-def]
+    def one(behaviour: str, **changes: object) -> Outcome:
+        (outcome,) = support.execute_all(
+            engine, tmp_path / "run", threading.Event(), support.cell(behaviour, **changes)
+        )
+        assert Run(tmp_path / "run").outcome(outcome.cell_id, 0) == outcome
+        assert not engine.containers.list(all=True, filters={"label": f"bench.cell={outcome.cell_id}"})
+        return outcome
+
+    return one
+
+
+def folder(tmp_path: Path, behaviour: str) -> Path:
+    return Run(tmp_path / "run").repeat_folder(f"behave-1-cpu/{behaviour}-train-b10", 0)
+
+
+def test_a_container_that_answers_is_ok_and_its_times_are_known(run, engine: docker.DockerClient) -> None:  # type: ignore[no-untyped-def]
+    outcome = run("fine")
+
+    assert (outcome.status, outcome.reason, outcome.exit_code) == (Status.OK, "", 0)
+    assert outcome.image_id == engine.images.get(support.IMAGE).id
+    assert 0 < outcome.create_s < outcome.wall_s < 30
+    assert outcome.started_at.endswith("+00:00")
+
+
+def test_a_container_sees_no_network_no_rights_and_nothing_of_the_host_but_its_folder(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    assert run("look", system=System("cpu", cpus=1, memory_bytes=2 * 2**30)).status is Status.OK
+
+    seen = read_result(folder(tmp_path, "look") / "result.json").facts
+    owner = tmp_path.stat()
+    assert (seen["uid"], seen["gid"], seen["home"]) == (owner.st_uid, owner.st_gid, "/tmp")
+    assert seen["interfaces"] == ["lo"]
+    assert seen["connect"] == "OSError"
+    assert {seen["capabilities"], seen["bounding"]} == {"0000000000000000"}
+    assert seen["no_new_privileges"] == "1"
+    assert seen["write_root"] == "OSError"
+    assert seen["mounts"]["/"].startswith("ro,")
+    assert seen["run_tmp"] == "7"
+    assert "size=2097152k" in seen["mounts"]["/tmp"]
+    assert "size=1048576k" in seen["mounts"]["/dev/shm"]
+    assert seen["write_io"] == "1"
+    assert (folder(tmp_path, "look") / "own").stat().st_uid == owner.st_uid
+
+
+def test_a_container_has_its_cpuset_its_threads_and_a_bound_on_processes(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    run("look", system=System("cpu", cpus=1, memory_bytes=2 * 2**30))
+
+    seen = read_result(folder(tmp_path, "look") / "result.json").facts
+    assert len(seen["cpus"]) == 1
+    assert seen["environment"]["OMP_NUM_THREADS"] == "1"
+    assert seen["cuda"] == ""
+    assert seen["pids"] == "BlockingIOError"
+
+
+def test_a_container_over_its_memory_is_oom_host_with_the_limit_in_the_reason(run) -> None:  # type: ignore[no-untyped-def]
+    outcome = run("eat", system=System("cpu", cpus=1, memory_bytes=64 * 2**20))
+
+    assert outcome.status is Status.OOM_HOST
+    assert outcome.reason == "killed for want of memory of 64 MiB"
+
+
+def test_a_container_over_its_time_is_removed_and_ends_as_timeout(run) -> None:  # type: ignore[no-untyped-def]
+    outcome = run("hang", timeout_s=2.0)
+
+    assert (outcome.status, outcome.exit_code) == (Status.TIMEOUT, None)
+    assert outcome.reason == "not done within 2 s; its last words: hanging"
+    assert outcome.wall_s < 4
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "status", "reason"),
+    [
+        ("crash", Status.FAILED, "killed by SIGSEGV"),
+        ("raise", Status.FAILED, "ValueError: the gradient is gone"),
+        ("silent", Status.INVALID_RESULT, "no result.json was written"),
+        ("pipe", Status.INVALID_RESULT, "result.json is no plain file"),
+        ("other", Status.INVALID_RESULT, "not of what was asked"),
+        ("exit3", Status.UNSUPPORTED, "so it is"),
+        ("exit4", Status.IMPORT_FAILED, "so it is"),
+        ("exit5", Status.FAILED, "so it is"),
+        ("exit6", Status.OOM_DEVICE, "so it is"),
+        ("exit9", Status.FAILED, "so it is"),
+    ],
+)
+def test_an_end_is_told_from_its_exit_status(run, behaviour: str, status: Status, reason: str) -> None:  # type: ignore[no-untyped-def]
+    outcome = run(behaviour)
+
+    assert outcome.status is status
+    assert reason in outcome.reason
+
+
+def test_a_log_keeps_its_end_and_stays_within_its_bound(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    run("talk")
+
+    log = folder(tmp_path, "talk") / "log.txt"
+    assert log.stat().st_size < 17 * 2**20
+    assert log.read_text().splitlines()[-2:] == ["the last word", "measured"]
+
+
+def test_an_image_that_is_not_there_is_launch_failed_with_the_words_of_the_engine(
+    run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(support.GivenImage, "given", "bench-test-run/none:1")
+    outcome = run("fine")
+
+    assert outcome.status is Status.LAUNCH_FAILED
+    assert "bench-test-run/none:1" in outcome.reason
+    assert outcome.reason in (tmp_path / "run" / outcome.log).read_text()
+
+
+def test_the_phase_is_told_while_it_lasts(engine: docker.DockerClient, tmp_path: Path) -> None:
+    events: list[Event] = []
+    hang = support.cell("hang", timeout_s=2.0)
+    support.execute_all(engine, tmp_path / "run", threading.Event(), hang, listener=events.append)
+
+    assert [event.phase for event in events if isinstance(event, PhaseChanged)] == ["steady"]

@@ -1,0 +1,90 @@
+"""Whole orchestrator processes that are stopped, killed and resumed."""
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import docker
+import pytest
+import run_support as support
+
+from orchestrator.domain import Status
+from orchestrator.results.store import Run
+from orchestrator.runtimes import remove_leftovers, this_process
+
+pytestmark = pytest.mark.docker
+
+HANG = "behave-1-cpu/hang-train-b10"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _image(engine: docker.DockerClient, base_image: str) -> None:
+    support.build_image(engine, base_image.format(python="3.11"))
+
+
+def containers(engine: docker.DockerClient, run: Path) -> list[str]:
+    return [found.id for found in engine.containers.list(all=True, filters={"label": f"bench.run={run.name}"})]
+
+
+def orchestrator(engine: docker.DockerClient, run: Path) -> "subprocess.Popen[bytes]":
+    """Start a process that runs three repeats that hang, and wait until the first one does."""
+    process = subprocess.Popen([sys.executable, support.__file__, str(run), "hang", "3"], stderr=subprocess.DEVNULL)
+    log = Run(run).repeat_folder(HANG, 0) / "log.txt"
+    deadline = time.monotonic() + 60
+    while not (log.exists() and "hanging" in log.read_text()):
+        assert process.poll() is None, "the orchestrator ended by itself"
+        assert time.monotonic() < deadline, "nothing was launched"
+        time.sleep(0.05)
+    return process
+
+
+def test_sigterm_removes_the_running_container_and_leaves_an_outcome_for_every_repeat(
+    engine: docker.DockerClient, tmp_path: Path
+) -> None:
+    run = tmp_path / "run-sigterm"
+    process = orchestrator(engine, run)
+    assert len(containers(engine, run)) == 1
+
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=20) == 0
+
+    assert containers(engine, run) == []
+    outcomes = [Run(run).outcome(HANG, repeat) for repeat in range(3)]
+    assert [(one.status, one.reason, one.attempts) for one in outcomes if one] == [
+        (Status.NOT_RUN, "stopped", 1), (Status.NOT_RUN, "stopped", 0), (Status.NOT_RUN, "stopped", 0),
+    ]  # fmt: skip
+
+
+def test_what_a_killed_orchestrator_left_is_removed_by_the_next_and_its_repeat_is_run_again(
+    engine: docker.DockerClient, tmp_path: Path
+) -> None:
+    run = tmp_path / "run-sigkill"
+    process = orchestrator(engine, run)
+
+    assert remove_leftovers(engine, this_process()) == 0, "the container of a live orchestrator must stay"
+    process.kill()
+    process.wait()
+    assert len(containers(engine, run)) == 1
+    assert Run(run).outcome(HANG, 0) is None
+
+    assert remove_leftovers(engine, this_process()) == 1
+    assert containers(engine, run) == []
+
+    (outcome,) = support.execute_all(engine, run, threading.Event(), support.cell("hang", timeout_s=1.0))
+    assert (outcome.status, outcome.attempts) == (Status.TIMEOUT, 2)
+    assert "hanging" in (Run(run).repeat_folder(HANG, 0) / "attempt-1" / "log.txt").read_text()
+
+
+def test_stop_ends_a_running_repeat_within_a_second(engine: docker.DockerClient, tmp_path: Path) -> None:
+    run = tmp_path / "run-stop"
+    stop = threading.Event()
+    threading.Timer(3.0, stop.set).start()
+    began = time.monotonic()
+    (outcome,) = support.execute_all(engine, run, stop, support.cell("hang"))
+
+    assert (outcome.status, outcome.reason) == (Status.NOT_RUN, "stopped")
+    assert time.monotonic() - began < 4.5
+    assert containers(engine, run) == []
