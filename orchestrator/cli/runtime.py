@@ -5,13 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-import docker
-
 from orchestrator import runtimes
 from orchestrator.cli import composition
 from orchestrator.devices import Allocation, Inventory, allocate
 from orchestrator.domain import BuildSettings, ImageSpec, Plan
-from orchestrator.engine.client import connect
+from orchestrator.engine.client import Client, connect
 from orchestrator.errors import HostError
 from orchestrator.events import Listener, Notice
 from orchestrator.runtimes import DockerRuntime, HostRuntime, Runtime, VenvRuntime, image_problems, this_process
@@ -49,7 +47,7 @@ def choose(asked: RuntimeName, plan: Plan, settings: BuildSettings, here: Invent
 
 
 def _automatic(plan: Plan, settings: BuildSettings, here: Inventory, listener: Listener) -> Chosen:
-    client: docker.DockerClient | None = None
+    client: Client | None = None
     problem: str | None = None
     problems: tuple[str, ...] = ()
     try:
@@ -65,7 +63,7 @@ def _automatic(plan: Plan, settings: BuildSettings, here: Inventory, listener: L
     return _venv(settings)
 
 
-def _docker(client: docker.DockerClient, settings: BuildSettings) -> Chosen:
+def _docker(client: Client, settings: BuildSettings) -> Chosen:
     user = f"{os.getuid()}:{os.getgid()}"
     runtime = DockerRuntime(client, settings, user=user, owner=this_process())
     return Chosen(runtime, str(client.version().get("Version")), client.close)

@@ -7,8 +7,10 @@ from docker.errors import DockerException
 
 from orchestrator.errors import HostError
 
+Client = docker.DockerClient
 
-def connect(environment: Mapping[str, str], *, timeout_s: float = 60.0) -> docker.DockerClient:
+
+def connect(environment: Mapping[str, str], *, timeout_s: float = 60.0) -> Client:
     """Connect to the engine that `DOCKER_HOST` and its companions name, the local one by default.
 
     Raises `HostError` where none answers.

@@ -13,7 +13,8 @@ ORDER = [
     "errors", "domain", "events", "resources", "processes", "engine", "catalog", "matrix", "planning", "results",
     "images", "devices", "runtimes", "running", "analysis", "regression", "bundles", "reporting", "cli",
 ]  # fmt: skip
-MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE or path.stem != "__init__")
+ENTRY = {PACKAGE / "__init__.py", PACKAGE / "__main__.py"}
+MODULES = sorted(set(PACKAGE.rglob("*.py")) - ENTRY)
 
 
 def _part(path: Path) -> str:

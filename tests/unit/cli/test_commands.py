@@ -1,0 +1,247 @@
+"""The program from outside: what it prints where, and how it exits."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import yaml
+
+from orchestrator import __version__
+from orchestrator.cli import main
+
+MATRIX = """\
+version: 1
+name: harness
+systems: {cpu: {cpus: 1}, 64_gpu: {gpus: 64}}
+frameworks: [noop==1]
+models: [lenet]
+repeats: 2
+"""
+
+
+class Ended(NamedTuple):
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+Program = Callable[..., Ended]
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Program:
+    """Run a command in a folder that holds a small matrix.yaml, with a cache of its own."""
+    (tmp_path / "matrix.yaml").write_text(MATRIX)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run(*arguments: str) -> Ended:
+        with pytest.raises(SystemExit) as ended:
+            main(arguments)
+        return Ended(int(ended.value.code or 0), *capsys.readouterr())
+
+    return run
+
+
+def test_the_version_is_told(program: Program) -> None:
+    assert program("--version") == (0, f"{__version__}\n", "")
+
+
+def test_a_plan_shows_cells_and_what_they_would_cost(program: Program) -> None:
+    ended = program("plan")
+
+    assert ended.code == 0
+    assert "noop-1-cpu/lenet-train-b200" in ended.out
+    assert "about" in ended.out
+
+
+def test_a_plan_for_programs_is_one_json_document(program: Program) -> None:
+    document = json.loads(program("plan", "--json").out)
+
+    assert {"cells", "images", "skips"} <= document.keys()
+    assert "noop-1-cpu/lenet-train-b200" in [cell["id"] for cell in document["cells"]]
+
+
+def test_the_long_form_is_a_matrix_that_plans_the_same(program: Program, tmp_path: Path) -> None:
+    (tmp_path / "long.yaml").write_text(program("plan", "--long").out)
+
+    assert (
+        json.loads(program("plan", "-f", "long.yaml", "--json").out)["cells"]
+        == (json.loads(program("plan", "--json").out)["cells"])
+    )
+
+
+def test_a_password_in_the_matrix_is_in_no_long_form(program: Program, tmp_path: Path) -> None:
+    (tmp_path / "matrix.yaml").write_text(MATRIX + "build: {pip_index: 'https://me:hunter2@index.example/simple'}\n")
+
+    assert "hunter2" not in program("plan", "--long").out
+
+
+def test_every_mistake_of_a_matrix_is_told_at_once_with_its_place(program: Program, tmp_path: Path) -> None:
+    (tmp_path / "matrix.yaml").write_text("version: 1\nframeworks: [pytorh==2.13.0]\nmodels: [lenett]\nrepeats: 0\n")
+
+    ended = program("plan")
+
+    assert (ended.code, ended.out) == (2, "")
+    assert len([line for line in ended.err.splitlines() if line.startswith("matrix.yaml:")]) >= 3
+    assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("plan", "-f", "nowhere.yaml"), "nowhere.yaml"),
+        (("plan", "--select", "nothing-*"), "nothing-*"),
+        (("plan", "--limit", "0"), "--limit"),
+        (("plan", "--limit", "1", "-f", "many.yaml"), "--limit"),
+        (("run", "--runtime", "podman"), "podman"),
+        (("run", "--resume", "latest"), "no runs here"),
+        (("run", "--resume", "latest", "--repeats", "3"), "--resume"),
+        (("report",), "no runs here"),
+        (("report", "--format", "pdf"), "pdf"),
+        (("show",), "no runs here"),
+        (("schema", "banana"), "banana"),
+        (("nonsense",), "nonsense"),
+        (("build", "--base-image", "python:{version}", "--render", "x"), "{python}"),
+    ],
+)
+def test_bad_input_exits_2_with_a_clear_word_and_prints_nothing_else(
+    program: Program, tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    (tmp_path / "many.yaml").write_text(MATRIX.replace("[lenet]", "[lenet, mlp]"))
+
+    ended = program(*arguments)
+
+    assert (ended.code, ended.out) == (2, "")
+    assert message in ended.err
+    assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize("name", ["matrix", "request", "result", "outcome", "run"])
+def test_every_schema_can_be_printed_and_is_the_published_one(program: Program, name: str) -> None:
+    published = Path(__file__).parents[3] / "docs" / "schemas" / f"{name}.schema.json"
+
+    assert json.loads(program("schema", name).out) == json.loads(published.read_text())
+
+
+def test_an_engine_that_is_asked_for_and_does_not_answer_exits_3(
+    program: Program, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/no.sock")
+
+    for command in (("build",), ("run", "--runtime", "docker")):
+        ended = program(*command)
+        assert (ended.code, ended.out) == (3, "")
+        assert "no container engine answers" in ended.err
+    assert not (tmp_path / "results").exists()
+
+
+def test_dockerfiles_are_rendered_without_an_engine(
+    program: Program, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/no.sock")
+
+    ended = program("build", "--render", "dockerfiles", "--base-image", "base:{python}")
+
+    assert ended.code == 0
+    rendered = {path.name: path.read_text() for path in (tmp_path / "dockerfiles").iterdir()}
+    assert len(rendered) == 2, "one for each system class"
+    assert all("FROM base:3.11" in text for text in rendered.values())
+
+
+def test_a_run_ends_with_a_table_a_page_and_an_outcome_for_every_repeat(program: Program, tmp_path: Path) -> None:
+    ended = program("run", "--runtime", "host")
+
+    assert ended.code == 0, ended.err
+    assert "noop 1" in ended.out
+    (run,) = (tmp_path / "results").iterdir()
+    assert (run / "report" / "index.html").is_file()
+    assert str(run.name) in ended.out
+    report = json.loads(program("report", "--format", "json").out)
+    ends = [repeat["outcome"]["status"] for cell in report["cells"] for repeat in cell["repeats"]]
+    assert sorted(ends) == ["no_device", "no_device", "ok", "ok"]
+
+
+def test_a_run_for_programs_prints_one_json_document(program: Program) -> None:
+    ended = program("run", "--runtime", "host", "--select", "*-cpu/*", "--repeats", "1", "--json")
+
+    assert ended.code == 0, ended.err
+    assert len(json.loads(ended.out)["cells"]) == 1
+
+
+def test_runs_and_their_outcomes_are_listed_from_the_files(program: Program) -> None:
+    program("run", "--runtime", "host")
+
+    (run,) = json.loads(program("runs", "--json").out)
+    shown = json.loads(program("show", "--json").out)
+    whole = json.loads(program("show", run["name"][:12], "noop-1-cpu/lenet-train-b200", "--json").out)
+
+    assert run["planned"] == 4
+    assert len(shown) == 4
+    assert [entry["result"]["schema"] for entry in whole] == [1, 1]
+    assert run["name"] in program("runs").out
+    assert "no_device" in program("show").out
+
+
+def test_a_resumed_run_measures_only_what_has_no_final_outcome(program: Program, tmp_path: Path) -> None:
+    program("run", "--runtime", "host")
+    (run,) = (tmp_path / "results").iterdir()
+    repeats = run / "noop-1-cpu" / "lenet-train-b200"
+    before = (repeats / "0" / "result.json").read_bytes()
+    (repeats / "1" / "outcome.json").unlink()
+
+    ended = program("run", "--resume", run.name)
+
+    assert ended.code == 0, ended.err
+    assert (repeats / "0" / "result.json").read_bytes() == before
+    assert (repeats / "1" / "outcome.json").is_file()
+    assert list((tmp_path / "results").iterdir()) == [run]
+
+
+def test_a_run_of_one_runtime_is_not_resumed_with_another(program: Program) -> None:
+    program("run", "--runtime", "host", "--select", "*-cpu/*")
+
+    ended = program("run", "--resume", "latest", "--runtime", "venv")
+
+    assert (ended.code, ended.out) == (2, "")
+    assert "do not mix" in ended.err
+
+
+def test_a_failure_the_matrix_does_not_expect_exits_1_and_one_it_expects_exits_0(
+    program: Program, tmp_path: Path
+) -> None:
+    # A timeout that no process can keep.
+    failing = yaml.safe_load(MATRIX) | {"timeout": 0.001, "systems": {"cpu": {"cpus": 1}}}
+    (tmp_path / "failing.yaml").write_text(yaml.safe_dump(failing))
+    expected = failing | {"frameworks": [{"name": "noop", "version": "1", "expect": "timeout"}]}
+    (tmp_path / "expected.yaml").write_text(yaml.safe_dump(expected))
+
+    assert program("run", "--runtime", "host", "-f", "failing.yaml").code == 1
+    assert program("run", "--runtime", "host", "-f", "expected.yaml").code == 0
+
+
+@pytest.mark.parametrize("format_", ["table", "md", "csv", "json", "html"])
+def test_every_format_goes_to_a_file_and_nothing_to_stdout(program: Program, tmp_path: Path, format_: str) -> None:
+    program("run", "--runtime", "host", "--select", "*-cpu/*")
+
+    ended = program("report", "--format", format_, "-o", "out")
+
+    assert (ended.code, ended.out) == (0, ""), ended.err
+    written = tmp_path / "out"
+    text = (written / "index.html" if format_ == "html" else written).read_text()
+    assert "noop" in text
+
+
+def test_an_interpreter_can_run_it_as_a_module(tmp_path: Path) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "orchestrator", "--version"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+
+    assert (ended.returncode, ended.stdout) == (0, f"{__version__}\n"), ended.stderr
