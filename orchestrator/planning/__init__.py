@@ -1,8 +1,8 @@
 """`Matrix` + catalog + selection → `Plan`; no host is looked at."""
 
-from orchestrator.planning.document import plan_document
+from orchestrator.planning.document import plan_document, plan_json
 from orchestrator.planning.estimate import Estimate, estimate
 from orchestrator.planning.planner import DEFAULT_LIMIT, plan
 from orchestrator.planning.selection import Selection
 
-__all__ = ["DEFAULT_LIMIT", "Estimate", "Selection", "estimate", "plan", "plan_document"]
+__all__ = ["DEFAULT_LIMIT", "Estimate", "Selection", "estimate", "plan", "plan_document", "plan_json"]

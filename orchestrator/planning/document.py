@@ -1,11 +1,13 @@
 """A plan for programs: what `orchestrator plan --json` prints; `docs/matrix.md` documents its keys."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from functools import cache
 from typing import Any
 
 from orchestrator.domain import Cell, Framework, ImageSpec, Plan
+from orchestrator.planning import collector
 from orchestrator.planning.estimate import Estimate
 
 _Shared = Callable[[Any], dict[str, Any]]
@@ -13,16 +15,42 @@ _Shared = Callable[[Any], dict[str, Any]]
 
 def plan_document(plan: Plan, estimate: Estimate) -> dict[str, Any]:
     """A plan and its estimate as plain JSON values; rows are flat, and equal parts are shared objects."""
+    with collector.paused():
+        return {key: list(part) if isinstance(part, Iterator) else part for key, part in _parts(plan, estimate)}
+
+
+def plan_json(plan: Plan, estimate: Estimate) -> Iterator[str]:
+    """The same document as JSON text with a row to a line, in pieces: it never stands in memory whole."""
+    encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+    lead = "{"
+    for key, part in _parts(plan, estimate):
+        yield f"{lead}\n {encode(key)}: "
+        if isinstance(part, Iterator):
+            yield from _list(encode(row) for row in part)
+        else:
+            yield encode(part)
+        lead = ","
+    yield "\n}\n"
+
+
+def _list(rows: Iterator[str]) -> Iterator[str]:
+    lead = "["
+    for row in rows:
+        yield f"{lead}\n  {row}"
+        lead = ","
+    yield "[]" if lead == "[" else "\n ]"
+
+
+def _parts(plan: Plan, estimate: Estimate) -> Iterator[tuple[str, Any]]:
+    """Keys and values of the document, lists of rows as iterators."""
     shared: _Shared = cache(dict)
-    return {
-        "name": plan.name,
-        "seed": plan.seed,
-        "cells": [_cell(cell, shared) for cell in plan.cells],
-        "images": [_image(image) for image in plan.images],
-        "skips": [{"id": skip.cell_id, "reason": skip.reason} for skip in plan.skips],
-        "warnings": list(plan.warnings),
-        "estimate": asdict(estimate),
-    }
+    yield "name", plan.name
+    yield "seed", plan.seed
+    yield "cells", (_cell(cell, shared) for cell in plan.cells)
+    yield "images", (_image(image) for image in plan.images)
+    yield "skips", ({"id": skip.cell_id, "reason": skip.reason} for skip in plan.skips)
+    yield "warnings", list(plan.warnings)
+    yield "estimate", asdict(estimate)
 
 
 def _cell(cell: Cell, shared: _Shared) -> dict[str, Any]:

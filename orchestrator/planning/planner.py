@@ -7,7 +7,7 @@ from orchestrator.catalog import Catalog, ModelInfo, UnsupportedError
 from orchestrator.domain import Cell, Duration, Framework, ImageSpec, Plan, Skip, Status, System
 from orchestrator.errors import InputError
 from orchestrator.matrix import FrameworkAxes, Matrix, Rule, Settings
-from orchestrator.planning import axes, ids, rules
+from orchestrator.planning import axes, collector, ids, rules
 from orchestrator.planning.additions import added_grids
 from orchestrator.planning.axes import Combination, Grid, Work
 from orchestrator.planning.selection import Selection, select
@@ -36,8 +36,9 @@ def plan(
             f"shorten an axis, or raise it with --limit {total}"
         )
     draft = _Draft(matrix, catalog)
-    for number, grid in enumerate(grids):
-        draft.expand(grid, added=number > 0)
+    with collector.paused():
+        for number, grid in enumerate(grids):
+            draft.expand(grid, added=number > 0)
     if not draft.cells:
         raise InputError(_nothing(matrix, tuple(draft.skips.values())))
     cells, skips, warnings = select(tuple(draft.cells.values()), tuple(draft.skips.values()), selection)
