@@ -1,6 +1,6 @@
 """The catalog: which framework releases there are, and what the environment of each one holds."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from packaging.requirements import Requirement
@@ -114,7 +114,7 @@ class Catalog:
 
     def _part(self, framework: Framework, gpus: int) -> "_Part":
         entry, release = self._entry(framework), self.release(framework)
-        distribution = entry.packages[framework.name]
+        distribution = release.packages.get(framework.name, entry.packages[framework.name])
         requirements, cuda_image = release.requirements, None
         if gpus and framework.backend is None:
             gpu = release.gpu
@@ -162,12 +162,12 @@ def _merged(builder: str, python: str, parts: list[_Part], packages: tuple[tuple
     pins = [part.pin for part in parts if part.pin[0]]
     overridden = {canonicalize_name(name) for name, _ in packages}
     pins = [pin for pin in pins if _bare(pin[0]) not in overridden] + list(packages)
-    others = dict.fromkeys(line for part in parts for line in part.requirements if _bare(line) not in overridden)
+    others = [line for part in parts for line in part.requirements if _bare(line) not in overridden]
     releases = [part.release for part in parts]
     return Environment(
         builder=builder,
         python=python,
-        requirements=(*(requirement(*pin) for pin in pins), *others),
+        requirements=(*(requirement(*pin) for pin in pins), *_united(others)),
         system_packages=tuple(dict.fromkeys(name for release in releases for name in release.system_packages)),
         cuda_image=next((part.cuda_image for part in parts if part.cuda_image), None),
         package_index=next((part.package_index for part in parts if part.package_index), None),
@@ -182,3 +182,16 @@ def _merged(builder: str, python: str, parts: list[_Part], packages: tuple[tuple
 def _bare(line: str) -> str:
     """The distribution that a requirement names, without extras and versions."""
     return canonicalize_name(Requirement(line).name)
+
+
+def _united(lines: list[str]) -> Iterator[str]:
+    """Requirements with one line for each distribution: pip before 20.3 refuses a second one."""
+    groups: dict[str, list[Requirement]] = {}
+    for line in lines:
+        groups.setdefault(f"{_bare(line)};{Requirement(line).marker}", []).append(Requirement(line))
+    for group in groups.values():
+        united = group[0]
+        for other in group[1:]:
+            united.specifier &= other.specifier
+            united.extras |= other.extras
+        yield str(united)

@@ -48,6 +48,8 @@ class Release(_Strict):
     versions: VersionRange
     python: tuple[str, ...] = Field(min_length=1)
     """Python versions it runs on; the first is the default."""
+    packages: dict[str, str] = {}
+    """Name in `matrix.yaml` → distribution, where this range has another one than the entry says."""
     requirements: tuple[str, ...] = ()
     """pip requirements beside the framework itself: the pins that keep an old release working."""
     system_packages: tuple[str, ...] = ()

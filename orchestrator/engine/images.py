@@ -35,7 +35,7 @@ class ImageFacts:
 def facts(client: docker.DockerClient, reference: str) -> ImageFacts | None:
     """What the engine knows of an image; None where it has none of that name."""
     try:
-        document = client.api.inspect_image(reference)
+        document = client.api.inspect_image(reference)  # type: ignore[no-untyped-call]  # the library has no types here
     except ImageNotFound:
         return None
     image_id = str(document["Id"])
@@ -99,7 +99,7 @@ class Builds:
 
     def __init__(self, client: docker.DockerClient) -> None:
         self._client = client
-        self._streams: set[CancellableStream] = set()
+        self._streams: set[CancellableStream[dict[str, Any]]] = set()
         self._stopped = False
 
     @property

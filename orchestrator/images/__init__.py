@@ -1,1 +1,24 @@
+"""`ImageSpec` → Dockerfile text and content tag (pure), and whatever is missing built, several at once."""
 
+from orchestrator.images.bases import unresolved
+from orchestrator.images.build import base_problems, build, clean, missing, present, recipes
+from orchestrator.images.making import STOPPED, BuildFailure, Built
+from orchestrator.images.recipe import Inputs, Recipe, Step, gather, render
+
+__all__ = [
+    "STOPPED",
+    "BuildFailure",
+    "Built",
+    "Inputs",
+    "Recipe",
+    "Step",
+    "base_problems",
+    "build",
+    "clean",
+    "gather",
+    "missing",
+    "present",
+    "recipes",
+    "render",
+    "unresolved",
+]

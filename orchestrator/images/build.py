@@ -17,11 +17,9 @@ from orchestrator.engine.images import Builds
 from orchestrator.events import BuildFinished, Event, Listener, Notice
 from orchestrator.images import labels
 from orchestrator.images.bases import Bases, unresolved
-from orchestrator.images.making import STOPPED, Batch, BuildFailure, Built, make_group
+from orchestrator.images.making import Batch, BuildFailure, Built, make_group
 from orchestrator.images.recipe import Recipe, gather, left_out, render
 from orchestrator.processes import Stop
-
-__all__ = ["STOPPED", "BuildFailure", "Built", "base_problems", "build", "clean", "missing", "present", "recipes"]
 
 _TICK_S = 0.2
 _STALE = timedelta(hours=6)
@@ -51,7 +49,7 @@ def base_problems(client: docker.DockerClient, wanted: Sequence[Recipe]) -> tupl
         return tuple(unresolved(name, reason) for name, reason in zip(references, reasons, strict=True) if reason)
 
 
-def build(
+def build(  # noqa: PLR0913 - the settings, the engine and four things the caller owns
     specs: Sequence[ImageSpec],
     settings: BuildSettings,
     client: docker.DockerClient,

@@ -9,8 +9,13 @@ from pathlib import Path
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.tags import Tag, compatible_tags, cpython_tags
-from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, canonicalize_name
-from packaging.utils import parse_sdist_filename, parse_wheel_filename
+from packaging.utils import (
+    InvalidSdistFilename,
+    InvalidWheelFilename,
+    canonicalize_name,
+    parse_sdist_filename,
+    parse_wheel_filename,
+)
 from packaging.version import Version
 
 _BUILD_TOOLS = ("setuptools", "wheel")
@@ -50,10 +55,10 @@ def relevant(candidates: Sequence[Candidate], requirements: Sequence[str]) -> tu
 
     Source archives and installers are followed by name alone: what they need is only known once they are built.
     """
-    wanted: dict[str, SpecifierSet] = {canonicalize_name(name): SpecifierSet() for name in _INSTALLERS}
+    wanted: dict[str, SpecifierSet] = {name: SpecifierSet() for name in _INSTALLERS}
     for line in requirements:
         parsed = Requirement(line)
-        name = canonicalize_name(parsed.name)
+        name = str(canonicalize_name(parsed.name))
         wanted[name] = wanted.get(name, SpecifierSet()) & parsed.specifier
     chosen: dict[Path, Candidate] = {}
     queue = list(wanted)
