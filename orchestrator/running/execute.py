@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from orchestrator.devices import Allocation, Inventory, NoDevice, allocate
-from orchestrator.domain import Cell, ImageSpec, Outcome, Plan, Status
+from orchestrator.domain import Cell, Outcome, Plan, Status
 from orchestrator.events import Listener, PhaseChanged, RepeatFinished, RepeatStarted, RunStarted
 from orchestrator.processes import BoundedLog, StartError, Stop, tail
 from orchestrator.results.contract import Request, Result
@@ -58,12 +58,6 @@ def execute(plan: Plan, surroundings: Surroundings, policy: Policy = Policy()) -
         yield from _Execution(plan, surroundings, policy).outcomes()
     finally:
         lock.release()
-
-
-def servable(plan: Plan, inventory: Inventory) -> tuple[ImageSpec, ...]:
-    """The images whose cells this host has the devices for; the others need not be made to run the plan here."""
-    images = {cell.image for cell in plan.cells if isinstance(allocate(cell.system, inventory), Allocation)}
-    return tuple(image for image in plan.images if image.name in images)
 
 
 class _Execution:
