@@ -1,0 +1,92 @@
+"""What a host has, read from files such as the kernel's, and from a driver that may be missing."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pynvml
+import pytest
+
+from orchestrator.devices import Cpu, Gpu, Inventory, host_facts
+from orchestrator.devices import inventory as take_inventory
+from orchestrator.devices.facts import cpu_model
+from orchestrator.devices.inventory import cpus
+
+
+def topology(root: Path, number: int, core: str, socket: str) -> None:
+    folder = root / f"cpu{number}" / "topology"
+    folder.mkdir(parents=True)
+    (folder / "core_id").write_text(core + "\n")
+    (folder / "physical_package_id").write_text(socket + "\n")
+
+
+def test_cpus_are_placed_on_cores_and_sockets_as_the_kernel_says(tmp_path: Path) -> None:
+    topology(tmp_path, 0, "3", "0")
+    topology(tmp_path, 5, "4", "1")
+
+    assert cpus((0, 5), tmp_path) == (Cpu(0, 3, 0), Cpu(5, 4, 1))
+
+
+def test_a_kernel_that_does_not_tell_gives_every_cpu_a_core_of_its_own(tmp_path: Path) -> None:
+    topology(tmp_path, 1, "garbage", "-1")
+
+    assert cpus((0, 1), tmp_path) == (Cpu(0, 0, 0), Cpu(1, 1, 0))
+
+
+def test_a_host_without_a_driver_has_no_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> None:
+        raise pynvml.NVMLError(pynvml.NVML_ERROR_LIBRARY_NOT_FOUND)
+
+    monkeypatch.setattr(pynvml, "nvmlInit", missing)
+    found = take_inventory()
+
+    assert (found.gpus, found.driver) == ((), None)
+    assert found.cpus
+    assert found.memory_bytes > 0
+
+
+def test_gpus_are_read_from_the_driver_and_one_that_does_not_answer_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def handle(index: int) -> int:
+        if index == 1:
+            raise pynvml.NVMLError(pynvml.NVML_ERROR_GPU_IS_LOST)
+        return index
+
+    fake = {
+        "nvmlInit": lambda: None,
+        "nvmlShutdown": lambda: None,
+        "nvmlDeviceGetCount": lambda: 3,
+        "nvmlDeviceGetHandleByIndex": handle,
+        "nvmlDeviceGetUUID": lambda found: f"GPU-{found}".encode(),
+        "nvmlDeviceGetName": lambda _: "Test GPU",
+        "nvmlDeviceGetMemoryInfo": lambda _: SimpleNamespace(total=7),
+        "nvmlSystemGetDriverVersion": lambda: "570.1",
+    }
+    for name, function in fake.items():
+        monkeypatch.setattr(pynvml, name, function)
+    found = take_inventory()
+
+    assert found.gpus == (Gpu(0, "GPU-0", "Test GPU", 7), Gpu(2, "GPU-2", "Test GPU", 7))
+    assert found.driver == "570.1"
+
+
+def test_host_facts_count_cores_and_sockets_and_leave_the_unknown_empty(tmp_path: Path) -> None:
+    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo.write_text("processor\t: 0\nmodel name\t: Example CPU @ 2GHz\n")
+    here = Inventory((Cpu(0, 0, 0), Cpu(1, 0, 0), Cpu(2, 0, 1)), 5, (Gpu(0, "GPU-0", "Test GPU", 7),), "570.1")
+    facts = host_facts(here, "20.10", cpuinfo=cpuinfo, sys_cpu=tmp_path)
+
+    assert (facts["cpus"], facts["cores"], facts["sockets"]) == (3, 2, 2)
+    assert (facts["cpu"], facts["governor"], facts["engine"]) == ("Example CPU @ 2GHz", None, "20.10")
+    assert facts["gpus"] == [{"index": 0, "uuid": "GPU-0", "name": "Test GPU", "memory_bytes": 7}]
+
+
+def test_the_governor_is_read_where_the_kernel_has_one(tmp_path: Path) -> None:
+    (tmp_path / "cpu0/cpufreq").mkdir(parents=True)
+    (tmp_path / "cpu0/cpufreq/scaling_governor").write_text("performance\n")
+
+    assert host_facts(Inventory((), 0), sys_cpu=tmp_path)["governor"] == "performance"
+
+
+def test_a_cpu_without_a_name_has_none(tmp_path: Path) -> None:
+    assert cpu_model(tmp_path / "missing") is None

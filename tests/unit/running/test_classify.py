@@ -1,0 +1,138 @@
+"""What the end of a launch means."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from running_fakes import a_cell, result_for
+
+from orchestrator.devices import Allocation
+from orchestrator.domain import Status, System
+from orchestrator.processes import Cause
+from orchestrator.results.contract import Result
+from orchestrator.results.store import InvalidResultError
+from orchestrator.running.classify import Verdict, classify, discrepancy, throughput, worth_a_retry
+from orchestrator.running.requests import cpuset_for, request_for
+from orchestrator.runtimes import Ended, Ready, Task
+
+REQUEST = request_for(a_cell(), 2, "fakebuilder", 11, None)
+NONE = InvalidResultError("no result.json was written")
+TASK = Task(Ready("i", "h"), Path(), Path("log.txt"), System("cpu", memory_bytes=64 * 2**20), Allocation(()), 30.0)
+
+
+def result(**changes: object) -> Result:
+    return Result.model_validate(result_for(REQUEST.model_dump(by_alias=True), **changes))
+
+
+def ended(exit_code: int | None = None, **changes: object) -> Ended:
+    return replace(Ended(Cause.EXITED, exit_code, wall_s=1.0), **changes)  # type: ignore[arg-type]
+
+
+def test_exit_0_with_a_result_that_answers_is_ok_without_a_reason() -> None:
+    assert classify(ended(0), result(), REQUEST, TASK, "noise") == Verdict(Status.OK)
+
+
+def test_exit_0_without_a_result_is_invalid_result() -> None:
+    assert classify(ended(0), NONE, REQUEST, TASK, "") == Verdict(Status.INVALID_RESULT, str(NONE))
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"cell": "other/c"}, "is of other/c repeat 2"),
+        ({"repeat": 1}, "repeat 1, not of what was asked"),
+        ({"first_step": {"steps": 1, "samples": 20, "wall_s": 0.1, "cpu_s": 0}}, "counts 20 samples in 1 steps of 10"),
+        ({"blocks": [{"steps": 60, "samples": 601, "wall_s": 0.1, "cpu_s": 0}]}, "counts 601 samples in 60 steps"),
+        ({"blocks": [{"steps": 49, "samples": 490, "wall_s": 0.1, "cpu_s": 0}]}, "has 49 timed steps; 50 were asked"),
+    ],
+)
+def test_a_result_that_does_not_answer_the_request_is_invalid(changes: dict[str, object], reason: str) -> None:
+    verdict = classify(ended(0), result(**changes), REQUEST, TASK, "")
+
+    assert verdict.status is Status.INVALID_RESULT
+    assert reason in verdict.reason
+
+
+def test_an_epoch_run_must_have_as_many_blocks_as_epochs() -> None:
+    request = REQUEST.model_copy(update={"steps": None, "epochs": 3})
+
+    assert discrepancy(request, result()) == "result.json has 2 epochs; 3 were asked for"
+    assert discrepancy(request.model_copy(update={"epochs": 2}), result()) == ""
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "status"),
+    [
+        (3, Status.UNSUPPORTED),
+        (4, Status.IMPORT_FAILED),
+        (5, Status.FAILED),
+        (6, Status.OOM_DEVICE),
+        (1, Status.FAILED),
+    ],
+)
+def test_exit_codes_mean_what_the_contract_says_and_the_last_line_is_the_reason(exit_code: int, status: Status) -> None:
+    said = "Traceback …\n  File x\n\x1b[31mValueError: no\x1b[0m such   thing\n\n"
+
+    assert classify(ended(exit_code), NONE, REQUEST, TASK, said) == Verdict(status, "ValueError: no such thing")
+
+
+@pytest.mark.parametrize("exit_code", [1, 3])
+def test_a_silent_failure_still_has_a_reason(exit_code: int) -> None:
+    verdict = classify(ended(exit_code), NONE, REQUEST, TASK, " \n\n")
+
+    assert verdict.reason == f"exit status {exit_code}, and nothing in the log"
+
+
+def test_a_failure_is_a_failure_even_with_a_valid_result_beside_it() -> None:
+    assert classify(ended(1), result(), REQUEST, TASK, "boom").status is Status.FAILED
+
+
+def test_killed_for_memory_is_oom_host_with_its_limit() -> None:
+    verdict = classify(ended(137, signal=9, oom_killed=True), NONE, REQUEST, TASK, "step 7")
+
+    assert verdict == Verdict(Status.OOM_HOST, "killed for want of memory of 64 MiB; its last words: step 7")
+
+
+def test_a_child_killed_for_memory_does_not_spoil_a_valid_result() -> None:
+    assert classify(ended(0, oom_killed=True), result(), REQUEST, TASK, "").status is Status.OK
+
+
+def test_a_signal_is_named() -> None:
+    assert classify(ended(139, signal=11), NONE, REQUEST, TASK, "") == Verdict(Status.FAILED, "killed by SIGSEGV")
+    assert classify(ended(191, signal=63), NONE, REQUEST, TASK, "x").reason == "killed by signal 63; its last words: x"
+
+
+def test_over_its_time_is_timeout_whatever_else_it_left() -> None:
+    verdict = classify(ended(cause=Cause.TIMED_OUT, oom_killed=True), result(), REQUEST, TASK, "step 7")
+
+    assert verdict == Verdict(Status.TIMEOUT, "not done within 30 s; its last words: step 7")
+
+
+def test_stopped_is_not_run() -> None:
+    assert classify(ended(cause=Cause.STOPPED), NONE, REQUEST, TASK, "x") == Verdict(Status.NOT_RUN, "stopped")
+
+
+def test_throughput_is_the_median_over_blocks() -> None:
+    blocks = [{"steps": 1, "samples": 10, "wall_s": wall_s, "cpu_s": 0.0} for wall_s in (1.0, 0.1, 0.5)]
+
+    assert throughput(result(blocks=blocks)) == pytest.approx(20.0)
+
+
+def test_only_crashes_and_failed_launches_are_worth_a_retry() -> None:
+    assert worth_a_retry(Status.LAUNCH_FAILED, None)
+    assert worth_a_retry(Status.FAILED, 1)
+    assert not worth_a_retry(Status.FAILED, 5)
+    assert not any(worth_a_retry(status, 1) for status in Status if status not in {"launch_failed", "failed"})
+
+
+def test_a_request_carries_the_cell_its_threads_and_the_seed_of_the_plan() -> None:
+    assert (REQUEST.cell, REQUEST.repeat, REQUEST.builder, REQUEST.seed) == ("fake-1-cpu/c", 2, "fakebuilder", 11)
+    assert (REQUEST.threads, REQUEST.cpuset, REQUEST.steps, REQUEST.epochs) == (1, None, 50, None)
+
+
+def test_a_process_pins_itself_only_where_the_runtime_does_not_and_the_system_asks_for_it() -> None:
+    allocation = Allocation((0,))
+
+    assert cpuset_for(a_cell(), allocation, pinned=False) == (0,)
+    assert cpuset_for(a_cell(), allocation, pinned=True) is None
+    assert cpuset_for(a_cell(system=System("all")), allocation, pinned=False) is None

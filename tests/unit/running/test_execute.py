@@ -1,0 +1,240 @@
+"""A plan carried out on a fake runtime: every cell × repeat ends as exactly one recorded outcome."""
+
+import json
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from running_fakes import SPEC, FakeRuntime, a_cell, a_plan, exiting, measured, surroundings
+
+from orchestrator.domain import Cell, Outcome, Plan, Status, System
+from orchestrator.errors import HostError
+from orchestrator.events import PhaseChanged, RepeatFinished, RepeatStarted, RunStarted
+from orchestrator.processes import Cause, StartError, Watch
+from orchestrator.results.store import Run
+from orchestrator.running import Policy, execute, order
+from orchestrator.runtimes import Ended, Task, Unavailable
+
+
+def carry_out(
+    folder: Path,
+    runtime: FakeRuntime,
+    plan: Plan,
+    policy: Policy | None = None,
+    stop: threading.Event | None = None,
+) -> list[Outcome]:
+    around, _ = surroundings(folder, runtime, stop)
+    outcomes = list(execute(plan, around, policy or Policy()))
+    for outcome in outcomes:
+        assert Run(folder).outcome(outcome.cell_id, outcome.repeat) == outcome
+    return outcomes
+
+
+def a_crash(task: Task, request: dict[str, object], watch: Watch) -> Ended:
+    raise StartError("no space left for containers")
+
+
+def statuses(outcomes: list[Outcome]) -> list[Status]:
+    return [outcome.status for outcome in outcomes]
+
+
+def test_every_repeat_is_launched_once_in_the_order_of_the_seed(tmp_path: Path) -> None:
+    cells = [replace(a_cell(f"c{number}"), repeats=2) for number in range(4)]
+    runtime = FakeRuntime()
+    outcomes = carry_out(tmp_path / "run", runtime, a_plan(*cells), Policy(seed=3))
+
+    expected = [(cell.id, repeat) for cell, repeat in order(cells, 3)]
+    assert [(outcome.cell_id, outcome.repeat) for outcome in outcomes] == expected
+    assert [(request["cell"], request["repeat"]) for request in runtime.launched] == expected
+    assert set(statuses(outcomes)) == {Status.OK}
+
+
+def test_an_ok_outcome_says_when_how_long_and_where_its_log_is(tmp_path: Path) -> None:
+    (outcome,) = carry_out(tmp_path / "run", FakeRuntime(), a_plan(a_cell()))
+
+    assert outcome == Outcome(
+        "fake-1-cpu/c", 0, Status.OK, log="fake-1-cpu/c/0/log.txt", attempts=1,
+        started_at="2026-11-21T15:30:00.000+00:00", wall_s=1.5, create_s=0.25, exit_code=0, image_id="sha256:1",
+    )  # fmt: skip
+
+
+def test_listeners_hear_the_start_the_phases_and_the_throughput(tmp_path: Path) -> None:
+    def telling(task: Task, request: dict[str, object], watch: Watch) -> Ended:
+        (task.folder / "phase").write_text("steady\n")
+        watch()
+        return measured(task, request, watch)
+
+    around, events = surroundings(tmp_path / "run", FakeRuntime([telling]))
+    (outcome,) = execute(a_plan(a_cell()), around)
+
+    assert events == [
+        RunStarted(planned=1, done=0),
+        RepeatStarted("fake-1-cpu/c", 0, 1),
+        PhaseChanged("fake-1-cpu/c", 0, "steady"),
+        RepeatFinished(outcome, throughput=450.0),
+    ]
+
+
+def test_a_cell_without_a_device_ends_as_no_device_and_its_image_is_not_made(tmp_path: Path) -> None:
+    runtime = FakeRuntime()
+    (outcome,) = carry_out(tmp_path / "run", runtime, a_plan(a_cell(system=System("4_gpu", gpus=4))))
+
+    assert (outcome.status, outcome.reason) == (Status.NO_DEVICE, "4_gpu needs 4 GPUs; this host has 0")
+    assert (outcome.log, outcome.attempts) == (None, 0)
+    assert (runtime.provided, runtime.launched) == ([], [])
+
+
+def test_a_failed_build_marks_every_cell_of_its_image_and_the_rest_go_on(tmp_path: Path) -> None:
+    other = replace(SPEC, alias="2-cpu")
+    log = tmp_path / "run/builds/fake.log"
+    broken = Unavailable(SPEC.name, Status.BUILD_FAILED, "no such package", log)
+    cells = [replace(a_cell("a"), repeats=2), a_cell("b", image=other.name)]
+    runtime = FakeRuntime(unavailable={SPEC.name: broken})
+    outcomes = carry_out(tmp_path / "run", runtime, a_plan(*cells, images=(SPEC, other)))
+
+    failed = [outcome for outcome in outcomes if outcome.status is Status.BUILD_FAILED]
+    assert [(one.cell_id, one.reason, one.log) for one in failed] == [
+        ("fake-1-cpu/a", "no such package", "builds/fake.log")
+    ] * 2
+    assert statuses([one for one in outcomes if one.cell_id == "fake-1-cpu/b"]) == [Status.OK]
+
+
+def test_a_plan_without_a_cells_image_ends_as_build_failed_not_as_a_traceback(tmp_path: Path) -> None:
+    (outcome,) = carry_out(tmp_path / "run", FakeRuntime(), a_plan(a_cell(image="bench/none:1")))
+
+    assert (outcome.status, outcome.reason) == (Status.BUILD_FAILED, "the plan holds no image bench/none:1")
+
+
+def test_a_failed_launch_keeps_its_reason_in_the_log(tmp_path: Path) -> None:
+    (outcome,) = carry_out(tmp_path / "run", FakeRuntime([a_crash]), a_plan(a_cell()))
+
+    assert (outcome.status, outcome.reason) == (Status.LAUNCH_FAILED, "no space left for containers")
+    assert outcome.log is not None
+    assert (tmp_path / "run" / outcome.log).read_text() == "no space left for containers\n"
+
+
+def test_stop_leaves_the_running_repeat_and_the_rest_as_not_run(tmp_path: Path) -> None:
+    stop = threading.Event()
+
+    def stopped(task: Task, request: dict[str, object], watch: Watch) -> Ended:
+        stop.set()
+        return Ended(Cause.STOPPED, None, wall_s=1.0)
+
+    cell = replace(a_cell(), repeats=3)
+    runtime = FakeRuntime([measured, stopped])
+    outcomes = carry_out(tmp_path / "run", runtime, a_plan(cell), stop=stop)
+
+    assert statuses(outcomes) == [Status.OK, Status.NOT_RUN, Status.NOT_RUN]
+    assert {outcome.reason for outcome in outcomes[1:]} == {"stopped"}
+    assert len(runtime.launched) == 2
+
+
+def test_a_run_that_is_stopped_before_it_begins_makes_no_environment(tmp_path: Path) -> None:
+    stop = threading.Event()
+    stop.set()
+    runtime = FakeRuntime()
+    outcomes = carry_out(tmp_path / "run", runtime, a_plan(replace(a_cell(), repeats=2)), stop=stop)
+
+    assert statuses(outcomes) == [Status.NOT_RUN] * 2
+    assert runtime.provided == []
+
+
+def test_fail_fast_leaves_the_rest_not_run_after_a_failure(tmp_path: Path) -> None:
+    cell = replace(a_cell(), repeats=3)
+    outcomes = carry_out(tmp_path / "run", FakeRuntime([exiting(1)]), a_plan(cell), Policy(fail_fast=True))
+
+    assert statuses(outcomes) == [Status.FAILED, Status.NOT_RUN, Status.NOT_RUN]
+    assert outcomes[1].reason == "left out after fake-1-cpu/c failed"
+
+
+@pytest.mark.parametrize(("exit_code", "expect"), [(3, Status.OK), (6, Status.OOM_DEVICE)])
+def test_fail_fast_goes_on_after_what_is_no_failure_or_was_expected(
+    exit_code: int, expect: Status, tmp_path: Path
+) -> None:
+    cell: Cell = replace(a_cell(), repeats=2, expect=expect)
+    outcomes = carry_out(tmp_path / "run", FakeRuntime([exiting(exit_code)]), a_plan(cell), Policy(fail_fast=True))
+
+    assert statuses(outcomes)[1] is Status.OK
+
+
+def test_a_crash_is_tried_again_and_every_attempt_is_kept(tmp_path: Path) -> None:
+    runtime = FakeRuntime([exiting(1, "first"), a_crash])
+    (outcome,) = carry_out(tmp_path / "run", runtime, a_plan(a_cell()), Policy(retries=3))
+
+    folder = Run(tmp_path / "run").repeat_folder(outcome.cell_id, 0)
+    assert (outcome.status, outcome.attempts) == (Status.OK, 3)
+    assert (folder / "attempt-1/log.txt").read_text() == "first\n"
+    assert json.loads((folder / "attempt-1/outcome.json").read_text())["status"] == "failed"
+    assert json.loads((folder / "attempt-2/outcome.json").read_text())["status"] == "launch_failed"
+    assert json.loads((folder / "outcome.json").read_text())["status"] == "ok"
+
+
+def test_retries_end_after_their_number(tmp_path: Path) -> None:
+    runtime = FakeRuntime([exiting(1)] * 5)
+    (outcome,) = carry_out(tmp_path / "run", runtime, a_plan(a_cell()), Policy(retries=2))
+
+    assert (outcome.status, outcome.attempts, len(runtime.launched)) == (Status.FAILED, 3, 3)
+
+
+def test_a_clear_answer_is_not_tried_again(tmp_path: Path) -> None:
+    runtime = FakeRuntime([exiting(6)])
+    (outcome,) = carry_out(tmp_path / "run", runtime, a_plan(a_cell()), Policy(retries=3))
+
+    assert (outcome.status, outcome.attempts) == (Status.OOM_DEVICE, 1)
+
+
+def test_a_resumed_run_does_only_what_is_left_and_says_how_much_was_there(tmp_path: Path) -> None:
+    plan = a_plan(replace(a_cell(), repeats=3))
+    first, _ = surroundings(tmp_path / "run", FakeRuntime())
+    begun = execute(plan, first)
+    kept = next(begun)
+    begun.close()
+
+    runtime = FakeRuntime()
+    around, events = surroundings(tmp_path / "run", runtime)
+    outcomes = list(execute(plan, around))
+
+    assert [outcome.repeat for outcome in outcomes] == [1, 2]
+    assert events[0] == RunStarted(planned=2, done=1)
+    assert Run(tmp_path / "run").outcome(kept.cell_id, 0) == kept
+
+
+def test_failures_are_run_again_only_on_request_and_what_they_left_is_kept(tmp_path: Path) -> None:
+    plan = a_plan(a_cell())
+    carry_out(tmp_path / "run", FakeRuntime([exiting(1)]), plan)
+
+    assert carry_out(tmp_path / "run", FakeRuntime(), plan) == []
+    (again,) = carry_out(tmp_path / "run", FakeRuntime(), plan, Policy(retry_failed=True))
+    assert (again.status, again.attempts) == (Status.OK, 2)
+    assert (tmp_path / "run/fake-1-cpu/c/0/attempt-1/log.txt").read_text() == "it broke\n"
+
+
+def test_a_repeat_that_a_killed_orchestrator_left_is_run_again_beside_what_it_measured(tmp_path: Path) -> None:
+    folder = tmp_path / "run/fake-1-cpu/c/0"
+    folder.mkdir(parents=True)
+    (folder / "log.txt").write_text("half\n")
+    (outcome,) = carry_out(tmp_path / "run", FakeRuntime(), a_plan(a_cell()))
+
+    assert (outcome.status, outcome.attempts) == (Status.OK, 2)
+    assert (folder / "attempt-1/log.txt").read_text() == "half\n"
+
+
+def test_a_second_orchestrator_on_the_same_run_is_refused(tmp_path: Path) -> None:
+    first, _ = surroundings(tmp_path / "run", FakeRuntime())
+    begun = execute(a_plan(replace(a_cell(), repeats=2)), first)
+    next(begun)
+    second, _ = surroundings(tmp_path / "run", FakeRuntime())
+
+    with pytest.raises(HostError, match="another orchestrator is writing this run"):
+        next(execute(a_plan(a_cell()), second))
+    begun.close()
+    assert carry_out(tmp_path / "run", FakeRuntime(), a_plan(a_cell("later")))
+
+
+def test_a_runtime_that_does_not_pin_gets_the_cpuset_in_the_request(tmp_path: Path) -> None:
+    runtime = FakeRuntime(pins_cpus=False)
+    carry_out(tmp_path / "run", runtime, a_plan(a_cell()))
+
+    assert runtime.launched[0]["cpuset"] == [0]
+    assert dict(runtime.tasks[0].labels) == {"bench.run": "run", "bench.cell": "fake-1-cpu/c", "bench.repeat": "0"}
