@@ -103,6 +103,7 @@ def _environment() -> Environment:
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=select_autoescape(default=True, default_for_string=True),
         undefined=StrictUndefined,
+        finalize=lambda value: text.clean(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )

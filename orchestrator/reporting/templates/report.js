@@ -25,7 +25,7 @@
     height, margin: { l: 8, r: 14, t: 8, b: 32 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
     font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: token("--ink") },
     hoverlabel: { bgcolor: token("--surface"), bordercolor: token("--line"), font: { color: token("--ink") } },
-    xaxis: axis({ tickformat: "~s", rangemode: "tozero" }),
+    xaxis: axis({ rangemode: "tozero", nticks: phone() ? 5 : 9 }),
     yaxis: axis({
       autorange: "reversed", showgrid: false, tickvals: cells.map((_, row) => row), ticklabelstandoff: 6,
       ticktext: cells.map((cell) => wrapped(safe(cell.label))), tickfont: { color: token("--ink") },
@@ -55,7 +55,7 @@
         },
         {
           type: "scatter", mode: "markers", ...points, hovertemplate: "%{text}<br>%{x:,.5~r} samples/s<extra></extra>",
-          marker: { color: accent, size: 7, opacity: 0.85, line: { color: token("--surface"), width: 1 } },
+          marker: { color: accent, size: phone() ? 5.5 : 7, opacity: 0.85, line: { color: token("--surface"), width: 1 } },
         },
       ], layout(cells, 46 + 44 * cells.length)];
     },

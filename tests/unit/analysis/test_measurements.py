@@ -1,0 +1,63 @@
+import numpy as np
+import pytest
+
+from orchestrator.analysis import measurement, percentiles, repeat_measurement, repeat_value, thin
+from orchestrator.results.contract import Block
+from tests.unit.reporting import synthetic
+
+
+def block(samples: int, wall_s: float) -> Block:
+    return Block(steps=1, samples=samples, wall_s=wall_s, cpu_s=2 * wall_s)
+
+
+def test_a_repeats_value_is_the_median_over_its_blocks_of_samples_over_wall_time() -> None:
+    assert repeat_value([block(100, 1.0), block(100, 0.5), block(100, 0.1)]) == pytest.approx(200)
+
+
+def test_percentiles_pool_every_step_and_say_how_many() -> None:
+    steps = [0.001 * number for number in range(1, 201)]
+
+    found = percentiles(steps)
+
+    assert found is not None
+    assert (found.p50_s, found.p90_s, found.p99_s) == pytest.approx(tuple(np.percentile(steps, (50, 90, 99))))
+    assert found.n == 200
+    assert percentiles([]) is None
+
+
+def test_a_cell_pools_steps_averages_phases_and_keeps_the_highest_memory() -> None:
+    cell = synthetic.cell(synthetic.TORCH)
+    results = [synthetic.result(cell, repeat, 1000 + repeat) for repeat in range(3)]
+    repeats = [repeat_measurement(result, create_s) for result, create_s in zip(results, (0.1, None, 0.3), strict=True)]
+
+    found = measurement(repeats)
+
+    assert found.latency is not None
+    assert found.latency.n == sum(len(result.latency_s) for result in results)
+    assert dict(found.phases_s)["create"] == pytest.approx(0.2)
+    assert dict(found.phases_s)["import"] == pytest.approx(np.mean([result.phases.import_s for result in results]))
+    assert found.start_s == pytest.approx(np.mean([result.phases.import_s + 0.25 + 0.4 for result in results]))
+    assert found.peak_rss_bytes == max(result.memory.peak_rss_bytes for result in results)
+    assert found.peak_device_bytes is None
+    assert found.cpu_cores == pytest.approx(1.9, abs=1e-3)
+    assert found.throughput.n == 3
+    assert [name for name, _ in found.phases_s] == [
+        "create",
+        "import",
+        "build",
+        "first_step",
+        "warmup",
+        "steady",
+        "latency",
+    ]
+
+
+def test_thinned_steps_keep_their_ends_and_their_shape() -> None:
+    steps = sorted(np.random.default_rng(1).lognormal(0, 0.3, 10_000))
+
+    kept = thin(steps, 400)
+
+    assert len(kept) == 400
+    assert (kept[0], kept[-1]) == (steps[0], steps[-1])
+    assert np.percentile(kept, (10, 50, 90)) == pytest.approx(np.percentile(steps, (10, 50, 90)), rel=0.01)
+    assert thin([3.0, 4.0]) == (3.0, 4.0)

@@ -1,0 +1,108 @@
+import math
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from orchestrator.analysis import Rank, Verdict, ranks, ratio, ratio_matrix
+
+repeats = st.lists(st.floats(min_value=10, max_value=1000), min_size=1, max_size=8)
+
+
+def around(rate: float, spread: float, n: int, seed: int = 1) -> list[float]:
+    draw = random.Random(seed)
+    return [rate * draw.lognormvariate(0, spread) for _ in range(n)]
+
+
+def test_a_ratio_is_scipys_welch_interval_on_the_logarithms() -> None:
+    fast, slow = around(200, 0.03, 6), around(100, 0.1, 4, seed=2)
+    test = stats.ttest_ind([math.log(x) for x in fast], [math.log(x) for x in slow], equal_var=False)
+    expected = test.confidence_interval(0.95)
+
+    found = ratio(fast, slow)
+
+    assert found.value == pytest.approx(stats.gmean(fast) / stats.gmean(slow))
+    assert (found.low, found.high) == pytest.approx((math.exp(expected.low), math.exp(expected.high)))
+
+
+@pytest.mark.parametrize(
+    ("candidate", "verdict"),
+    [
+        ([120.0, 121.0, 119.0], Verdict.FASTER),
+        ([80.0, 81.0, 79.0], Verdict.SLOWER),
+        ([100.1, 99.9, 100.0], Verdict.SAME),
+        ([90.0, 125.0, 101.0], Verdict.INCONCLUSIVE),
+    ],
+)
+def test_the_verdict_says_what_the_interval_allows(candidate: list[float], verdict: Verdict) -> None:
+    assert ratio(candidate, [100.0, 100.2, 99.8]).verdict is verdict
+
+
+def test_a_difference_that_is_sure_but_within_the_tolerance_is_the_same() -> None:
+    candidate, baseline = [101.0, 101.01, 100.99], [100.0, 100.01, 99.99]
+
+    assert ratio(candidate, baseline).verdict is Verdict.SAME
+    assert ratio(candidate, baseline, tolerance=0.005).verdict is Verdict.FASTER
+
+
+def test_a_single_repeat_on_either_side_gives_no_interval_and_no_verdict() -> None:
+    for found in (ratio([200.0], [100.0, 101.0]), ratio([200.0, 201.0], [100.0])):
+        assert (found.low, found.high, found.verdict) == (None, None, Verdict.INCONCLUSIVE)
+        assert found.more_repeats is None
+
+
+def test_more_repeats_are_the_fewest_that_would_settle_it() -> None:
+    noisy, other = [104.0, 96.0, 110.0, 98.0], [99.0, 92.0, 103.0, 95.0]
+    found = ratio(noisy, other)
+    assert found.more_repeats is not None
+    sd2 = sum(stats.tvar([math.log(x) for x in values]) for values in (noisy, other))
+
+    def settled(n: int) -> bool:
+        half = stats.t.ppf(0.975, 2 * n - 2) * math.sqrt(sd2 / n)
+        difference = abs(math.log(found.value))
+        return half < difference or half + difference <= math.log(1.02)
+
+    assert settled(4 + found.more_repeats)
+    assert not settled(4 + found.more_repeats - 1)
+
+
+def test_what_a_thousand_repeats_would_not_settle_promises_nothing() -> None:
+    assert ratio([50.0, 200.0], [99.0, 103.0]).more_repeats is None
+
+
+@given(repeats, repeats)
+def test_the_other_way_round_is_the_inverse(a: list[float], b: list[float]) -> None:
+    there, back = ratio(a, b), ratio(b, a).inverse
+
+    assert there.value == pytest.approx(back.value)
+    assert (there.verdict, there.more_repeats) == (back.verdict, back.more_repeats)
+    assert (there.low is None) == (back.low is None)
+    if there.low is not None:
+        assert (there.low, there.high) == pytest.approx((back.low, back.high))
+
+
+def test_false_alarms_are_as_rare_as_the_confidence_says() -> None:
+    draw = random.Random(3)
+    alarms = 0
+    for _ in range(1000):
+        a, b = ([100 * draw.lognormvariate(0, 0.05) for _ in range(5)] for _ in range(2))
+        alarms += ratio(a, b).verdict in {Verdict.FASTER, Verdict.SLOWER}
+
+    assert 25 <= alarms <= 75
+
+
+def test_ranks_are_shared_where_the_repeats_do_not_tell_cells_apart() -> None:
+    cells = [[200.0, 201.0, 199.0], [110.0, 90.0, 101.0], [105.0, 95.0, 99.0], [50.0, 50.5, 49.5]]
+
+    assert ranks(ratio_matrix(cells)) == (Rank(1, 1), Rank(2, 3), Rank(2, 3), Rank(4, 4))
+    assert [rank.label for rank in ranks(ratio_matrix(cells))] == ["1", "2–3", "2–3", "4"]
+
+
+def test_cells_measured_once_all_share_every_rank() -> None:
+    assert ranks(ratio_matrix([[300.0], [200.0], [100.0]])) == (Rank(1, 3),) * 3
+
+
+def test_a_group_of_one_is_first() -> None:
+    assert ranks(ratio_matrix([[300.0, 310.0]])) == (Rank(1, 1),)

@@ -1,0 +1,180 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from orchestrator.analysis import Rank, Verdict
+from orchestrator.domain import Outcome, Skip, Status
+from orchestrator.reporting import document, report
+from orchestrator.reporting.document import NO_OUTCOME, NO_RESULT, bounded
+from orchestrator.results.store import Run, Stored
+from tests.unit.reporting import synthetic as s
+
+
+def test_every_planned_repeat_is_in_the_report_whatever_was_recorded() -> None:
+    cells = [s.cell(s.MXNET, repeats=4), s.cell(s.TORCH, repeats=2)]
+    plan = s.plan(cells, (Skip("x/y", "excluded"),))
+
+    found = document(s.record(plan), plan, [])
+
+    assert [len(cell.repeats) for cell in found.cells] == [4, 2]
+    assert found.statuses == ((Status.NOT_RUN, 6),)
+    assert {repeat.outcome.reason for cell in found.cells for repeat in cell.repeats} == {NO_OUTCOME}
+    assert found.skips == (Skip("x/y", "excluded"),)
+    assert [problem.repeats for problem in found.problems] == [(0, 1, 2, 3), (0, 1)]
+
+
+def test_mixed_outcomes_are_all_counted_and_only_ok_ones_measured() -> None:
+    found = s.example().by_id["torch-2.13.0-cpu/lenet-train-b200"]
+
+    assert found.statuses == ((Status.OK, 2), (Status.TIMEOUT, 1))
+    assert found.measurement is not None
+    assert found.measurement.throughput.n == 2
+
+
+def test_an_ok_outcome_without_its_result_is_an_invalid_result() -> None:
+    cell = s.cell(s.MXNET, repeats=1)
+    plan = s.plan([cell])
+
+    found = document(s.record(plan), plan, [Stored(Outcome(cell.id, 0, Status.OK), None)])
+
+    (repeat,) = found.cells[0].repeats
+    assert (repeat.outcome.status, repeat.outcome.reason) == (Status.INVALID_RESULT, NO_RESULT)
+
+
+def test_outcomes_that_the_plan_does_not_hold_are_left_out() -> None:
+    cell = s.cell(s.MXNET, repeats=1)
+    plan = s.plan([cell])
+    strangers = [*s.ok(s.cell(s.TORCH), [1.0]), *s.ok(cell, [100.0, 200.0])]
+
+    found = document(s.record(plan), plan, strangers)
+
+    assert found.statuses == ((Status.OK, 1),)
+
+
+def test_only_cells_of_the_same_work_on_the_same_system_are_compared() -> None:
+    found = s.example()
+
+    assert [(group.label, len(group.places)) for group in found.groups] == [
+        ("lenet-train-b200 on cpu", 5),
+        ("mlp-train-b32 on cpu", 2),
+        ("lenet-train-b200 on 4_gpu", 1),
+    ]
+
+
+def test_a_group_is_ranked_by_throughput_with_what_was_not_measured_last() -> None:
+    group = s.example().groups[0]
+
+    assert [(place.label, place.rank) for place in group.places] == [
+        ("mxnet 1.9.1 · hybridize=true", Rank(1, 1)),
+        ("mxnet 1.9.1 · hybridize=false", Rank(2, 2)),
+        ("tensorflow 2.21.0", Rank(3, 4)),
+        ("torch 2.13.0", Rank(3, 4)),
+        ("keras-mxnet 2.2.4.3 on mxnet 1.5.1", None),
+    ]
+    assert group.places[0].to_best is None
+    assert group.places[1].to_best is not None
+    assert group.places[1].to_best.verdict is Verdict.SLOWER
+    assert group.places[1].to_best == group.ratios[1][0]
+
+
+@pytest.mark.parametrize(
+    ("rates", "expected"),
+    [
+        (([200.0, 201.0], [100.0, 100.5]), "torch 2.13.0 is the fastest at 200 samples/s, 2.00 × as fast as the"),
+        (([200.0, 260.0], [190.0, 250.0]), "Inconclusive: torch 2.13.0 came out highest at 228 samples/s, but the"),
+        (([100.2, 100.1, 100.0], [100.0, 100.1, 99.9]), "torch 2.13.0 and mxnet 1.9.1 are equally fast, within 2 %"),
+        (([200.0], [100.0]), "Inconclusive: torch 2.13.0 came out highest at 200 samples/s, 2.00 × mxnet 1.9.1, but"),
+        (([200.0, 201.0], []), "torch 2.13.0 reached 200 samples/s; there is nothing to compare it with. Not"),
+        (([], []), "Nothing was measured: 6 not_run."),
+    ],
+)  # fmt: skip
+def test_the_sentence_says_who_won_and_how_surely(rates: tuple[list[float], list[float]], expected: str) -> None:
+    cells = [s.cell(s.TORCH), s.cell(s.MXNET)]
+    plan = s.plan(cells)
+    stored = [item for cell, some in zip(cells, rates, strict=True) for item in s.ok(cell, some, spread=0)]
+
+    found = document(s.record(plan), plan, stored)
+
+    assert found.groups[0].sentence.startswith(expected)
+
+
+def test_an_expected_failure_is_marked() -> None:
+    cell = s.cell(s.MXNET, repeats=1, expect=Status.OOM_DEVICE)
+    plan = s.plan([cell])
+
+    found = document(s.record(plan), plan, [s.failed(cell, 0, Status.OOM_DEVICE, "out of memory")])
+
+    assert found.problems[0].expected
+
+
+def test_repeats_that_ended_alike_are_one_problem_with_one_log() -> None:
+    asked: list[Outcome] = []
+
+    def tail(outcome: Outcome) -> str:
+        asked.append(outcome)
+        return "the log"
+
+    cell = s.cell(s.MXNET)
+    plan = s.plan([cell])
+    stored = [s.failed(cell, repeat, Status.FAILED, "exit status 1") for repeat in range(3)]
+
+    found = document(s.record(plan), plan, stored, tail)
+
+    assert [(problem.repeats, problem.tail) for problem in found.problems] == [((0, 1, 2), "the log")]
+    assert len(asked) == 1
+
+
+def test_a_log_is_cut_to_its_end_and_cannot_steer_a_terminal() -> None:
+    log = (
+        "".join(f"line {number}\n" for number in range(1000))
+        + "\x1b]0;title\x07\x1b[31mred\x1b[0m\x1b[2J\x9b1m\u202e\n"
+    )
+
+    lines = bounded(log).splitlines()
+
+    assert len(lines) == 40
+    assert lines[-2:] == ["line 999", "red1m"]
+    assert len(bounded("x" * 1_000_000)) == 4000
+    assert bounded("10 %\r50 %\r100 %\r\nend") == "100 %\nend"
+
+
+def test_containers_that_disagree_about_a_fact_show_both_values() -> None:
+    cell = s.cell(s.MXNET, repeats=2)
+    plan = s.plan([cell])
+    stored = s.ok(cell, [100.0, 101.0])
+    other = stored[1].result
+    assert other is not None
+    stored[1] = replace(
+        stored[1], result=other.model_copy(update={"facts": {**other.facts, "threads": 4}, "measurement_version": 2})
+    )
+
+    found = document(s.record(plan), plan, stored)
+
+    assert dict(found.images[0].facts)["threads"] == "2 | 4"
+    assert found.images[0].measurement_versions == (1, 2)
+    assert found.warnings[0].startswith("measured in 2 different ways")
+
+
+def test_a_report_is_read_from_a_runs_files(tmp_path: Path) -> None:
+    cell, other = s.cell(s.MXNET, repeats=2), s.cell(s.TORCH, repeats=2)
+    plan = s.plan([cell, other])
+    run = Run(tmp_path / "20260102T030405Z-abcd")
+    run.write_record(s.record(plan))
+    for item in s.ok(cell, [100.0, 101.0]):
+        run.write_outcome(item.outcome)
+        assert item.result is not None
+        (run.repeat_folder(cell.id, item.outcome.repeat) / "result.json").write_text(
+            item.result.model_dump_json(by_alias=True)
+        )
+    (run.repeat_folder(cell.id, 1) / "result.json").write_text("{")
+    run.write_outcome(s.failed(other, 0, Status.FAILED, "exit status 1").outcome)
+    (run.repeat_folder(other.id, 0) / "log.txt").write_bytes(b"x" * 100_000 + b"\nthe last line \xff\n")
+    run.write_outcome(replace(s.failed(other, 1, Status.FAILED, "escaped").outcome, log="../../../../etc/passwd"))
+
+    found = report(run)
+
+    assert found.statuses == ((Status.OK, 1), (Status.FAILED, 2), (Status.INVALID_RESULT, 1))
+    assert found.problems[0].reason.startswith("result.json")
+    assert found.problems[1].tail.endswith("the last line \ufffd")
+    assert found.problems[2].tail == ""

@@ -1,0 +1,187 @@
+import os
+import sqlite3
+import threading
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+
+from orchestrator.domain import Outcome, Status
+from orchestrator.results import index
+from orchestrator.results.store import Run
+from tests.unit.reporting import synthetic
+
+NAME = "20260102T030405Z-abcd"
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """One run of two cells: one repeat ok, one timed out, two to come; and one skip."""
+    return write_run(tmp_path / "results", NAME)
+
+
+def write_run(results: Path, name: str) -> Path:
+    cells = [synthetic.cell(synthetic.TORCH, repeats=2), synthetic.cell(synthetic.MXNET, repeats=2)]
+    plan = synthetic.plan(cells, (synthetic.Skip("x/y", "excluded"),))
+    run = Run(results / name)
+    run.write_record(synthetic.record(plan, name))
+    run.write_outcome(
+        Outcome(cells[0].id, 0, Status.OK, "", "a/log.txt", 1, "2026-01-02T03:00:00Z", 10.0, 0.25, 0, "sha256:1")
+    )
+    run.write_outcome(Outcome(cells[1].id, 1, Status.TIMEOUT, "slow", None, 2, "2026-01-02T03:01:00Z", 30.0))
+    return results
+
+
+def database(cache: Path) -> Path:
+    return next(cache.glob("*.sqlite"))
+
+
+def test_a_run_is_listed_with_what_its_files_say(results: Path, tmp_path: Path) -> None:
+    (summary,) = index.summaries(results, tmp_path / "cache")
+
+    assert summary == index.RunSummary(
+        name=NAME,
+        created_at="2026-01-02T03:04:05Z",
+        matrix="example",
+        runtime="docker",
+        host="bench-1",
+        cells=2,
+        planned=4,
+        skips=1,
+        counts=((Status.OK, 1), (Status.TIMEOUT, 1)),
+        wall_s=90.0,
+    )
+    assert summary.pending == 2
+
+
+def test_outcomes_come_back_equal_to_what_was_written(results: Path, tmp_path: Path) -> None:
+    found = index.outcomes(results, tmp_path / "cache", NAME)
+
+    run = Run(results / NAME)
+    assert set(found) == set(run.outcomes(run.plan().cells))
+    assert {type(outcome.status) for outcome in found} == {Status}
+
+
+def test_what_changes_on_disk_changes_in_the_index(results: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    index.summaries(results, cache)
+    run = Run(results / NAME)
+    (failed,) = (outcome for outcome in index.outcomes(results, cache, NAME) if outcome.status is Status.TIMEOUT)
+
+    run.write_outcome(replace(failed, status=Status.OK, reason="", attempts=3))
+    (run.repeat_folder("torch-2.13.0-cpu/lenet-train-b200", 0) / "outcome.json").unlink()
+    write_run(results, "20260103T030405Z-ffff")
+
+    first, second = index.summaries(results, cache)
+    assert (first.counts, second.counts) == (((Status.OK, 1),), ((Status.OK, 1), (Status.TIMEOUT, 1)))
+    assert [outcome.attempts for outcome in index.outcomes(results, cache, NAME)] == [3]
+
+
+def test_a_run_that_is_gone_leaves_the_list(results: Path, tmp_path: Path) -> None:
+    index.summaries(results, tmp_path / "cache")
+    (results / NAME / "run.json").unlink()
+
+    assert index.summaries(results, tmp_path / "cache") == ()
+    assert index.outcomes(results, tmp_path / "cache", NAME) == ()
+
+
+def test_unchanged_files_are_not_read_again(results: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    before = index.summaries(results, cache)
+    for path in results.rglob("*.json"):
+        stat = path.stat()
+        path.write_bytes(b"#" * stat.st_size)
+        os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+    assert index.summaries(results, cache) == before
+
+
+@pytest.mark.parametrize("spoil", ["garbage", "truncated", "newer", "missing table", "directory"])
+def test_an_index_that_cannot_be_used_is_built_again(results: Path, tmp_path: Path, spoil: str) -> None:
+    cache = tmp_path / "cache"
+    before = index.summaries(results, cache)
+    path = database(cache)
+    match spoil:
+        case "garbage":
+            path.write_bytes(b"not a database" * 1000)
+        case "truncated":
+            path.write_bytes(path.read_bytes()[:5000])
+        case "newer" | "missing table":
+            with sqlite3.connect(path) as connection:
+                connection.execute("PRAGMA user_version = 99" if spoil == "newer" else "DROP TABLE outcome")
+            connection.close()
+        case "directory":
+            path.unlink()
+            path.mkdir()
+
+    assert index.summaries(results, cache) == before
+    if spoil != "directory":
+        assert path.read_bytes()[:15] == b"SQLite format 3"
+
+
+def test_a_cache_folder_that_cannot_be_made_does_not_matter(results: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    (summary,) = index.summaries(results, tmp_path / "file" / "cache")
+
+    assert summary.planned == 4
+
+
+def test_a_run_with_a_broken_record_is_listed_with_its_problem(results: Path, tmp_path: Path) -> None:
+    (results / NAME / "run.json").write_text("{")
+
+    (summary,) = index.summaries(results, tmp_path / "cache")
+
+    assert "not a run record" in summary.problem
+    assert summary.counts == ((Status.OK, 1), (Status.TIMEOUT, 1))
+
+
+def test_an_unreadable_outcome_counts_as_pending(results: Path, tmp_path: Path) -> None:
+    path = Run(results / NAME).repeat_folder("torch-2.13.0-cpu/lenet-train-b200", 0) / "outcome.json"
+    path.write_text("{")
+
+    (summary,) = index.summaries(results, tmp_path / "cache")
+
+    assert (summary.counts, summary.pending) == (((Status.TIMEOUT, 1),), 3)
+
+
+def test_no_results_folder_is_no_runs(tmp_path: Path) -> None:
+    assert index.summaries(tmp_path / "nowhere", tmp_path / "cache") == ()
+
+
+def test_two_results_folders_do_not_mix(results: Path, tmp_path: Path) -> None:
+    other = write_run(tmp_path / "other", "20260105T030405Z-0000")
+
+    assert [run.name for run in index.summaries(results, tmp_path / "cache")] == [NAME]
+    assert [run.name for run in index.summaries(other, tmp_path / "cache")] == ["20260105T030405Z-0000"]
+
+
+def test_nothing_is_written_beside_the_results(results: Path, tmp_path: Path) -> None:
+    before = sorted(results.rglob("*"))
+
+    index.summaries(results, tmp_path / "cache")
+
+    assert sorted(results.rglob("*")) == before
+
+
+def test_many_may_use_it_at_once(results: Path, tmp_path: Path) -> None:
+    found: list[object] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(index.summaries(results, tmp_path / "cache"))) for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(found) == 8
+    assert all(each == found[0] for each in found)
+
+
+def test_every_field_of_an_outcome_has_its_column(results: Path, tmp_path: Path) -> None:
+    index.summaries(results, tmp_path / "cache")
+    connection = sqlite3.connect(database(tmp_path / "cache"))
+    columns = [row[1] for row in connection.execute("PRAGMA table_info(outcome)")]
+    connection.close()
+
+    assert columns[-len(fields(Outcome)) :] == [field.name for field in fields(Outcome)]
