@@ -43,8 +43,9 @@ def _entry(path: Path) -> Entry:
         entry = Entry.model_validate(_texts(read.value))
     except ValidationError as error:
         for wrong in error.errors(include_url=False, include_context=False):
-            text = wrong["msg"].removeprefix("Value error, ")
-            mistakes.append(read.mistake(wrong["loc"], text, key=wrong["type"] == "extra_forbidden"))
+            unknown = wrong["type"] == "extra_forbidden"
+            text = f"unknown key {wrong['loc'][-1]!r}" if unknown else wrong["msg"].removeprefix("Value error, ")
+            mistakes.append(read.mistake(wrong["loc"], text, key=unknown))
     else:
         mistakes.extend(read.mistake(loc, text) for loc, text in _wrong(path.stem, entry))
     if mistakes:

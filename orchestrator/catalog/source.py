@@ -87,16 +87,19 @@ def read(path: Path, what: str) -> Source:
     """
     name = str(path)
     text = _decode(name, _bytes(path, what))
-    loader = _Loader(text)
     try:
-        node = loader.get_single_node()
+        node = _Loader(text).get_single_node()
     except yaml.MarkedYAMLError as error:
         raise InputError(_marked(name, error)) from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        column = error.position - text.rfind("\n", 0, error.position)
+        raise InputError(
+            f"{name}:{line}:{column}: not YAML: the character {error.character:#x} is not allowed"
+        ) from None
     except (yaml.YAMLError, ValueError, OverflowError) as error:
         # Beside its own errors the scanner lets those of `chr` and `int` through ("\UFFFFFFFF").
         raise InputError(f"{name}:1:1: not YAML: {_first_line(error)}") from None
-    finally:
-        loader.dispose()
     if node is None:
         raise InputError(f"{name}:1:1: the file is empty")
     converter = _Converter(name)
@@ -174,7 +177,8 @@ _MAPPING = "tag:yaml.org,2002:map"
 _MERGE = "<<"
 _INTEGER = re.compile(r"[-+]?[0-9]{1,30}")
 _FLOAT = re.compile(
-    r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
+    r"[-+]?(?:(?:\.[0-9]+|[0-9]+\.[0-9]*)(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+)"
+    r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
 )
 _CONSTANTS: Mapping[str, bool | None] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
@@ -191,7 +195,7 @@ def _plain(text: str) -> Any:
     if _INTEGER.fullmatch(text):
         number = WrittenInt(text)
     elif _FLOAT.fullmatch(text):
-        number = WrittenFloat(text.replace(".inf", "inf").replace(".nan", "nan") if text[-1] in "fFnN" else text)
+        number = WrittenFloat(text.replace(".", "") if text[-1] in "fFnN" else text)
     else:
         return text
     number.text = text

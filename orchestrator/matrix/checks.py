@@ -97,7 +97,7 @@ def _own_environment(checks: _Checks, loc: Loc, entry: file.FrameworkEntry) -> F
 def _catalog_environment(checks: _Checks, loc: Loc, entry: file.FrameworkEntry) -> Found:
     known = checks.catalog.entry(entry.name)
     if not entry.version and not checks.writes(loc, "version"):
-        newest = known.known[-1] if known and known.known else "1.0"
+        newest = max(known.known, key=Version) if known and known.known else "1.0"
         yield checks.at(loc, f"{entry.name!r} needs a version, such as {entry.name}=={newest}")
     for version in entry.version or ():
         yield from _version(checks, _key(checks, loc, "version"), version)
