@@ -1,0 +1,34 @@
+"""Requests, and a way to start the container side, for its tests."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from benchmarks import contract
+from orchestrator.resources import ROOT
+
+
+def document(**changes: Any) -> dict[str, Any]:
+    """A request as the host writes it, for the noop builder, with changes."""
+    return {
+        "schema": 1, "cell": "noop-1-cpu/lenet-train-b200", "repeat": 0, "framework": "noop", "builder": "noop",
+        "model": "lenet", "mode": "train", "batch_size": 200, "dataset": "synthetic", "options": {}, "seed": 0,
+        "threads": None, "cpuset": None, "gpus": 0, "warmup_steps": 10, "steps": 50, "epochs": None,
+        "min_blocks": 10, "min_block_s": 0.2, "latency_steps": 50,
+    } | changes  # fmt: skip
+
+
+def request_of(**changes: Any) -> contract.Request:
+    """The same request, read and checked."""
+    return contract.request(document(**changes))
+
+
+def start(
+    *arguments: str, python: Path | str = sys.executable, path: Path = ROOT, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Run `python -m benchmarks.run` with arguments, in an environment of its own."""
+    environment = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "PYTHONPATH": str(path)} | variables
+    command = [str(python), "-m", "benchmarks.run", *arguments]
+    return subprocess.run(command, env=environment, cwd=path, capture_output=True, text=True, timeout=300, check=False)

@@ -1,0 +1,84 @@
+"""The container side runs where old frameworks live: Python 3.6 and newer, with the standard library alone."""
+
+import ast
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from container_support import start
+
+from orchestrator.resources import BENCHMARKS, ROOT
+from orchestrator.results.store import read_result
+
+FILES = sorted(BENCHMARKS.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_file_parses_with_the_grammar_of_python_3_6(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 6))
+
+    # The flag above lets these pass: they are syntax that 3.6 rejects, or modules it lacks.
+    newer = [node for node in ast.walk(tree) if isinstance(node, (ast.NamedExpr, ast.Match, ast.TryStar))]
+    positional = [node for node in ast.walk(tree) if isinstance(node, ast.arguments) and node.posonlyargs]
+    assert newer + positional == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_file_imports_only_the_standard_library_numpy_and_its_framework(path: Path) -> None:
+    frameworks = {"mxnet", "tensorflow", "torch", "keras"} if path.parent.name == "frameworks" else set()
+    allowed = sys.stdlib_module_names | {"benchmarks", "numpy", "pynvml"} | frameworks
+
+    imported = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            imported |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            imported.add((node.module or "").partition(".")[0])
+    assert imported - allowed == set()
+    assert not imported & {"dataclasses", "__future__"}, "these came after Python 3.6"
+
+
+def test_a_noop_cell_is_measured_under_every_interpreter(python: Path, io: Callable[..., Path]) -> None:
+    folder = io()
+
+    ended = start("--io", str(folder), python=python)
+
+    assert ended.returncode == 0, ended.stderr
+    result = read_result(folder / "result.json")
+    assert result.model.parameters == 60_170
+    assert python.name.startswith("python")
+    assert result.facts["python"].startswith(".".join(result.facts["python"].split(".")[:2]))
+    assert len(result.blocks) >= 10
+
+
+def test_an_interpreter_tells_its_version_and_distributions_without_a_framework(python: Path) -> None:
+    ended = start("--versions", python=python)
+
+    assert ended.returncode == 0, ended.stderr
+    said = json.loads(ended.stdout)
+    assert set(said) == {"python", "versions"}
+    assert said["python"].startswith("3.")
+
+
+def test_the_distributions_told_are_those_that_importlib_finds() -> None:
+    from importlib.metadata import distributions
+
+    said = json.loads(start("--versions").stdout)["versions"]
+
+    theirs = {
+        item.metadata["Name"].replace("_", "-").replace(".", "-").lower(): item.version for item in distributions()
+    }
+    assert said == theirs
+
+
+def test_a_noop_start_imports_neither_numpy_nor_argparse(io: Callable[..., Path]) -> None:
+    folder = io()
+
+    ended = start("--io", str(folder), PYTHONPROFILEIMPORTTIME="1")
+
+    assert ended.returncode == 0
+    imported = {line.rpartition("|")[2].strip() for line in ended.stderr.splitlines()}
+    assert "benchmarks.measure" in imported
+    assert imported & {"numpy", "argparse", "statistics", "traceback"} == set()

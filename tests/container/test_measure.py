@@ -1,0 +1,161 @@
+"""The block rule, on a clock that only steps move."""
+
+from collections.abc import Callable, Iterable
+from itertools import chain, repeat
+from typing import Any
+
+import pytest
+from container_support import request_of
+
+from benchmarks.errors import Diverged
+from benchmarks.measure import Clock, Measurement, measure
+
+
+class Session:
+    """Steps that take the time a test says, asynchronously: synchronising is what makes it pass."""
+
+    def __init__(self, step_s: Iterable[float], losses: Iterable[float] = (), *, short_blocks: bool = False) -> None:
+        self.now = 0.0
+        self.short_blocks = short_blocks
+        self.batches = ["a", "b", "c"]
+        self.seen: list[str] = []
+        self.synchronised = 0
+        self._pending = 0.0
+        self._step_s = iter(step_s)
+        self._losses = chain(losses, repeat(1.0))
+
+    def step(self, batch: str) -> int:
+        self.seen.append(batch)
+        self._pending += next(self._step_s)
+        return len(self.seen)
+
+    def synchronise(self, handle: int) -> None:
+        assert handle == len(self.seen), "the handle of the last step is what is waited for"
+        self.synchronised += 1
+        self.now += self._pending
+        self._pending = 0.0
+
+    def loss(self, handle: int) -> float:
+        assert self._pending == 0, "a loss is read outside timed blocks"
+        return next(self._losses)
+
+
+def run(session: Session, steps_per_epoch: int = 7, **changes: Any) -> Measurement:
+    clock = Clock(lambda: session.now, lambda: 2 * session.now)
+    return measure(session, request_of(**changes), steps_per_epoch, lambda _phase: None, clock)
+
+
+def test_every_timed_block_lasts_at_least_the_least_time() -> None:
+    session = Session(repeat(0.01))
+
+    taken = run(session)
+
+    assert len(taken.blocks) == 10
+    assert [block["steps"] for block in taken.blocks] == [25] * 10
+    assert all(block["wall_s"] == pytest.approx(0.25) and block["samples"] == 5000 for block in taken.blocks)
+    assert all(block["cpu_s"] == pytest.approx(0.5) for block in taken.blocks)
+
+
+def test_the_first_step_stands_apart_and_warm_up_runs_until_a_block_is_long_enough() -> None:
+    taken = run(Session(chain([3.0], repeat(0.01))))
+
+    assert (taken.first_step["steps"], taken.first_step["wall_s"]) == (1, 3.0)
+    assert [block["steps"] for block in taken.warmup] == [10, 25]
+    assert taken.phases["first_step_s"] == 3.0
+    assert taken.phases["warmup_s"] == pytest.approx(0.35)
+    assert taken.phases["steady_s"] == pytest.approx(2.5)
+
+
+def test_a_block_that_came_out_short_is_kept_in_the_warm_up_and_the_next_one_grows() -> None:
+    """The machine gets ten times as fast just after warm-up."""
+    taken = run(Session(chain(repeat(0.04, 1 + 10), repeat(0.004))))
+
+    assert [block["steps"] for block in taken.warmup] == [10, 7]
+    assert taken.warmup[1]["wall_s"] < 0.2
+    assert [block["steps"] for block in taken.blocks] == [63] * 10
+
+
+def test_a_long_step_is_a_block_of_its_own() -> None:
+    taken = run(Session(repeat(5.0)), steps=1)
+
+    assert [block["steps"] for block in taken.blocks] == [1] * 10
+
+
+def test_at_least_the_asked_for_steps_are_timed() -> None:
+    taken = run(Session(repeat(5.0)), steps=73)
+
+    assert sum(block["steps"] for block in taken.blocks) >= 73
+    assert len(taken.blocks) == 10
+
+
+def test_a_builder_whose_steps_are_free_need_not_fill_blocks() -> None:
+    taken = run(Session(repeat(1e-9), short_blocks=True))
+
+    assert len(taken.blocks) == 10
+    assert sum(block["steps"] for block in taken.blocks) == 50
+
+
+def test_nothing_is_synchronised_inside_a_block() -> None:
+    session = Session(repeat(0.01))
+
+    taken = run(session, latency_steps=0)
+
+    assert session.synchronised == 1 + len(taken.warmup) + len(taken.blocks)
+
+
+def test_the_latency_pass_synchronises_every_step() -> None:
+    session = Session(repeat(0.01))
+
+    taken = run(session, latency_steps=20)
+
+    assert taken.latency_s == [pytest.approx(0.01)] * 20
+    assert session.synchronised == 1 + len(taken.warmup) + len(taken.blocks) + 20
+
+
+def test_steps_go_round_the_ring_of_batches_without_repeating_one() -> None:
+    session = Session(repeat(0.01))
+
+    run(session)
+
+    assert session.seen == [("a", "b", "c")[number % 3] for number in range(len(session.seen))]
+
+
+def test_each_epoch_is_a_block_and_the_first_is_among_them() -> None:
+    taken = run(Session(chain([2.0], repeat(0.5, 7), repeat(0.01))), steps=None, epochs=3)
+
+    assert [block["steps"] for block in taken.blocks] == [7, 7, 7]
+    assert [block["wall_s"] for block in taken.blocks] == [pytest.approx(3.5), pytest.approx(0.07), pytest.approx(0.07)]
+    assert taken.warmup == []
+
+
+@pytest.mark.parametrize(
+    ("losses", "when"), [([float("nan")], "after the first step"), ([1.0, float("inf")], "at the end")]
+)
+def test_a_loss_that_is_not_finite_is_no_measurement(losses: list[float], when: str) -> None:
+    with pytest.raises(Diverged, match=when):
+        run(Session(repeat(0.01), losses))
+
+
+def test_inference_has_no_loss() -> None:
+    taken = run(Session(repeat(0.01), [float("nan")]), mode="infer")
+
+    assert taken.loss is None
+
+
+def test_the_losses_are_those_of_the_first_and_the_last_step() -> None:
+    taken = run(Session(repeat(0.01), [2.5, 0.5]))
+
+    assert taken.loss == {"first": 2.5, "last": 0.5}
+
+
+def test_each_phase_is_told_where_it_begins() -> None:
+    session = Session(repeat(0.01))
+    told: list[tuple[str, int]] = []
+    enter: Callable[[str], None] = lambda phase: told.append((phase, len(session.seen)))  # noqa: E731 (a name for a listener)
+    clock = Clock(lambda: session.now, lambda: session.now)
+
+    taken = measure(session, request_of(latency_steps=5), 7, enter, clock)
+
+    warm = 1 + sum(block["steps"] for block in taken.warmup)
+    timed = sum(block["steps"] for block in taken.blocks)
+    assert told == [("first_step", 0), ("warmup", 1), ("steady", warm), ("latency", warm + timed)]

@@ -1,0 +1,53 @@
+"""The container's own check of a request agrees with the host's types, one clear sentence per mistake."""
+
+from typing import Any
+
+import pytest
+from container_support import document
+
+from benchmarks import contract
+from benchmarks.errors import BadRequest, Diverged
+from orchestrator.results.contract import Request
+
+
+def test_container_and_host_know_the_same_fields_with_the_same_defaults() -> None:
+    minimal = {name: document()[name] for name in ("cell", "repeat", "framework", "builder", "model", "mode")}
+    minimal["batch_size"] = 200
+
+    ours = contract.request(minimal)._asdict()
+    theirs = Request.model_validate(minimal).model_dump(mode="json", by_alias=True)
+
+    assert ours == theirs
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"mode": "fly"}, "bad request: 'mode' must be 'train' or 'infer'"),
+        ({"batch_size": 0}, "bad request: 'batch_size' must be a whole number of at least 1"),
+        ({"batch_size": True}, "bad request: 'batch_size' must be a whole number of at least 1"),
+        ({"min_block_s": -1}, "bad request: 'min_block_s' must be a number of seconds"),
+        ({"cpuset": []}, "bad request: 'cpuset' must be a list of CPU numbers"),
+        ({"options": {"a": [1]}}, "bad request: 'options' must map option names to plain values"),
+        ({"cell": ""}, "bad request: 'cell' must be a text that is not empty"),
+        ({"colour": 1}, "bad request: 'colour' is no field of a request"),
+        ({"steps": None}, "bad request: give either 'steps' or 'epochs', and set the other to null"),
+        ({"epochs": 2}, "bad request: give either 'steps' or 'epochs', and set the other to null"),
+        ({"schema": 2}, "the request has schema 2 and this image reads up to 1: rebuild it"),
+    ],
+)
+def test_a_mistake_is_named_in_one_sentence(changes: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(BadRequest) as caught:
+        contract.request(document(**changes))
+
+    assert str(caught.value) == sentence
+
+
+def test_every_mistake_is_named_at_once() -> None:
+    with pytest.raises(BadRequest, match="'repeat' is missing; 'threads' must be a whole number of at least 1"):
+        contract.request({key: value for key, value in document(threads=0).items() if key != "repeat"})
+
+
+def test_a_result_with_a_number_that_json_does_not_know_is_no_result() -> None:
+    with pytest.raises(Diverged):
+        contract.result_text({"loss": float("nan")})

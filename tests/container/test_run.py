@@ -1,0 +1,252 @@
+"""The program as a container starts it: files, phases, exit codes, and what a person sees by hand."""
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from container_support import start
+
+from benchmarks import MEASUREMENT_VERSION
+from orchestrator.resources import BENCHMARKS
+from orchestrator.results.store import read_result
+
+Folder = Callable[..., Path]
+
+BROKEN = {
+    "absent": "import a_framework_that_is_not_there\n",
+    "old": "raise AttributeError('module numpy has no attribute bool')\n",
+    "linked": "raise OSError('libcudart.so.11.0: cannot open shared object file')\n",
+}
+SESSION = """
+OPTIONS = {{"fast": True}}
+class Session:
+    short_blocks, batches, parameters = True, (None,), {parameters}
+    def step(self, batch): {step}
+    def synchronise(self, handle): pass
+    def loss(self, handle): return {loss}
+    def facts(self): return dict(framework_version=None, layout=None, precision=None, threads=None, device="none")
+    def peak_device_bytes(self): return None
+def start(workload):
+    {start}
+    return Session()
+"""
+
+
+@pytest.fixture
+def with_builder(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Lay `benchmarks/` out anew with one more builder in it, and return the folder above."""
+
+    def make(name: str, text: str) -> Path:
+        folder = tmp_path_factory.mktemp("source")
+        shutil.copytree(BENCHMARKS, folder / "benchmarks", ignore=shutil.ignore_patterns("__pycache__"))
+        (folder / "benchmarks" / "frameworks" / f"{name}.py").write_text(text)
+        return folder
+
+    return make
+
+
+def session(**parts: str) -> str:
+    return SESSION.format(**({"parameters": "None", "step": "pass", "loss": "1.0", "start": "pass"} | parts))
+
+
+def last_line(text: str) -> str:
+    return text.rstrip().rpartition("\n")[2]
+
+
+def test_a_request_is_answered_with_a_valid_result_and_nothing_is_left_beside_it(io: Folder) -> None:
+    folder = io(seed=7, repeat=3)
+
+    ended = start("--io", str(folder))
+
+    assert (ended.returncode, ended.stderr) == (0, "")
+    result = read_result(folder / "result.json")
+    assert (result.cell, result.repeat) == ("noop-1-cpu/lenet-train-b200", 3)
+    assert result.measurement_version == MEASUREMENT_VERSION
+    assert len(result.latency_s) == 50
+    assert result.memory.peak_rss_bytes > 1_000_000
+    assert result.facts["cpu"]["logical"] == os.cpu_count()
+    assert {path.name for path in folder.iterdir()} == {"request.json", "result.json", "phase"}
+    assert (folder / "phase").read_text() == "latency\n"
+
+
+@pytest.mark.parametrize(
+    ("changes", "exit_code", "sentence"),
+    [
+        ({"mode": "fly"}, 5, "bad request: 'mode' must be 'train' or 'infer'"),
+        ({"model": "lenett"}, 5, "there is no model 'lenett' in this image"),
+        ({"model": "../run"}, 5, "there is no model '../run' in this image"),
+        ({"builder": "caffe"}, 5, "there is no framework builder 'caffe' in this image"),
+        ({"batch_size": 48_001}, 5, "a batch of 48001 is more than the 48000 samples there are"),
+        ({"cpuset": [4095]}, 5, "cannot run on CPUs [4095]: Invalid argument"),
+        ({"options": {"hybridize": True}}, 3, "noop has no option 'hybridize'"),
+        ({"dataset": "mnist"}, 3, "the dataset 'mnist' is not in this image; it has 'synthetic'"),
+    ],
+)
+def test_what_cannot_be_measured_ends_with_its_exit_code_and_one_sentence(
+    io: Folder, changes: dict[str, object], exit_code: int, sentence: str
+) -> None:
+    folder = io(**changes)
+
+    ended = start("--io", str(folder))
+
+    assert (ended.returncode, ended.stderr) == (exit_code, sentence + "\n")
+    assert not (folder / "result.json").exists()
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{nonsense", '"text"'])
+def test_a_request_that_is_no_json_object_is_a_bad_request(tmp_path: Path, text: str) -> None:
+    (tmp_path / "request.json").write_text(text)
+
+    ended = start("--io", str(tmp_path))
+
+    assert ended.returncode == 5
+    assert len(ended.stderr.splitlines()) == 1
+
+
+def test_a_missing_request_is_a_bad_request(tmp_path: Path) -> None:
+    ended = start("--io", str(tmp_path))
+
+    assert ended.returncode == 5
+    assert last_line(ended.stderr).endswith("request.json cannot be read: No such file or directory")
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_framework_that_cannot_be_imported_ends_as_4(
+    io: Folder, with_builder: Callable[..., Path], name: str
+) -> None:
+    folder = io(builder=name)
+
+    ended = start("--io", str(folder), path=with_builder(name, BROKEN[name]))
+
+    assert ended.returncode == 4
+    assert last_line(ended.stderr).startswith(f"{name} cannot be imported: ")
+    assert (folder / "phase").read_text() == "import\n"
+
+
+@pytest.mark.parametrize(
+    ("parts", "changes", "expected"),
+    [
+        ({"loss": "float('nan')"}, {}, (1, "the loss is nan after the first step: what diverged is no measurement")),
+        ({"step": "raise ZeroDivisionError('by zero')"}, {}, (1, "ZeroDivisionError: by zero")),
+        ({"start": "raise MemoryError"}, {}, (1, "MemoryError")),
+        ({"parameters": "60171"}, {}, (1, "the framework made 60171 parameters of a model that has 60170")),
+        (
+            {"step": "raise RuntimeError('CUDA out of memory. Tried')"},
+            {"gpus": 1},
+            (6, "the device ran out of memory at batch size 200"),
+        ),
+        ({"step": "raise RuntimeError('out of memory')"}, {}, (1, "RuntimeError: out of memory")),
+        (
+            {"start": "workload.one_device()"},
+            {"gpus": 2},
+            (3, "training on 2 GPUs is not built yet; ask for one"),
+        ),
+        ({}, {"options": {"fast": 1}}, (5, "option 'fast' of mine takes a bool, not 1")),
+        ({}, {"options": {"fast": False}}, (0, "")),
+    ],
+)
+def test_how_a_framework_fails_decides_the_exit_code(
+    io: Folder,
+    with_builder: Callable[..., Path],
+    parts: dict[str, str],
+    changes: dict[str, object],
+    expected: tuple[int, str],
+) -> None:
+    folder = io(builder="mine", **changes)
+
+    ended = start("--io", str(folder), path=with_builder("mine", session(**parts)))
+
+    assert (ended.returncode, last_line(ended.stderr)) == expected
+    assert (folder / "result.json").exists() == (expected[0] == 0)
+
+
+def test_what_a_framework_prints_or_does_while_it_is_torn_down_hides_nothing(
+    io: Folder, with_builder: Callable[..., Path]
+) -> None:
+    noisy = "import atexit, sys\natexit.register(sys.stderr.write, 'chatter at the end\\n')\nprint('chatter')\n"
+
+    failed = start("--io", str(io(builder="mine")), path=with_builder("mine", noisy + session(loss="float('inf')")))
+    crashing = "import atexit, os, signal\natexit.register(os.kill, os.getpid(), signal.SIGSEGV)\n"
+    measured = start("--io", str(io(builder="mine")), path=with_builder("mine", crashing + session()))
+
+    assert last_line(failed.stderr).startswith("the loss is inf")
+    assert measured.returncode == 0
+
+
+def test_the_process_pins_itself_and_its_thread_pools_before_the_framework_is_imported(
+    io: Folder, with_builder: Callable[..., Path]
+) -> None:
+    cpu = min(os.sched_getaffinity(0))
+    proof = f"import os\nassert os.sched_getaffinity(0) == {{{cpu}}}\nassert os.environ['OMP_NUM_THREADS'] == '3'\n"
+
+    ended = start(
+        "--io", str(io(builder="mine", cpuset=[cpu], threads=3)), path=with_builder("mine", proof + session())
+    )
+
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_epochs_are_blocks_over_all_samples(io: Folder) -> None:
+    folder = io(steps=None, epochs=3)
+
+    assert start("--io", str(folder)).returncode == 0
+
+    result = read_result(folder / "result.json")
+    assert [(block.steps, block.samples) for block in result.blocks] == [(240, 48_000)] * 3
+
+
+def test_by_hand_a_readable_result_is_printed() -> None:
+    ended = start("lenet", "--batch-size", "100", BENCH_BUILDER="noop")
+
+    assert ended.returncode == 0, ended.stderr
+    first, *rest = ended.stdout.splitlines()
+    assert re.fullmatch(r"LeNet, train, batches of 100, noop, Python 3\.\d+\.\d+", first)
+    assert [line.split()[0] for line in rest] == ["throughput", "step", "latency", "loss", "model", "start", "memory"]
+    assert "60170 parameters" in ended.stdout
+
+
+def test_by_hand_json_is_alone_on_stdout_whatever_the_framework_prints(with_builder: Callable[..., Path]) -> None:
+    noisy = "import os\nprint('chatter')\nos.write(1, b'from C\\n')\n" + session()
+
+    ended = start("mlp", "--framework", "mine", "--json", "--mode", "infer", path=with_builder("mine", noisy))
+
+    result = json.loads(ended.stdout)
+    assert result["loss"] is None
+    assert result["cell"] == "by-hand/mlp-infer-b32"
+    assert {"chatter", "from C"} <= set(ended.stderr.split("\n"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            ["lenet", "--batch-size", "many"],
+            "argument --batch-size: invalid int value: 'many'; --help shows what there is",
+        ),
+        (["lenet", "--batch-size", "0"], "bad request: 'batch_size' must be a whole number of at least 1"),
+        (["lenet", "--steps", "5", "--epochs", "1"], "give either --steps or --epochs"),
+        (["lenet", "--option", "fast"], "--option fast has no value; write --option fast=VALUE"),
+        (["lennet"], "there is no model 'lennet' in this image"),
+        ([], "name a model, such as lenet; --help shows what there is"),
+    ],
+)
+def test_by_hand_a_mistake_is_one_sentence(arguments: list[str], sentence: str) -> None:
+    ended = start(*arguments, BENCH_BUILDER="noop")
+
+    assert (ended.returncode, ended.stderr) == (5, sentence + "\n")
+
+
+def test_by_hand_an_option_is_read_as_what_it_says(with_builder: Callable[..., Path]) -> None:
+    path = with_builder("mine", session(start="assert workload.options == {'fast': False}"))
+
+    assert start("lenet", "--framework", "mine", "--option", "fast=false", path=path).returncode == 0
+
+
+def test_epochs_by_hand_replace_steps() -> None:
+    ended = start("lenet", "--framework", "noop", "--epochs", "2", "--json")
+
+    assert [block["steps"] for block in json.loads(ended.stdout)["blocks"]] == [240, 240]
