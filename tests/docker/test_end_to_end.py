@@ -1,0 +1,109 @@
+"""The main job with a real engine: the default matrix, in containers, to a report."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import docker
+import pytest
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.docker
+
+
+def _orchestrator(folder: Path, base_image: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "orchestrator", *arguments],
+        cwd=folder,
+        env=os.environ | {"ORCHESTRATOR_BASE_IMAGE": base_image, "XDG_CACHE_HOME": str(folder / "cache")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def _statuses(report: dict[str, Any]) -> dict[str, list[str]]:
+    return {cell["cell"]["id"]: [repeat["outcome"]["status"] for repeat in cell["repeats"]] for cell in report["cells"]}
+
+
+@pytest.fixture(scope="module")
+def default_run(
+    engine: docker.DockerClient, base_image: str, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    """The default matrix, one repeat, in containers."""
+    folder = tmp_path_factory.mktemp("default")
+    arguments = ("run", "-f", str(ROOT / "matrix.yaml"), "--runtime", "auto", "--repeats", "1", "--json")
+    return folder, _orchestrator(folder, base_image, *arguments)
+
+
+def test_the_default_matrix_ends_ok_in_containers_for_every_framework(
+    default_run: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    _, ended = default_run
+
+    assert ended.returncode == 0, ended.stderr
+    report = json.loads(ended.stdout)
+    assert report["runtime"] == "docker", ended.stderr
+    statuses = _statuses(report)
+    frameworks = {cell_id.split("-cpu/")[0] for cell_id in statuses}
+    assert frameworks >= {
+        "mxnet-1.5.1", "mxnet-1.9.1", "tensorflow-2.21.0", "torch-2.13.0", "keras-mxnet-2.2.4.3-on-mxnet-1.5.1",
+    }  # fmt: skip
+    assert set(map(tuple, statuses.values())) == {("ok",)}
+
+
+def test_every_framework_trained_the_same_model_and_learned(
+    default_run: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    folder, ended = default_run
+    results = [json.loads(path.read_text()) for path in (folder / "results").glob("*/*/lenet-*/0/result.json")]
+
+    assert len(results) == 5, ended.stderr
+    assert {result["model"]["parameters"] for result in results} == {60170}
+    for result in results:
+        assert result["loss"]["last"] < 0.5 * result["loss"]["first"], result["cell"]
+
+
+def test_results_belong_to_the_invoking_user_and_no_container_is_left(
+    default_run: tuple[Path, subprocess.CompletedProcess[str]], engine: docker.DockerClient
+) -> None:
+    folder, _ = default_run
+    (run,) = (folder / "results").iterdir()
+
+    assert {path.stat().st_uid for path in run.rglob("*")} == {os.getuid()}
+    assert engine.containers.list(all=True, filters={"label": f"bench.run={run.name}"}) == []
+
+
+def test_an_image_works_by_hand(
+    default_run: tuple[Path, subprocess.CompletedProcess[str]], engine: docker.DockerClient
+) -> None:
+    _, ended = default_run
+    assert ended.returncode == 0, ended.stderr
+
+    said = engine.containers.run("bench/mxnet:1.9.1-cpu", ["lenet", "--batch-size", "200"], remove=True).decode()
+
+    assert "samples/s" in said
+
+
+def test_a_gpu_system_gives_gpu_dockerfiles_and_no_device_outcomes(
+    engine: docker.DockerClient, base_image: str, tmp_path: Path
+) -> None:
+    (tmp_path / "matrix.yaml").write_text(
+        "version: 1\nsystems: {64_gpu: {gpus: 64}}\nframeworks: [mxnet==1.9.1, torch==2.13.0]\nmodels: [lenet]\n"
+    )
+
+    rendered = _orchestrator(tmp_path, base_image, "build", "--render", "dockerfiles")
+    ended = _orchestrator(tmp_path, base_image, "run", "--runtime", "docker", "--json")
+
+    assert rendered.returncode == 0, rendered.stderr
+    texts = {path.name: path.read_text() for path in (tmp_path / "dockerfiles").iterdir()}
+    (mxnet,) = (text for name, text in texts.items() if "mxnet" in name)
+    assert "mxnet-cu112" in mxnet
+    assert "nvidia/cuda" in mxnet
+    assert ended.returncode == 0, ended.stderr
+    assert set(map(tuple, _statuses(json.loads(ended.stdout)).values())) == {("no_device",) * 3}
+    assert "has 0" in ended.stdout or "no GPU" in ended.stdout
+    assert engine.images.list("bench/mxnet:1.9.1-64_gpu") == [], "nothing is built for cells that cannot run here"
