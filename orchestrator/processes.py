@@ -107,13 +107,9 @@ class BoundedLog:
         file, self._file = self._file, None
         if file is None:
             return
-        try:
-            if self._omitted:
-                file.write(f"\n[… {self._omitted} bytes left out …]\n".encode())
-            file.write(bytes(self._tail))
-            file.close()
-        except OSError:
-            self._tail.clear()
+        omitted = f"\n[… {self._omitted} bytes left out …]\n".encode() if self._omitted else b""
+        with contextlib.suppress(OSError), file:
+            file.write(omitted + bytes(self._tail))
 
     def __enter__(self) -> Self:
         return self

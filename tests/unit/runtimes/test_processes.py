@@ -1,0 +1,181 @@
+"""Processes of this host: bounded in time and output, and nothing of them left behind."""
+
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from orchestrator import processes
+from orchestrator.processes import BoundedLog, Cause, Finished, StartError, last_line, tail
+
+SHELL = {"PATH": "/usr/bin:/bin"}
+
+
+def run(command: str, folder: Path, *, timeout_s: float = 30.0, stop: threading.Event | None = None) -> Finished:
+    return processes.run(
+        ["sh", "-c", command], environment=SHELL, folder=folder, log=folder / "log.txt", timeout_s=timeout_s,
+        stop=stop or threading.Event(),
+    )  # fmt: skip
+
+
+def is_gone(pid: int) -> bool:
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        try:
+            if "\nState:\tZ" in Path(f"/proc/{pid}/status").read_text():
+                return True
+        except OSError:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_output_and_errors_go_to_the_log_in_order_and_the_exit_code_is_known(tmp_path: Path) -> None:
+    finished = run("echo out; echo err >&2; exit 7", tmp_path)
+
+    assert (finished.cause, finished.exit_code) == (Cause.EXITED, 7)
+    assert (tmp_path / "log.txt").read_text() == "out\nerr\n"
+    assert 0 < finished.start_s <= finished.wall_s
+
+
+def test_a_signal_is_a_negative_exit_code(tmp_path: Path) -> None:
+    assert run("kill -11 $$", tmp_path).exit_code == -11
+
+
+def test_only_the_given_environment_reaches_the_process(tmp_path: Path) -> None:
+    run("env", tmp_path)
+
+    names = {line.partition("=")[0] for line in (tmp_path / "log.txt").read_text().splitlines()}
+    assert names <= {"PATH", "PWD", "SHLVL", "_", "OLDPWD"}
+
+
+def test_over_its_time_a_process_is_killed_with_its_children(tmp_path: Path) -> None:
+    finished = run("sleep 60 & echo $!; wait", tmp_path, timeout_s=0.3)
+
+    assert (finished.cause, finished.exit_code) == (Cause.TIMED_OUT, None)
+    assert finished.wall_s < 5
+    assert is_gone(int((tmp_path / "log.txt").read_text()))
+
+
+def test_stop_ends_a_process_within_a_second(tmp_path: Path) -> None:
+    stop = threading.Event()
+    threading.Timer(0.1, stop.set).start()
+    finished = run("sleep 60", tmp_path, stop=stop)
+
+    assert finished.cause is Cause.STOPPED
+    assert finished.wall_s < 1
+
+
+def test_children_that_a_process_leaves_behind_are_killed_when_it_ends(tmp_path: Path) -> None:
+    finished = run("sleep 60 & echo $!", tmp_path)
+
+    assert (finished.cause, finished.exit_code) == (Cause.EXITED, 0)
+    assert finished.wall_s < 5
+    assert is_gone(int((tmp_path / "log.txt").read_text()))
+
+
+def test_a_process_dies_with_the_orchestrator_that_started_it(tmp_path: Path) -> None:
+    code = (
+        "import threading, sys; from pathlib import Path; from orchestrator import processes\n"
+        "processes.run(['sh', '-c', 'echo $$; exec sleep 60'], environment={'PATH': '/usr/bin:/bin'},\n"
+        "    folder=Path(sys.argv[1]), log=Path(sys.argv[1]) / 'inner.txt', timeout_s=60, stop=threading.Event())"
+    )
+    inner = tmp_path / "inner.txt"
+    orchestrator = processes._start(["python3", "-c", code, str(tmp_path)], _python_environment(), tmp_path, -1)
+    deadline = time.monotonic() + 20
+    while not (inner.exists() and inner.read_text().strip()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    orchestrator.kill()
+    orchestrator.communicate()
+
+    assert is_gone(int(inner.read_text()))
+
+
+def _python_environment() -> dict[str, str]:
+    folder = Path(sys.executable).parent
+    return {"PATH": f"{folder}:/usr/bin:/bin", "PYTHONPATH": str(Path(processes.__file__).parents[1])}
+
+
+def test_what_cannot_be_started_is_one_clear_line(tmp_path: Path) -> None:
+    with pytest.raises(StartError, match="no-such-thing: there is no such program"):
+        processes.capture(["no-such-thing"], environment=SHELL, folder=tmp_path, timeout_s=5)
+    with pytest.raises(StartError, match="cannot be started"):
+        processes.capture(["true"], environment=SHELL, folder=tmp_path / "missing", timeout_s=5)
+
+
+def test_capture_gives_both_streams_and_gives_up_in_time(tmp_path: Path) -> None:
+    said = processes.capture(
+        ["sh", "-c", "echo a; echo b >&2; exit 3"], environment=SHELL, folder=tmp_path, timeout_s=9
+    )
+    late = processes.capture(["sleep", "60"], environment=SHELL, folder=tmp_path, timeout_s=0.2)
+
+    assert (said.exit_code, said.output, said.errors) == (3, "a\n", "b\n")
+    assert (late.exit_code, late.errors) == (None, "no answer within 0.2 s")
+
+
+def test_waiting_looks_up_but_does_not_spin() -> None:
+    looks: list[float] = []
+    cause = processes.wait(
+        threading.Event(), timeout_s=1.2, stop=threading.Event(), watch=lambda: looks.append(time.monotonic())
+    )
+
+    assert cause is Cause.TIMED_OUT
+    assert len(looks) == 2
+
+
+def test_a_log_keeps_its_beginning_and_its_end_and_says_what_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "log.txt"
+    with BoundedLog(path, limit_bytes=20, tail_bytes=10) as log:
+        for part in (b"beginning", b"-" * 100, b"the end"):
+            log.write(part)
+
+    assert path.read_text() == "beginning-\n[… 96 bytes left out …]\n---the end"
+
+
+def test_a_log_that_fits_is_kept_as_it_is_and_a_second_one_follows_it(tmp_path: Path) -> None:
+    path = tmp_path / "log.txt"
+    for text in (b"one\n", b"two\n"):
+        with BoundedLog(path) as log:
+            log.write(text)
+
+    assert path.read_text() == "one\ntwo\n"
+
+
+def test_a_full_disk_does_not_block_the_one_who_speaks() -> None:
+    with BoundedLog(Path("/dev/full")) as log:
+        log.write(b"x")
+        log.write(b"y")
+    with BoundedLog(Path("/nonexistent/log.txt")) as log:
+        log.write(b"x")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("", ""),
+        ("one\ntwo\n\n  \n", "two"),
+        ("10 %\r50 %\r\x1b[32mdone\x1b[0m\x07", "done"),
+        ("tabs\tand\x00nulls", "tabs andnulls"),
+        ("x" * 400, "x" * 299 + "…"),
+    ],
+)
+def test_the_last_line_that_says_something_is_clean_and_short(text: str, line: str) -> None:
+    assert last_line(text) == line
+
+
+def test_the_tail_of_a_log_is_bounded_and_survives_what_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "log.txt"
+    path.write_bytes(b"\xff" * 100_000 + b"end")
+
+    assert len(tail(path)) == processes.TAIL_BYTES
+    assert tail(path).endswith("\ufffdend")
+    assert tail(tmp_path / "missing") == ""
+
+
+def test_no_process_of_these_tests_is_left() -> None:
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
