@@ -1,0 +1,177 @@
+"""Real frameworks, installed by the catalog's own pins, train and infer the same model from the same weights."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import numpy as np
+import pytest
+from container_support import start
+
+from benchmarks import datasets, layers, weights
+from benchmarks.models import lenet
+from orchestrator.catalog import Catalog
+from orchestrator.cli import composition
+from orchestrator.domain import BuildSettings, Framework, ImageSpec
+from orchestrator.events import ignore
+from orchestrator.results.contract import Result
+from orchestrator.results.store import read_result
+from orchestrator.runtimes import VenvRuntime
+from orchestrator.runtimes.model import Ready
+
+pytestmark = pytest.mark.frameworks
+
+MXNET_1_5 = Framework("mxnet", "1.5.1")
+RELEASES = {
+    "torch": Framework("torch", "2.13.0"),
+    "mxnet": Framework("mxnet", "1.9.1"),
+    "mxnet-1.5.1": MXNET_1_5,
+    "mxnet-mkl": Framework("mxnet-mkl", "1.6.0"),
+    "tensorflow": Framework("tensorflow", "2.21.0"),
+    "keras-mxnet": Framework("keras-mxnet", "2.2.4.3", backend=MXNET_1_5),
+}
+SLOW = {"mxnet-1.5.1", "mxnet-mkl", "tensorflow", "keras-mxnet"}
+
+Measure = Callable[..., Result]
+
+
+@pytest.fixture(scope="session")
+def catalog() -> Catalog:
+    return composition.the_catalog()
+
+
+@pytest.fixture(
+    scope="session", params=[pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in RELEASES]
+)
+def environment(
+    request: pytest.FixtureRequest, catalog: Catalog, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[ImageSpec, Ready]:
+    """The virtual environment of a release, as a run with `--runtime venv` makes and keeps it."""
+    environment = catalog.environment(RELEASES[request.param], gpus=0)
+    image = ImageSpec(f"bench/{request.param}", "test-cpu", "cpu", RELEASES[request.param], environment)
+    settings = composition.site_settings(BuildSettings(), None)
+    runtime = VenvRuntime(composition.cache_folder() / "environments", settings, os.environ)
+    logs = tmp_path_factory.mktemp("logs")
+    ready = runtime.provide([image], jobs=1, logs=logs, listener=ignore, stop=Event())[image.name]
+    if "no Python" in getattr(ready, "reason", ""):
+        pytest.skip(ready.reason)
+    assert isinstance(ready, Ready), ready
+    return image, ready
+
+
+@pytest.fixture
+def measure(environment: tuple[ImageSpec, Ready], io: Callable[..., Path]) -> Measure:
+    """Measure briefly in the environment and return the result."""
+    image, ready = environment
+
+    def run(**changes: Any) -> Result:
+        asked = {"threads": 1, "steps": 20, "min_blocks": 2, "min_block_s": 0.02, "latency_steps": 5} | changes
+        folder = io(builder=image.environment.builder, framework=image.framework.name, **asked)
+        ended = start(
+            "--io", str(folder), python=ready.handle, OMP_NUM_THREADS=str(asked["threads"]), **dict(ready.variables)
+        )
+        assert ended.returncode == 0, ended.stderr
+        return read_result(folder / "result.json")
+
+    return run
+
+
+def first_loss_of_lenet(seed: int) -> float:
+    """Mean softmax cross-entropy of the first batch before any update, in float64 and NumPy alone."""
+    drawn = {name: value.astype(float) for name, value in weights.initial(layers.record(lenet.build), seed).items()}
+    x, labels = datasets.synthetic(lenet.INPUT_SHAPE, lenet.CLASSES, 200, 1, seed)[0]
+    for number in (1, 2):
+        kernel = drawn[f"conv2d_{number}.weight"]
+        windows = np.lib.stride_tricks.sliding_window_view(x.astype(float), kernel.shape[:2], axis=(2, 3))
+        x = np.einsum("ncyxij,ijcf->nfyx", windows, kernel) + drawn[f"conv2d_{number}.bias"][:, None, None]
+        x = np.maximum(x, 0)
+        n, channels, height, width = x.shape
+        x = x.reshape(n, channels, height // 2, 2, width // 2, 2).mean(axis=(3, 5))
+    x = x.reshape(len(x), -1)
+    for number in (1, 2, 3):
+        x = x @ drawn[f"dense_{number}.weight"] + drawn[f"dense_{number}.bias"]
+        x = np.maximum(x, 0) if number < 3 else x
+    logarithms = np.log(np.exp(x - x.max(axis=1, keepdims=True)).sum(axis=1)) + x.max(axis=1)
+    return float((logarithms - x[np.arange(len(x)), labels]).mean())
+
+
+def test_training_starts_from_the_reference_loss_and_learns(measure: Measure) -> None:
+    result = measure(seed=5)
+
+    assert result.loss is not None
+    assert result.loss.first == pytest.approx(first_loss_of_lenet(5), rel=1e-5)
+    assert result.loss.last < 0.9 * result.loss.first
+
+
+def test_another_seed_gives_another_start(measure: Measure) -> None:
+    result = measure(seed=6, steps=2)
+
+    assert result.loss is not None
+    assert result.loss.first == pytest.approx(first_loss_of_lenet(6), rel=1e-5)
+
+
+def test_a_model_with_dropout_learns(measure: Measure) -> None:
+    result = measure(model="mlp", batch_size=32, steps=150)
+
+    assert result.loss is not None
+    assert result.loss.last < result.loss.first - 0.2
+
+
+def test_inference_is_measured_without_a_loss(measure: Measure) -> None:
+    result = measure(mode="infer")
+
+    assert result.loss is None
+    assert len(result.latency_s) == 5
+
+
+def test_the_framework_tells_its_version_and_the_threads_in_force(
+    measure: Measure, environment: tuple[ImageSpec, Ready]
+) -> None:
+    image, _ = environment
+
+    facts = measure(steps=2).facts
+
+    assert facts["threads"] == 1
+    assert facts["precision"] == "float32"
+    assert facts["framework_version"].startswith(image.framework.version)
+    assert (
+        dict(image.environment.expected_versions).items()
+        <= {name: version.partition("+")[0] for name, version in facts["versions"].items()}.items()
+    )
+
+
+def test_several_gpus_are_unsupported_with_the_reason(
+    environment: tuple[ImageSpec, Ready], io: Callable[..., Path]
+) -> None:
+    image, ready = environment
+
+    ended = start("--io", str(io(builder=image.environment.builder, gpus=2)), python=ready.handle)
+
+    assert ended.returncode == 3
+    assert ended.stderr.rstrip().endswith("training on 2 GPUs is not built yet; ask for one")
+
+
+def test_options_that_do_not_exist_are_unsupported(
+    environment: tuple[ImageSpec, Ready], io: Callable[..., Path]
+) -> None:
+    image, ready = environment
+    folder = io(builder=image.environment.builder, options={"turbo": True})
+
+    assert start("--io", str(folder), python=ready.handle).returncode == 3
+
+
+def test_the_catalogs_options_are_those_the_builder_has(
+    environment: tuple[ImageSpec, Ready], measure: Measure, catalog: Catalog
+) -> None:
+    image, _ = environment
+    options = catalog.options(image.framework.name)
+
+    for name, option in options.items():
+        for value in option.values:
+            result = measure(options={name: value}, steps=2)
+            assert result.facts["options"] == {name: value}
+            assert result.loss is not None
+            assert result.loss.first == pytest.approx(first_loss_of_lenet(0), rel=1e-5)
+    assert measure(steps=2).facts["options"] == {name: option.default for name, option in options.items()}
