@@ -11,7 +11,8 @@ from orchestrator.engine.containers import ContainerSpec
 from orchestrator.engine.images import unavailable
 from orchestrator.events import Listener, Notice
 from orchestrator.images.bases import unresolved
-from orchestrator.images.build import BuildFailure, Built, build, missing, present, recipes
+from orchestrator.images.build import build, missing, present, recipes
+from orchestrator.images.making import BuildFailure, Built
 from orchestrator.processes import StartError, Stop, Watch
 from orchestrator.runtimes import ownership
 from orchestrator.runtimes.model import STOPPED, Ended, Provided, Ready, Task, Unavailable

@@ -1,0 +1,18 @@
+"""What `--runtime auto` takes, and the line in which it says so."""
+
+from orchestrator.runtimes import choose
+
+
+def test_without_an_engine_it_is_venv_with_the_engines_problem() -> None:
+    choice = choose("no container engine answers", ())
+
+    assert (choice.name, choice.notice) == ("venv", "runtime venv: no container engine answers")
+
+
+def test_without_base_images_it_is_venv_and_the_first_is_named() -> None:
+    assert choose(None, ("base image a is not here",)).notice == "runtime venv: base image a is not here"
+    assert choose(None, ("base a", "base b", "base c")).why == "base a (and 2 more)"
+
+
+def test_with_both_it_is_docker() -> None:
+    assert choose(None, ()).name == "docker"

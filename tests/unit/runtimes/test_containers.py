@@ -1,0 +1,230 @@
+"""The life of a container on an engine in memory: always removed, whatever the engine does."""
+
+import socket
+import threading
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import docker
+import pytest
+import requests
+from docker.errors import APIError, NotFound
+
+from orchestrator.devices import Allocation, Gpu
+from orchestrator.domain import BuildSettings, Status, System
+from orchestrator.engine.containers import ContainerSpec, container, labelled, remove
+from orchestrator.images.making import BuildFailure, Built
+from orchestrator.processes import Cause, StartError
+from orchestrator.runtimes import DockerRuntime, Owner, Ready, Task, Unavailable, remove_leftovers, this_process
+from orchestrator.runtimes.docker import _provided
+
+OWNER = Owner("boot", "pid:[1]", 1, "1")
+
+
+def refusal(text: str) -> APIError:
+    response = requests.Response()
+    response.status_code = 500
+    return APIError("500", response=response, explanation=text)
+
+
+class FakeApi:
+    """An engine that says one line, ends with an exit code, and remembers what it was asked."""
+
+    def __init__(self, **failures: Exception) -> None:
+        self.failures = failures
+        self.asked: list[str] = []
+        self.made: dict[str, Any] = {}
+        self.exit_code = 0
+        self.oom = False
+        self.present: list[dict[str, Any]] = []
+        self.hang = threading.Event()
+        self.hang.set()
+        self.create_host_config = docker.APIClient(base_url="http://127.0.0.1:1", version="1.41").create_host_config
+
+    def _ask(self, name: str) -> None:
+        self.asked.append(name)
+        if name in self.failures:
+            raise self.failures[name]
+
+    def create_container(self, **made: Any) -> dict[str, str]:
+        self.made = made
+        self._ask("create")
+        return {"Id": "c0ffee"}
+
+    def attach_socket(self, identity: str, params: dict[str, int]) -> Any:
+        self._ask("attach")
+        ours, theirs = socket.socketpair()
+        said = b"hello\n"
+        ours.sendall(b"\x01\x00\x00\x00" + len(said).to_bytes(4, "big") + said)
+        ours.close()
+        stream = theirs.makefile("rb", buffering=0)
+        return SimpleNamespace(
+            recv=theirs.recv,
+            fileno=theirs.fileno,
+            _response=SimpleNamespace(close=lambda: (stream.close(), theirs.close())),
+        )
+
+    def start(self, identity: str) -> None:
+        self._ask("start")
+
+    def wait(self, identity: str, timeout: float | None = None) -> None:
+        self.hang.wait()
+        self._ask("wait")
+
+    def inspect_container(self, identity: str) -> dict[str, Any]:
+        self._ask("inspect")
+        return {"State": {"ExitCode": self.exit_code, "OOMKilled": self.oom}, "Image": "sha256:1"}
+
+    def remove_container(self, identity: str, force: bool, v: bool) -> None:
+        self.hang.set()
+        self._ask("remove")
+
+    def containers(self, all: bool, filters: dict[str, str]) -> list[dict[str, Any]]:  # noqa: A002 - the engine's name
+        return self.present
+
+
+def client(api: FakeApi) -> Any:
+    return SimpleNamespace(api=api)
+
+
+def spec(folder: Path) -> ContainerSpec:
+    return ContainerSpec("image", folder, "1000:1000", cpus=(0, 2), memory_bytes=64, gpus=("GPU-3",))
+
+
+def test_a_container_is_made_started_inspected_and_removed_in_that_order(tmp_path: Path) -> None:
+    api = FakeApi()
+    api.exit_code, api.oom = 137, True
+    with container(client(api), spec(tmp_path), tmp_path / "log.txt") as owned:
+        owned.start()
+        end = owned.wait(5, threading.Event())
+
+    assert api.asked == ["create", "attach", "start", "wait", "inspect", "remove"]
+    assert (end.cause, end.exit_code, end.oom_killed, end.image_id) == (Cause.EXITED, 137, True, "sha256:1")
+    assert 0 < end.create_s <= end.wall_s
+    assert (tmp_path / "log.txt").read_text() == "hello\n"
+
+
+def test_what_a_container_is_denied_is_in_its_configuration(tmp_path: Path) -> None:
+    api = FakeApi()
+    with container(client(api), spec(tmp_path), tmp_path / "log.txt"):
+        pass
+    host = api.made["host_config"]
+
+    assert (host["NetworkMode"], host["CapDrop"], host["ReadonlyRootfs"]) == ("none", ["ALL"], True)
+    assert host["SecurityOpt"] == ["no-new-privileges"]
+    assert host["Binds"] == [f"{tmp_path}:/io:rw"]
+    assert (host["Memory"], host["MemorySwap"], host["CpusetCpus"], host["PidsLimit"]) == (64, 64, "0,2", 4096)
+    assert host["DeviceRequests"][0]["DeviceIDs"] == ["GPU-3"]
+    assert host["LogConfig"]["Type"] == "none"
+    assert api.made["user"] == "1000:1000"
+
+
+@pytest.mark.parametrize("where", ["attach", "start", "inspect", "wait"])
+def test_a_container_is_removed_wherever_the_engine_fails(where: str, tmp_path: Path) -> None:
+    api = FakeApi(**{where: refusal("driver failed\nno room for it")})
+    runtime = DockerRuntime(client(api), BuildSettings(), user="1:1", owner=OWNER)
+    task = Task(Ready("i", "handle"), tmp_path, tmp_path / "log.txt", System("cpu"), Allocation((0,)), 5.0)
+    with pytest.raises(StartError, match="no room for it"):
+        runtime.launch(task, stop=threading.Event(), watch=lambda: None)
+
+    assert api.asked[-1] == "remove"
+
+
+def test_an_engine_that_refuses_to_make_one_leaves_nothing_to_remove(tmp_path: Path) -> None:
+    api = FakeApi(create=requests.exceptions.ConnectionError("gone"))
+    with pytest.raises(StartError, match="gone"), container(client(api), spec(tmp_path), tmp_path / "log.txt"):
+        pass
+
+    assert api.asked == ["create"]
+
+
+@pytest.mark.parametrize("cause", [Cause.TIMED_OUT, Cause.STOPPED])
+def test_a_container_that_does_not_end_is_removed_with_no_exit_code(cause: Cause, tmp_path: Path) -> None:
+    api = FakeApi()
+    api.hang.clear()
+    stop = threading.Event()
+    if cause is Cause.STOPPED:
+        stop.set()
+    with container(client(api), spec(tmp_path), tmp_path / "log.txt") as owned:
+        owned.start()
+        end = owned.wait(0.1 if cause is Cause.TIMED_OUT else 30, stop)
+
+    assert (end.cause, end.exit_code) == (cause, None)
+    assert "remove" in api.asked
+
+
+def test_removing_what_has_gone_is_fine_and_what_will_not_go_is_told_after_three_tries() -> None:
+    remove(client(FakeApi(remove=NotFound("gone"))), "c0ffee")
+    remove(client(FakeApi(remove=refusal("removal of container is already in progress"))), "c0ffee")
+    stubborn = FakeApi(remove=refusal("device or resource busy"))
+
+    with pytest.raises(StartError, match="container c0ffee cannot be removed: device or resource busy"):
+        remove(client(stubborn), "c0ffee")
+    assert stubborn.asked == ["remove"] * 3
+
+
+def present(state: str, owner: str) -> dict[str, Any]:
+    return {"Id": "c0ffee", "State": state, "Labels": {"bench.owner": owner}}
+
+
+def test_only_containers_without_a_live_owner_are_removed() -> None:
+    own = this_process()
+    dead = replace(own, started="0")
+    elsewhere = replace(own, boot="other")
+    api = FakeApi()
+    api.present = [
+        present("running", str(own)),
+        present("running", str(dead)),
+        present("created", str(elsewhere)),
+        present("exited", str(elsewhere)),
+        present("running", "garbage"),
+    ]
+
+    assert [found.running for found in labelled(client(api), "bench.owner")] == [True, True, True, False, True]
+    assert remove_leftovers(client(api), own) == 3
+
+
+def test_a_leftover_that_will_not_go_is_left_for_the_next_run() -> None:
+    api = FakeApi(remove=refusal("busy"))
+    api.present = [present("exited", "garbage")]
+
+    assert remove_leftovers(client(api), OWNER) == 0
+
+
+def test_a_task_becomes_a_container_with_its_gpus_cpus_and_labels(tmp_path: Path) -> None:
+    api = FakeApi()
+    api.exit_code = 139
+    runtime = DockerRuntime(client(api), BuildSettings(), user="1:1", owner=OWNER)
+    given = Allocation((0, 1), (Gpu(0, "GPU-0", "Test GPU", 1),))
+    system = System("1_gpu", cpus=2, gpus=1, memory_bytes=64)
+    task = Task(Ready("i", "handle"), tmp_path, tmp_path / "log.txt", system, given, 5.0, (("bench.run", "r"),))
+    ended = runtime.launch(task, stop=threading.Event(), watch=lambda: None)
+
+    assert (ended.exit_code, ended.signal, ended.image_id) == (139, 11, "sha256:1")
+    assert api.made["image"] == "handle"
+    assert api.made["labels"] == {"bench.run": "r", "bench.owner": "boot/pid:[1]/1/1"}
+    assert api.made["environment"]["OMP_NUM_THREADS"] == "2"
+    assert "CUDA_VISIBLE_DEVICES" not in api.made["environment"]
+    assert api.made["host_config"]["DeviceRequests"][0]["DeviceIDs"] == ["GPU-0"]
+
+
+def test_a_system_that_names_no_cpus_is_not_confined_to_any(tmp_path: Path) -> None:
+    api = FakeApi()
+    runtime = DockerRuntime(client(api), BuildSettings(), user="1:1", owner=OWNER)
+    task = Task(Ready("i", "handle"), tmp_path, tmp_path / "log.txt", System("cpu"), Allocation((0, 1)), 5.0)
+    runtime.launch(task, stop=threading.Event(), watch=lambda: None)
+
+    assert not {"CpusetCpus", "Memory", "DeviceRequests"} & set(api.made["host_config"])
+    assert api.made["environment"]["CUDA_VISIBLE_DEVICES"] == ""
+
+
+def test_what_the_images_part_says_becomes_what_the_run_needs(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+
+    assert _provided(Built("i", "sha256:1", "i:1-abc", versions=(("a", "1"),))) == Ready(
+        "i", "i:1-abc", (("a", "1"),), "sha256:1"
+    )
+    assert _provided(BuildFailure("i", "no room", log)) == Unavailable("i", Status.BUILD_FAILED, "no room", log)
+    assert _provided(BuildFailure("i", "stopped")) == Unavailable("i", Status.NOT_RUN, "stopped")
