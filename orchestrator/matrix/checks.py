@@ -70,7 +70,7 @@ def _length(checks: _Checks, loc: Loc, entry: Mapping[str, Any]) -> Found:
 
 
 def _frameworks(checks: _Checks) -> Found:
-    seen: dict[object, int] = {}
+    seen: dict[object, Loc] = {}
     for loc, entry in entries(checks.source, "frameworks", file.FrameworkEntry):
         yield from checks.unknown(_key(checks, loc, "name"), "framework", entry.name, checks.catalog.names())
         if entry.image and entry.dockerfile:
@@ -80,10 +80,10 @@ def _frameworks(checks: _Checks) -> Found:
             yield from _option(checks, (*loc, "options", name), values, checks.catalog.options(entry.name), entry.name)
         key = (entry.name, entry.image, entry.dockerfile, entry.python, tuple(sorted(entry.packages.items())))
         for version, backend in product(entry.version or ("",), entry.backend or ("",)):
-            first = seen.setdefault((key, version, backend), checks.source.place(loc).line)
-            if first != checks.source.place(loc).line:
+            first = seen.setdefault((key, version, backend), loc)
+            if first != loc:
                 named = f"{entry.name} {version}".strip()
-                yield checks.at(loc, f"{named} is already on line {first}")
+                yield checks.at(loc, f"{named} is already on line {checks.source.place(first).line}")
 
 
 def _own_environment(checks: _Checks, loc: Loc, entry: file.FrameworkEntry) -> Found:
@@ -135,7 +135,7 @@ def _version(checks: _Checks, loc: Loc, text: str) -> Found:
 
 
 def _models(checks: _Checks) -> Found:
-    seen: dict[object, int] = {}
+    seen: dict[object, Loc] = {}
     for loc, entry in entries(checks.source, "models", file.ModelEntry):
         yield from checks.unknown(_key(checks, loc, "name"), "model", entry.name, checks.models)
         yield from _length(checks, loc, entry.model_dump())
@@ -144,10 +144,10 @@ def _models(checks: _Checks) -> Found:
         info = checks.models.get(entry.name)
         sizes = entry.batch_size or ((info.batch_size,) if info else ())
         for size, dataset in product(sizes, entry.dataset or DATASETS[:1]):
-            line = checks.source.place(loc).line
-            first = seen.setdefault((entry.name, size, dataset), line)
-            if first != line:
-                yield checks.at(loc, f"{entry.name} with batch size {size} is already on line {first}")
+            first = seen.setdefault((entry.name, size, dataset), loc)
+            if first != loc:
+                line = checks.source.place(first).line
+                yield checks.at(loc, f"{entry.name} with batch size {size} is already on line {line}")
 
 
 def _options(checks: _Checks) -> Found:
