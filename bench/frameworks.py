@@ -1,0 +1,124 @@
+"""LeNet b200: training throughput as a run measures it, against a hand-written loop in the same image.
+
+Both sides get the same image, the same CPUs, the same thread settings and the same number of steps.
+Ours is a repeat of a run, from request to checked result; its figure is the median over its blocks.
+Theirs is a script of `bench/handwritten/`; its figure is the median over the speeds that it logs.
+"""
+
+import argparse
+import os
+import statistics
+import subprocess
+import tempfile
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench.pairs import Ratio, compare, emit, interleave
+from orchestrator import resources
+from orchestrator.catalog import load
+from orchestrator.cli.composition import site_settings
+from orchestrator.devices import Allocation, allocate, inventory
+from orchestrator.domain import (
+    BuildSettings,
+    Cell,
+    Duration,
+    Framework,
+    ImageSpec,
+    Mode,
+    Plan,
+    Status,
+    System,
+    Workload,
+)
+from orchestrator.engine.client import connect
+from orchestrator.events import BuildFinished, Event
+from orchestrator.results.store import Run
+from orchestrator.running import Policy, Surroundings, execute
+from orchestrator.runtimes import DockerRuntime, this_process
+from orchestrator.runtimes.variables import threads
+
+BAR = (0.97, 1.05)
+SYSTEM = System("cpu", cpus=2, memory_bytes=8 << 30)
+BATCH, WARMUP, STEPS, EVERY = 200, 20, 200, 20
+HANDWRITTEN = Path(__file__).parent / "handwritten"
+FRAMEWORKS = {
+    "mxnet": Framework("mxnet", "1.9.1"),
+    "tensorflow": Framework("tensorflow", "2.21.0"),
+    "torch": Framework("torch", "2.13.0"),
+    "keras-mxnet": Framework("keras-mxnet", "2.2.4.3", backend=Framework("mxnet", "1.5.1")),
+}
+
+
+def lenet_plan(framework: Framework, repeats: int) -> Plan:
+    """One cell, to be repeated."""
+    environment = load(resources.IMAGES / "catalog").environment(framework, SYSTEM.gpus)
+    spec = ImageSpec(f"bench/{framework.name}", "handwritten-cpu", "cpu", framework, environment)
+    cell = Cell(
+        f"{framework.name}-{framework.version}-cpu/lenet-train-b{BATCH}", framework, SYSTEM,
+        Workload("lenet", Mode.TRAIN, BATCH), spec.name,
+        duration=Duration(warmup_steps=WARMUP, steps=STEPS), repeats=repeats,
+    )  # fmt: skip
+    return Plan("handwritten", 1, (spec,), (cell,))
+
+
+def handwritten(image: str, builder: str) -> float:
+    """Median samples/s of the hand-written loop in a container of the same image."""
+    allocation = allocate(SYSTEM, inventory())
+    assert isinstance(allocation, Allocation), allocation
+    cpus = ",".join(str(cpu) for cpu in allocation.cpus)
+    settings = [f"--env={name}={value}" for name, value in threads(SYSTEM).items()]
+    command = ["docker", "run", "--rm", "--network=none", f"--cpuset-cpus={cpus}", *settings, "--shm-size=1g"]
+    command += [f"--volume={HANDWRITTEN}:/handwritten:ro", "--entrypoint=python", image]
+    command += [f"/handwritten/{builder}_loop.py", f"--threads={SYSTEM.cpus}", f"--batch={BATCH}"]
+    command += [f"--warmup={WARMUP}", f"--steps={STEPS}", f"--every={EVERY}"]
+    said = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+    speeds = [float(line) for line in said.splitlines()]
+    assert len(speeds) == STEPS // EVERY, said
+    return statistics.median(speeds)
+
+
+def measure(name: str, pairs: int, scratch: Path) -> Ratio:
+    """Compare one framework, after one repeat of each side that is not counted."""
+    framework = FRAMEWORKS[name]
+    plan = lenet_plan(framework, pairs + 1)
+    run = Run(scratch / name)
+    run.folder.mkdir()
+    user = f"{os.getuid()}:{os.getgid()}"
+    runtime = DockerRuntime(connect(os.environ), site_settings(BuildSettings(), None), user=user, owner=this_process())
+
+    def built(event: Event) -> None:
+        assert not (isinstance(event, BuildFinished) and event.reason), event
+
+    around = Surroundings(run, runtime, inventory(), lambda: datetime.now(UTC), built, threading.Event())
+    outcomes = execute(plan, around, Policy())
+
+    def ours() -> float:
+        outcome = next(outcomes)
+        assert outcome.status is Status.OK, outcome
+        result = run.result(outcome)
+        assert result is not None
+        return statistics.median(block.samples / block.wall_s for block in result.blocks)
+
+    ours()
+    stored = run.outcome(plan.cells[0].id, 0)
+    assert stored is not None
+    assert stored.image_id is not None
+    image, builder = stored.image_id, plan.images[0].environment.builder
+    handwritten(image, builder)
+    values = interleave(ours, lambda: handwritten(image, builder), pairs)
+    title = f"LeNet b{BATCH} training, {framework.label}"
+    return compare(title, "in our container", "hand-written loop, same image", values, bar=BAR, unit="samples/s")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.frameworks", description=__doc__)
+    parser.add_argument("--pairs", type=int, default=20)
+    parser.add_argument("--only", nargs="+", choices=FRAMEWORKS, default=list(FRAMEWORKS))
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="bench-frameworks-") as scratch:
+        emit([measure(name, asked.pairs, Path(scratch)) for name in asked.only])
+
+
+if __name__ == "__main__":
+    main()

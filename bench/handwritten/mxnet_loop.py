@@ -1,0 +1,57 @@
+"""LeNet in Gluon, hybridized."""
+
+import argparse
+import time
+
+import mxnet as mx
+import numpy as np
+from mxnet import autograd, gluon
+from mxnet.gluon import nn
+
+parser = argparse.ArgumentParser()
+for name in ("threads", "batch", "warmup", "steps", "every"):
+    parser.add_argument("--" + name, type=int, required=True)
+args = parser.parse_args()
+
+net = nn.HybridSequential()
+net.add(
+    nn.Conv2D(6, 5, activation="relu"),
+    nn.AvgPool2D(2),
+    nn.Conv2D(16, 3, activation="relu"),
+    nn.AvgPool2D(2),
+    nn.Dense(120, activation="relu"),
+    nn.Dense(84, activation="relu"),
+    nn.Dense(10),
+)
+net.initialize(mx.init.Xavier())
+net.hybridize(static_alloc=True, static_shape=True)
+criterion = gluon.loss.SoftmaxCrossEntropyLoss()
+criterion.hybridize(static_alloc=True, static_shape=True)
+trainer = gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.001})
+
+rng = np.random.RandomState(0)
+batches = [
+    (
+        mx.nd.array(rng.uniform(-1, 1, (args.batch, 1, 28, 28))),
+        mx.nd.array(rng.randint(0, 10, args.batch)),
+    )
+    for _ in range(16)
+]
+
+
+def train(first, count):
+    for i in range(first, first + count):
+        x, y = batches[i % len(batches)]
+        with autograd.record():
+            loss = criterion(net(x), y)
+        loss.backward()
+        trainer.step(args.batch)
+
+
+train(0, args.warmup)
+mx.nd.waitall()
+for start in range(0, args.steps, args.every):
+    tic = time.perf_counter()
+    train(start, args.every)
+    mx.nd.waitall()
+    print(args.every * args.batch / (time.perf_counter() - tic))
