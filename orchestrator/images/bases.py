@@ -47,5 +47,5 @@ def unresolved(reference: str, reason: str) -> str:
     """The sentence for a base image that is not to be had."""
     return (
         f"base image {reference} is not on this engine and cannot be pulled: {reason.rstrip('.')}; "
-        "set build.base_image or build.registry, or load it"
+        "set build.base_image or build.registry, or load the image"
     )

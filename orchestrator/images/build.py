@@ -1,13 +1,10 @@
 """Build the images that are missing, several at once, and say of each how that ended."""
 
 import threading
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from uuid import uuid4
 
 import docker
 
@@ -77,8 +74,10 @@ def build(  # noqa: PLR0913 - the settings, the engine and four things the calle
     absent = missing(wanted, there)
     if absent:
         logs.mkdir(parents=True, exist_ok=True)
-        with _batch(client, settings, logs, listener) as batch:
-            done |= _run(_groups(absent), batch, jobs, stop)
+        engine.remove_steps(client, labels.STAGE, before=datetime.now(UTC) - _STALE)  # a killed batch's
+        builds = Builds(client)
+        batch = Batch(client, settings, logs, _one_at_a_time(listener), builds, Bases(client, lambda: builds.stopped))
+        done |= _run(_groups(absent), batch, jobs, stop)
     return {spec.name: done[spec.name] for spec in specs}
 
 
@@ -108,29 +107,14 @@ def _groups(wanted: Sequence[Recipe]) -> list[list[Recipe]]:
     return list(groups.values())
 
 
-@contextmanager
-def _batch(client: docker.DockerClient, settings: BuildSettings, logs: Path, listener: Listener) -> Iterator[Batch]:
-    """Remove the steps that may hold credentials whatever happens, and those that a killed batch has left."""
-    token = uuid4().hex
-    engine.remove_steps(client, labels.STAGE, before=datetime.now(UTC) - _STALE)
-    builds, lock = Builds(client), threading.Lock()
+def _one_at_a_time(listener: Listener) -> Listener:
+    lock = threading.Lock()
 
     def tell(event: Event) -> None:
         with lock:
             listener(event)
 
-    try:
-        yield Batch(client, settings, logs, tell, builds, Bases(client, lambda: builds.stopped), token)
-    finally:
-        _sweep(client, token)
-
-
-def _sweep(client: docker.DockerClient, token: str) -> None:
-    # The engine notices only after a moment that a stopped build has nobody waiting for it.
-    for _ in range(25):
-        if not engine.remove_steps(client, f"{labels.STAGE}={token}"):
-            return
-        time.sleep(_TICK_S)
+    return tell
 
 
 def _run(groups: Sequence[list[Recipe]], batch: Batch, jobs: int, stop: Stop) -> dict[str, Built | BuildFailure]:

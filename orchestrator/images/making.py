@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+from uuid import uuid4
 
 import docker
 from docker.errors import DockerException
@@ -28,6 +29,8 @@ from orchestrator.images.settings import build_arguments, build_network, redacte
 
 STOPPED = "stopped"
 _LINES = 2000
+_SWEEPS = 25
+_SWEEP_PAUSE_S = 0.2
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -68,8 +71,6 @@ class Batch:
     listener: Listener
     builds: Builds
     bases: Bases
-    token: str
-    """Marks the steps that may hold credentials."""
 
 
 class EnvironmentFailedError(BuildError):
@@ -77,24 +78,39 @@ class EnvironmentFailedError(BuildError):
 
 
 def make_group(group: Sequence[Recipe], batch: Batch) -> list[Built | BuildFailure]:
-    """Make the images that share an environment, one after another; what spoils it spoils all of them at once."""
+    """Make the images that share an environment, one after another; what spoils it spoils all of them at once.
+
+    The steps that may hold credentials are gone afterwards, whatever happens.
+    """
+    token = uuid4().hex
     results: list[Built | BuildFailure] = []
     shared: BuildFailure | None = None
-    for recipe in group:
-        name = recipe.spec.name
-        if batch.builds.stopped:
-            results.append(BuildFailure(name, STOPPED))
-        elif shared is not None:
-            batch.listener(BuildFinished(name, 0.0, reason=shared.reason))
-            results.append(replace(shared, image=name))
-        else:
-            result, is_shared = _make(recipe, batch)
-            shared = result if is_shared and isinstance(result, BuildFailure) else None
-            results.append(result)
+    try:
+        for recipe in group:
+            name = recipe.spec.name
+            if batch.builds.stopped:
+                results.append(BuildFailure(name, STOPPED))
+            elif shared is not None:
+                batch.listener(BuildFinished(name, 0.0, reason=shared.reason))
+                results.append(replace(shared, image=name))
+            else:
+                result, is_shared = _make(recipe, batch, token)
+                shared = result if is_shared and isinstance(result, BuildFailure) else None
+                results.append(result)
+    finally:
+        _sweep(batch.client, token)
     return results
 
 
-def _make(recipe: Recipe, batch: Batch) -> tuple[Built | BuildFailure, bool]:
+def _sweep(client: docker.DockerClient, token: str) -> None:
+    # The engine notices only after a moment that a stopped build has nobody waiting for it.
+    for _ in range(_SWEEPS):
+        if not engine.remove_steps(client, f"{labels.STAGE}={token}"):
+            return
+        time.sleep(_SWEEP_PAUSE_S)
+
+
+def _make(recipe: Recipe, batch: Batch, token: str) -> tuple[Built | BuildFailure, bool]:
     """How one image ended, and whether a failure is that of the shared environment."""
     name = recipe.spec.name
     path = batch.logs / f"{recipe.reference.replace('/', '_').replace(':', '_')}.log"
@@ -104,7 +120,7 @@ def _make(recipe: Recipe, batch: Batch) -> tuple[Built | BuildFailure, bool]:
     is_shared = False
     with _Log(path, secrets(batch.settings)) as log:
         try:
-            built = _built(recipe, batch, log)
+            built = _built(recipe, batch, token, log)
             result = replace(built, wall_s=time.perf_counter() - began)
         except (BuildError, DockerException, RequestException, OSError) as error:
             is_shared = isinstance(error, EnvironmentFailedError)
@@ -116,17 +132,17 @@ def _make(recipe: Recipe, batch: Batch) -> tuple[Built | BuildFailure, bool]:
     return result, is_shared
 
 
-def _built(recipe: Recipe, batch: Batch, log: "_Log") -> Built:
+def _built(recipe: Recipe, batch: Batch, token: str, log: "_Log") -> Built:
     try:
         digests = [batch.bases.digest(reference) for reference in recipe.bases]
         own = dict(zip((labels.BASE_DIGEST, labels.CUDA_DIGEST), digests, strict=False))
         if recipe.environment and engine.facts(batch.client, recipe.environment.reference) is None:
             own_labels = {**own, labels.KIND: labels.ENVIRONMENT}
-            environment_id = _step(recipe.environment, own_labels, batch, log)
+            environment_id = _step(recipe.environment, own_labels, batch, token, log)
             engine.tag(batch.client, environment_id, recipe.environment.reference)
     except BuildError as error:
         raise EnvironmentFailedError(str(error)) from error
-    image_id = _step(recipe.image, {**own, labels.CONTENT: recipe.content}, batch, log)
+    image_id = _step(recipe.image, {**own, labels.CONTENT: recipe.content}, batch, token, log)
     try:
         versions = verified(recipe.spec, engine.ask(batch.client, image_id, ["--versions"]))
         if batch.builds.stopped:
@@ -139,11 +155,11 @@ def _built(recipe: Recipe, batch: Batch, log: "_Log") -> Built:
     return Built(recipe.spec.name, image_id, recipe.reference, digests[0] if digests else "", versions=versions)
 
 
-def _step(step: Step, own_labels: Mapping[str, str], batch: Batch, log: "_Log") -> str:
+def _step(step: Step, own_labels: Mapping[str, str], batch: Batch, token: str, log: "_Log") -> str:
     log.line(f"== {step.reference}")
     return batch.builds.build(
         tar(step.files),
-        build_args={**build_arguments(batch.settings), "BENCH_BUILD": batch.token},
+        build_args={**build_arguments(batch.settings), "BENCH_BUILD": token},
         labels=own_labels,
         network=build_network(batch.settings),
         on_line=log.line,

@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 
 _NETWORK = (
+    (re.compile(r"ProxyError|Tunnel connection failed"),
+     "the proxy does not answer or does not let it through; see build.proxy"),
     (re.compile(r"CERTIFICATE_VERIFY_FAILED|certificate verify failed", re.IGNORECASE),
      "its certificate is not trusted; set build.ca_bundle (or PIP_CERT)"),
     (re.compile(r"Name or service not known|Temporary failure in name resolution|No address associated"),
@@ -11,11 +13,12 @@ _NETWORK = (
     (re.compile(r"Connection refused"), "it refuses connections"),
     (re.compile(r"Network is unreachable|No route to host"), "there is no route to it"),
     (re.compile(r"timed out|Timeout", re.IGNORECASE), "it does not answer in time"),
-    (re.compile(r"ProxyError|Tunnel connection failed"), "the proxy does not let it through; see build.proxy"),
 )  # fmt: skip
 _REFUSED = re.compile(r"\b(401|403) (Client )?Error|\b(401|403) +(Unauthorized|Forbidden)|User for .+:\s*$")
 _URL = re.compile(r"https?://[^\s'\"\\)]+")
-_HOST = re.compile(r"host='([^']+)'")
+_BROKEN = ("Retrying (", "Could not fetch URL", "Failed to fetch", "Err:")
+_NO_ENTRY = "refuses the credentials"
+_VERSIONS = re.compile(r" \(from versions: none\)$")
 _TELLING = (
     re.compile(r"^ERROR: (Could not find a version .*|Cannot install .*|.*requires a different Python.*)"),
     re.compile(r"^(?:ERROR: )?(No matching distribution found .*)"),
@@ -33,30 +36,30 @@ def telling_line(lines: Sequence[str], engine_message: str) -> str:
     """
     said = [line.strip() for line in lines if line.strip()]
     cause = _network_cause(said)
+    if cause and cause.endswith(_NO_ENTRY):
+        return _shortened(cause)
     for pattern in _TELLING:
         matches = [match for match in (pattern.search(line) for line in said) if match]
         if matches:
-            line = (matches[-1] if pattern.pattern.startswith("^ERROR: (Could") else matches[0]).group(1)
-            return _shortened(f"{cause}: {line}" if cause else line)
+            line = matches[0].group(1)
+            return _shortened(f"{_VERSIONS.sub('', line)}: {cause}" if cause else line)
     return _shortened(cause or engine_message)
 
 
 def _network_cause(said: Sequence[str]) -> str | None:
+    """The first connection that failed, with the name of what was asked; None where none did."""
+    index = "https://pypi.org/simple"
     for line in said:
-        if (
-            "Retrying (" in line
-            or "Could not fetch URL" in line
-            or "Failed to fetch" in line
-            or line.startswith("Err:")
-        ):
-            place = _HOST.search(line) or _URL.search(line)
-            name = (place.group(1) if place and place.re is _HOST else place.group(0)) if place else "the package index"
+        if line.startswith("Looking in indexes:"):
+            index = line.removeprefix("Looking in indexes:").strip()
+        url = _URL.search(line)
+        if _REFUSED.search(line):
+            return f"{url.group(0) if url else index} {_NO_ENTRY}"
+        if any(sign in line for sign in _BROKEN):
             for pattern, meaning in _NETWORK:
                 if pattern.search(line):
-                    return f"{name.rstrip(':')} cannot be reached: {meaning}"
-        if _REFUSED.search(line):
-            place = _URL.search(line)
-            return f"{place.group(0).rstrip(':') if place else 'the package index'} refuses the credentials"
+                    name = url.group(0).rstrip(":") if url else index
+                    return f"{name} cannot be reached: {meaning}; a folder in build.find_links can stand in for it"
     return None
 
 

@@ -1,0 +1,63 @@
+"""The catalog that ships: every release that was seen to train makes a recipe, for CPU and where it can for GPU."""
+
+import pytest
+
+from orchestrator.catalog import load
+from orchestrator.domain import BuildSettings, Framework, ImageSpec
+from orchestrator.images import Inputs, render
+from orchestrator.images.context import File
+from orchestrator.resources import IMAGES
+
+CATALOG = load(IMAGES / "catalog")
+INPUTS = Inputs(benchmarks=(File("benchmarks/run.py", b""),))
+
+
+def dockerfile(framework: Framework, gpus: int) -> str:
+    image_class = f"{gpus}_gpu" if gpus else "cpu"
+    spec = ImageSpec("bench/x", f"x-{image_class}", image_class, framework, CATALOG.environment(framework, gpus))
+    return render(spec, BuildSettings(), INPUTS).dockerfile
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "gpus", "installed"),
+    [
+        ("mxnet", "1.9.1", 0, "mxnet>=1.9.1,"),
+        ("mxnet", "1.9.1", 1, "mxnet-cu112>=1.9.1,"),
+        ("mxnet", "1.5.1", 4, "mxnet-cu101>=1.5.1,"),
+        ("mxnet-mkl", "1.6.0", 0, "mxnet-mkl>=1.6.0,"),
+        ("mxnet-mkl", "1.6.0", 1, "mxnet-cu101mkl>=1.6.0,"),
+        ("tensorflow", "2.21.0", 0, "tensorflow-cpu>=2.21.0,"),
+        ("tensorflow", "2.21.0", 1, "tensorflow[and-cuda]>=2.21.0,"),
+        ("tensorflow", "1.8.0", 0, "tensorflow>=1.8.0,"),
+        ("torch", "2.13.0", 0, "torch>=2.13.0,"),
+        ("torch", "2.13.0", 4, "torch>=2.13.0,"),
+    ],
+)
+def test_a_release_is_installed_from_the_distribution_of_its_system(
+    name: str, version: str, gpus: int, installed: str
+) -> None:
+    text = dockerfile(Framework(name, version), gpus)
+
+    assert f"'{installed}" in text
+    assert ("nvidia-ml-py" in text) == bool(gpus)
+
+
+def test_keras_on_mxnet_holds_both_and_the_pins_of_both() -> None:
+    text = dockerfile(Framework("keras-mxnet", "2.2.4.3", backend=Framework("mxnet", "1.5.1")), 0)
+
+    assert all(part in text for part in ("'keras-mxnet>=2.2.4.3,", "'mxnet>=1.5.1,", "'numpy<1.17,<1.24'", "libquadmath0"))
+
+
+def test_only_cpu_systems_ask_the_index_of_cpu_builds() -> None:
+    assert "own-index.conf" in dockerfile(Framework("torch", "2.13.0"), 0)
+    assert "own-index.conf" not in dockerfile(Framework("torch", "2.13.0"), 1)
+
+
+def test_every_release_that_was_seen_to_train_is_in_a_range() -> None:
+    for name, entry in CATALOG.entries.items():
+        backend = Framework("mxnet", "1.5.1") if entry.backends else None
+        flavours = [flavour for flavour in entry.packages if flavour == name]
+        for flavour in flavours:
+            for version in entry.known:
+                framework = Framework(flavour, version, backend=backend)
+                assert CATALOG.environment(framework, 0).python == CATALOG.default_python(framework)

@@ -1,0 +1,46 @@
+"""Build contexts as reproducible archives."""
+
+import io
+import tarfile
+from pathlib import Path
+
+from orchestrator.images.context import File, digest, source_files, tar
+
+
+def test_the_archive_holds_every_file_with_its_content_whatever_its_length(tmp_path: Path) -> None:
+    on_disk = tmp_path / "wheel"
+    on_disk.write_bytes(b"w" * 3_000_000)
+    files = (File("Dockerfile", b"FROM x\n"), File("empty", b""), File("a" * 150, b"long name"), File("wheel", on_disk))
+
+    with tarfile.open(fileobj=io.BytesIO(b"".join(tar(files)))) as archive:
+        members = {member.name: archive.extractfile(member).read() for member in archive}  # type: ignore[union-attr]
+
+    assert members == {"Dockerfile": b"FROM x\n", "empty": b"", "a" * 150: b"long name", "wheel": b"w" * 3_000_000}
+
+
+def test_equal_files_make_equal_archives_whenever_they_were_written(tmp_path: Path) -> None:
+    first, second = tmp_path / "1", tmp_path / "2"
+    for folder in (first, second):
+        folder.mkdir()
+        (folder / "run.py").write_text("print()")
+
+    assert b"".join(tar(source_files(first, "b"))) == b"".join(tar(source_files(second, "b")))
+
+
+def test_what_interpreters_and_editors_leave_behind_is_no_source(tmp_path: Path) -> None:
+    (tmp_path / "__pycache__").mkdir()
+    (tmp_path / "__pycache__" / "run.cpython-311.pyc").write_bytes(b"")
+    (tmp_path / ".run.py.swp").write_bytes(b"")
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "lenet.py").write_bytes(b"")
+
+    assert [file.name for file in source_files(tmp_path, "benchmarks")] == ["benchmarks/models/lenet.py"]
+
+
+def test_the_digest_sees_names_modes_and_contents_and_no_order(tmp_path: Path) -> None:
+    a, b = File("a", b"1"), File("b", b"2")
+    on_disk = tmp_path / "a"
+    on_disk.write_bytes(b"1")
+
+    assert digest((a, b)) == digest((b, a)) == digest((File("a", on_disk), b))
+    assert len({digest((a,)), digest((b,)), digest((File("a", b"2"),)), digest((File("a", b"1", 0o755),))}) == 4

@@ -1,0 +1,57 @@
+"""What is missing, and whether a finished image holds what was asked for."""
+
+import json
+
+import pytest
+from image_specs import image_spec
+
+from orchestrator.domain import BuildSettings
+from orchestrator.engine.images import BuildError
+from orchestrator.images import Inputs, missing, render, unresolved
+from orchestrator.images.context import File
+from orchestrator.images.making import verified
+
+INPUTS = Inputs(benchmarks=(File("benchmarks/run.py", b""),))
+
+
+def answer(python: str = "3.11.7", **versions: str) -> str:
+    return json.dumps({"python": python, "versions": versions})
+
+
+def test_an_image_is_missing_unless_it_is_there_under_its_content_tag() -> None:
+    recipe = render(image_spec(), BuildSettings(), INPUTS)
+
+    assert missing([recipe], {recipe.reference: "sha256:1"}) == ()
+    assert missing([recipe], {recipe.alias: "sha256:1"}) == (recipe,)
+
+
+def test_post_releases_and_local_builds_count_as_the_release() -> None:
+    assert verified(image_spec(), answer(mxnet="1.9.1.post2")) == (("mxnet", "1.9.1.post2"),)
+    assert verified(image_spec(), answer(mxnet="1.9.1+cpu")) == (("mxnet", "1.9.1+cpu"),)
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (answer(mxnet="1.9.0"), r"mxnet 1\.9\.1 was asked for, 1\.9\.0 is there"),
+        (answer(numpy="1.23.5"), r"mxnet 1\.9\.1 was asked for and is not there"),
+        (answer("3.12.1", mxnet="1.9.1"), r"Python 3\.11 was asked for, 3\.12\.1 is there .*build\.base_image"),
+        (answer("3.1", mxnet="1.9.1"), r"Python 3\.11 was asked for, 3\.1 is there"),
+        ("Segmentation fault", r"asked for its versions, the image answered 'Segmentation fault'"),
+        ("[]", r"asked for its versions, the image answered"),
+    ],
+)
+def test_an_image_that_holds_something_else_is_an_error(said: str, reason: str) -> None:
+    with pytest.raises(BuildError, match=reason):
+        verified(image_spec(), said)
+
+
+def test_the_users_own_image_may_hold_any_python() -> None:
+    assert verified(image_spec(python="", expected_versions=()), answer("3.9.2", torch="2.1")) == (("torch", "2.1"),)
+
+
+def test_an_unresolved_base_names_the_ways_out() -> None:
+    assert unresolved("python:3.11-slim", "no such host.") == (
+        "base image python:3.11-slim is not on this engine and cannot be pulled: no such host; "
+        "set build.base_image or build.registry, or load the image"
+    )
