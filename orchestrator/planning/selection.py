@@ -63,4 +63,6 @@ def _no_match(glob: str, cells: Sequence[Cell], skips: Sequence[Skip]) -> str:
         if matches(glob, skip.cell_id):
             return f"--select {glob!r} matches only what the plan leaves out: {skip.cell_id}: {skip.reason}"
     parts = dict.fromkeys(part for cell in cells for part in cell.id.split("/"))
+    if any(glob in part for part in parts):
+        return f"--select {glob!r} matches no cell as a whole; did you mean '*{glob}*'?"
     return f"--select {glob!r} matches no cell{did_you_mean(glob, tuple(parts))}"
