@@ -117,7 +117,7 @@ def _environment() -> Environment:
         },
         "url": lambda path: quote(path, safe="/"),
         "facts": _facts,
-        "versions": _versions,
+        "moment": lambda iso: iso.replace("T", " ").replace("+00:00", " UTC").replace("Z", " UTC"),
         "measured": _measured,
     }
     return environment
@@ -126,12 +126,6 @@ def _environment() -> Environment:
 def _facts(facts: Sequence[tuple[str, str]], name: str) -> str:
     """The value of one fact, `–` where it is unknown."""
     return dict(facts).get(name, "–")
-
-
-def _versions(facts: Sequence[tuple[str, str]]) -> list[str]:
-    """`numpy 1.23.5` for every version that the environment reported."""
-    prefix = "versions."
-    return [f"{name.removeprefix(prefix)} {value}" for name, value in facts if name.startswith(prefix)]
 
 
 def _measured(group: Group) -> list[str]:

@@ -122,6 +122,7 @@ def _environment(report: Report) -> Iterator[str]:
         rows = [
             *[("image id", value) for value in image.image_ids],
             *[("measurement version", str(value)) for value in image.measurement_versions],
-            *image.facts,
+            *([("versions", ", ".join(image.versions))] if image.versions else []),
+            *[(name, value) for name, value in image.facts if not name.startswith("versions.")],
         ]
         yield table((image.name, ""), rows or [("–", "no container of it has measured")]) + "\n"

@@ -36,10 +36,7 @@ def document(
     `stored` may come in any order and is read once; what the plan does not hold is left out, and a planned repeat
     without an outcome is `not_run`. `tail` gives the end of an outcome's log, asked once per problem.
     """
-    planned = {cell.id for cell in plan.cells}
-    seen = {
-        (item.outcome.cell_id, item.outcome.repeat): _repeat(item) for item in stored if item.outcome.cell_id in planned
-    }
+    seen = {(item.outcome.cell_id, item.outcome.repeat): _repeat(item) for item in stored}
     groups: dict[tuple[System, Workload], list[Cell]] = {}
     for cell in plan.cells:
         groups.setdefault((cell.system, cell.workload), []).append(cell)
@@ -156,6 +153,7 @@ def _image(image: ImageSpec, cells: Sequence[CellReport], seen: Seen) -> ImageRe
         image_ids=tuple(ids),
         measurement_versions=tuple(sorted(version for version in versions if version is not None)),
         facts=_merged(cell.facts for cell in mine),
+        pinned=tuple(name for name, _ in image.environment.expected_versions),
     )
 
 

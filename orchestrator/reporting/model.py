@@ -93,6 +93,14 @@ class ImageReport:
     measurement_versions: tuple[int, ...]
     facts: tuple[tuple[str, str], ...]
     """Flattened; different values of different containers are joined by ` | `."""
+    pinned: tuple[str, ...]
+    """Distributions that the catalog pins: the ones worth naming among all that are installed."""
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """`numpy 1.23.5` for every pinned distribution that was reported, in the catalog's order."""
+        found = dict(self.facts)
+        return tuple(f"{name} {found[f'versions.{name}']}" for name in self.pinned if f"versions.{name}" in found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,14 +34,18 @@ def flatten(facts: Mapping[str, object], prefix: str = "") -> Iterable[tuple[str
         name = f"{prefix}{clean_line(str(key))}"
         if isinstance(value, Mapping):
             yield from flatten(value, f"{name}.")
+        elif isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
+            yield from flatten({str(number): item for number, item in enumerate(value)}, f"{name}.")
         elif isinstance(value, list | tuple):
-            yield name, ", ".join(clean_line(str(item)) for item in value)
+            yield from [(name, ", ".join(clean_line(str(item)) for item in value))] if value else []
         elif value is not None:
             yield name, clean_line(str(value))
 
 
 def rate(samples_per_s: float) -> str:
     """Samples per second to about four digits: `13,402`, `87.3`, `2.41`, `1.35 M`."""
+    if samples_per_s >= 999_995_000:
+        return f"{samples_per_s / 1e9:,.2f} G"
     if samples_per_s >= 999_999.5:
         return f"{samples_per_s / 1e6:,.2f} M"
     if samples_per_s >= 99.95:
@@ -80,7 +84,9 @@ def verdict(value: Ratio) -> str:
 
 
 def seconds(value: float) -> str:
-    """A duration in the unit that suits it: `850 µs`, `14.9 ms`, `3.10 s`, `12 min 5 s`, `2 h 3 min`."""
+    """A duration in the unit that suits it: `80 ns`, `850 µs`, `14.9 ms`, `3.10 s`, `12 min 5 s`, `2 h 3 min`."""
+    if value < 9.995e-7:
+        return f"{value * 1e9:.0f} ns"
     if value < 0.0009995:
         return f"{_three(value * 1e6)} µs"
     if value < 0.9995:

@@ -188,7 +188,7 @@ def _run_columns(run: Run) -> tuple[Any, ...]:
     except InputError as error:
         return ("", "", "", "", 0, 0, 0, str(error))
     planned = sum(cell.repeats for cell in plan.cells)
-    host = str(record.host.get("name", ""))
+    host = str(record.host.get("hostname", ""))
     return (record.created_at, plan.name, record.runtime, host, len(plan.cells), planned, len(plan.skips), "")
 
 

@@ -82,11 +82,12 @@ def result(planned: Cell, repeat: int, samples_per_s: float, *, spread: float = 
         model=ModelFacts(parameters=61_706, multiply_adds=416_520),
         memory=Memory(peak_rss_bytes=int(3e8 + 1e8 * draw.random()), peak_device_bytes=None),
         facts={
-            "versions": {planned.framework.name: planned.framework.version, "numpy": "1.23.5"},
+            "versions": {planned.framework.name: planned.framework.version, "numpy": "1.23.5", "six": "1.16.0"},
             "python": "3.11.7",
             "cpu": {"model": "Example CPU", "cores": 2},
             "threads": 2,
             "layout": "nchw",
+            "gpus": [],
         },
     )  # fmt: skip
 
@@ -120,7 +121,11 @@ def plan(cells: Sequence[Cell], skips: tuple[Skip, ...] = (), warnings: tuple[st
     images = {
         planned.image: ImageSpec(
             *planned.image.split(":"), planned.system.image_class, planned.framework,
-            Environment(planned.framework.name, "3.11"),
+            Environment(
+                planned.framework.name,
+                "3.11",
+                expected_versions=((planned.framework.name, planned.framework.version), ("numpy", "1.23.5")),
+            ),
         )
         for planned in cells
     }  # fmt: skip
@@ -131,10 +136,17 @@ def record(planned: Plan, run: str = "20260102T030405Z-abcd") -> RunRecord:
     """The record of the run of a plan."""
     return RunRecord(
         run=run,
-        created_at="2026-01-02T03:04:05Z",
+        created_at="2026-01-02T03:04:05+00:00",
         orchestrator_version="0.1.0",
         runtime="docker",
-        host={"name": "bench-1", "cpu": {"model": "Example CPU", "cores": 2}, "memory_bytes": 16_000_000_000},
+        host={
+            "hostname": "bench-1",
+            "cpu": "Example CPU",
+            "cpus": 2,
+            "memory_bytes": 16_000_000_000,
+            "gpus": [{"index": 0, "name": "Example GPU"}],
+            "driver": None,
+        },
         plan=plan_to_json(planned),
         matrix={},
     )

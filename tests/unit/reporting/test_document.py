@@ -170,7 +170,9 @@ def test_a_report_is_read_from_a_runs_files(tmp_path: Path) -> None:
     (run.repeat_folder(cell.id, 1) / "result.json").write_text("{")
     run.write_outcome(s.failed(other, 0, Status.FAILED, "exit status 1").outcome)
     (run.repeat_folder(other.id, 0) / "log.txt").write_bytes(b"x" * 100_000 + b"\nthe last line \xff\n")
-    run.write_outcome(replace(s.failed(other, 1, Status.FAILED, "escaped").outcome, log="../../../../etc/passwd"))
+    run.write_outcome(replace(s.failed(other, 1, Status.FAILED, "escaped").outcome, log="../secret.txt"))
+
+    (tmp_path / "secret.txt").write_text("not of this run")
 
     found = report(run)
 

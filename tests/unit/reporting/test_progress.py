@@ -87,12 +87,13 @@ def test_parallel_repeats_end_in_any_order() -> None:
             RunStarted(2),
             RepeatStarted("a", 0, 1),
             RepeatStarted("b", 0, 2),
+            RepeatStarted("b", 1, 3),
             PhaseChanged("a", 0, "steady"),
             RepeatFinished(Outcome("b", 0, Status.OK)),
         ]
     )
 
-    assert [(item.cell_id, item.phase) for item in found.running] == [("a", "steady")]
+    assert [(item.cell_id, item.phase) for item in found.running] == [("a", "steady"), ("b", "create")]
 
 
 def test_repeats_without_a_device_are_neither_ok_nor_failed_and_do_not_shorten_the_wait() -> None:

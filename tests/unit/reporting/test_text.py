@@ -9,6 +9,8 @@ from tests.unit.reporting import synthetic as s
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
+        (2_478_000_000, "2.48 G"),
+        (999_999_000, "1.00 G"),
         (1_351_000, "1.35 M"),
         (999_999, "999,999"),
         (999_999.9, "1.00 M"),
@@ -27,7 +29,9 @@ def test_a_rate_keeps_about_four_digits(value: float, expected: str) -> None:
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        (0, "0 µs"),
+        (0, "0 ns"),
+        (8.4e-8, "84 ns"),
+        (9.996e-7, "1.00 µs"),
         (8.5e-4, "850 µs"),
         (0.99949e-3, "999 µs"),
         (0.0149, "14.9 ms"),
@@ -96,6 +100,19 @@ def test_labels_say_only_what_tells_cells_apart() -> None:
 
 
 def test_facts_are_flattened_to_dotted_names() -> None:
-    facts = {"versions": {"numpy": "1.0"}, "gpus": [{"x": 1}, "b"], "none": None, "flag": True}
+    facts = {
+        "versions": {"numpy": "1.0"},
+        "gpus": [{"x": 1}, "b"],
+        "cpus": [0, 1],
+        "none": None,
+        "empty": [],
+        "on": True,
+    }
 
-    assert dict(text.flatten(facts)) == {"versions.numpy": "1.0", "gpus": "{'x': 1}, b", "flag": "True"}
+    assert dict(text.flatten(facts)) == {
+        "versions.numpy": "1.0",
+        "gpus.0.x": "1",
+        "gpus.1": "b",
+        "cpus": "0, 1",
+        "on": "True",
+    }
