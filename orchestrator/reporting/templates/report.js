@@ -18,7 +18,7 @@
   };
   const safe = (text) => text.replace(/</g, "&lt;");
   const axis = (more) => ({
-    gridcolor: token("--line"), linecolor: token("--line"), zeroline: false, automargin: true, fixedrange: true,
+    gridcolor: token("--line"), linecolor: token("--line"), zeroline: false, automargin: true, exponentformat: "SI", fixedrange: true,
     tickfont: { color: token("--muted") }, ...more,
   });
   const layout = (cells, height, more) => ({
