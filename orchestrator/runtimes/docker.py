@@ -8,10 +8,8 @@ import docker
 from orchestrator.domain import BuildSettings, ImageSpec, Status
 from orchestrator.engine import containers
 from orchestrator.engine.containers import ContainerSpec
-from orchestrator.engine.images import unavailable
 from orchestrator.events import Listener, Notice
-from orchestrator.images.bases import unresolved
-from orchestrator.images.build import build, missing, present, recipes
+from orchestrator.images.build import base_problems, build, missing, present, recipes
 from orchestrator.images.making import BuildFailure, Built
 from orchestrator.processes import StartError, Stop, Watch
 from orchestrator.runtimes import ownership
@@ -93,9 +91,7 @@ def image_problems(
 ) -> tuple[str, ...]:
     """Name every base image that is nowhere to be had and that an image needs which is not built yet."""
     wanted = recipes(images, settings)
-    bases = {base: None for recipe in missing(wanted, present(client, wanted)) for base in recipe.bases}
-    found = ((base, unavailable(client, base)) for base in bases)
-    return tuple(unresolved(base, reason) for base, reason in found if reason)
+    return base_problems(client, missing(wanted, present(client, wanted)))
 
 
 def _signal(exit_code: int | None) -> int | None:

@@ -46,7 +46,7 @@ def test_a_container_that_answers_is_ok_and_its_times_are_known(run, engine: doc
 
 
 def test_a_container_sees_no_network_no_rights_and_nothing_of_the_host_but_its_folder(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    assert run("look", system=System("cpu", cpus=1, memory_bytes=2 * 2**30)).status is Status.OK
+    assert run("look").status is Status.OK
 
     seen = read_result(folder(tmp_path, "look") / "result.json").facts
     owner = tmp_path.stat()
@@ -64,14 +64,19 @@ def test_a_container_sees_no_network_no_rights_and_nothing_of_the_host_but_its_f
     assert (folder(tmp_path, "look") / "own").stat().st_uid == owner.st_uid
 
 
-def test_a_container_has_its_cpuset_its_threads_and_a_bound_on_processes(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    run("look", system=System("cpu", cpus=1, memory_bytes=2 * 2**30))
+def test_a_container_has_its_cpuset_its_threads_and_sees_no_gpu(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    run("look")
 
     seen = read_result(folder(tmp_path, "look") / "result.json").facts
     assert len(seen["cpus"]) == 1
     assert seen["environment"]["OMP_NUM_THREADS"] == "1"
     assert seen["cuda"] == ""
-    assert seen["pids"] == "BlockingIOError"
+
+
+def test_a_container_cannot_start_processes_without_end(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    run("spawn", system=System("cpu", cpus=1, memory_bytes=2 * 2**30))
+
+    assert read_result(folder(tmp_path, "spawn") / "result.json").facts["pids"] == "BlockingIOError"
 
 
 def test_a_container_over_its_memory_is_oom_host_with_the_limit_in_the_reason(run) -> None:  # type: ignore[no-untyped-def]

@@ -1,0 +1,85 @@
+"""The docker runtime on the project's own images: from an `ImageSpec` to a measured cell."""
+
+import os
+import threading
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import docker
+import pytest
+
+from orchestrator import resources
+from orchestrator.catalog import load
+from orchestrator.cli.composition import site_settings
+from orchestrator.devices import inventory
+from orchestrator.domain import (
+    BuildSettings,
+    Cell,
+    Duration,
+    Framework,
+    ImageSpec,
+    Mode,
+    Plan,
+    Status,
+    System,
+    Workload,
+)
+from orchestrator.events import ignore
+from orchestrator.results.store import Run, read_result
+from orchestrator.running import Surroundings, execute
+from orchestrator.runtimes import DockerRuntime, image_problems, this_process
+
+pytestmark = pytest.mark.docker
+
+SYSTEM = System("cpu", cpus=1, memory_bytes=1 << 30)
+NOOP = Framework("noop", "1", python="3.11")
+
+
+@pytest.fixture
+def settings(base_image: str) -> BuildSettings:
+    return site_settings(BuildSettings(), base_image)
+
+
+def spec() -> ImageSpec:
+    environment = load(resources.IMAGES / "catalog").environment(NOOP, 0)
+    return ImageSpec("bench/noop", "1-cpu", "cpu", NOOP, environment)
+
+
+def test_a_noop_cell_is_built_launched_and_measured(
+    engine: docker.DockerClient, settings: BuildSettings, tmp_path: Path
+) -> None:
+    cell = Cell(
+        "noop-1-cpu/mlp-train-b32", NOOP, SYSTEM, Workload("mlp", Mode.TRAIN, 32), spec().name,
+        duration=Duration(steps=20),
+    )  # fmt: skip
+    user = f"{os.getuid()}:{os.getgid()}"
+    runtime = DockerRuntime(engine, settings, user=user, owner=this_process())
+    around = Surroundings(Run(tmp_path), runtime, inventory(), lambda: datetime.now(UTC), ignore, threading.Event())
+    (outcome,) = execute(Plan("noop", 1, (spec(),), (cell,)), around)
+
+    assert (outcome.status, outcome.reason) == (Status.OK, "")
+    result = read_result(tmp_path / cell.id / "0/result.json")
+    assert result.facts["python"].startswith("3.11")
+    assert sum(block.steps for block in result.blocks) >= 20
+    assert outcome.image_id == engine.images.get(spec().name).id
+
+
+def test_a_base_image_that_is_nowhere_is_named_before_anything_is_built(
+    engine: docker.DockerClient, settings: BuildSettings
+) -> None:
+    (problem,) = image_problems(engine, [spec()], replace(settings, base_image="127.0.0.1:1/none:{python}"))
+
+    assert "127.0.0.1:1/none:3.11" in problem
+
+
+def test_a_stopped_runtime_provides_nothing(
+    engine: docker.DockerClient, settings: BuildSettings, tmp_path: Path
+) -> None:
+    stop = threading.Event()
+    stop.set()
+    unbuilt = replace(spec(), environment=replace(spec().environment, requirements=("six==1.16.0",)))
+    runtime = DockerRuntime(engine, settings, user="0:0", owner=this_process())
+    provided = runtime.provide([unbuilt], jobs=1, logs=tmp_path, listener=ignore, stop=stop)
+
+    assert [one.status for one in provided.values() if not hasattr(one, "handle")] == [Status.NOT_RUN]
