@@ -1,6 +1,7 @@
 """`runs`, `show`, `models`, `frameworks`, `schema`: what there is."""
 
 from dataclasses import asdict
+from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -41,12 +42,13 @@ def runs(results: Results = DEFAULT_RESULTS, json: Json = False) -> None:
     if json:
         composition.print_json([asdict(run) for run in found])
         return
-    table = _table("run", "matrix", "runtime", "host", "repeats", "outcomes")
+    table = _table("run", "matrix", "runtime", "host", "took", "repeats", "outcomes")
     for run in found:
         counts = ", ".join(f"{count} {status}" for status, count in run.counts)
         pending = f"{run.pending} without outcome" if run.pending else ""
+        took = "" if run.wall_s is None else str(timedelta(seconds=round(run.wall_s)))
         ended = run.problem or "; ".join(part for part in (counts, pending) if part)
-        table.add_row(*_texts(run.name, run.matrix, run.runtime, run.host, str(run.planned), ended))
+        table.add_row(*_texts(run.name, run.matrix, run.runtime, run.host, took, str(run.planned), ended))
     composition.output().print(table)
 
 

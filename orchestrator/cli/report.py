@@ -42,7 +42,7 @@ def report(
     found = composition.find_run(results, run)
     content = reporting.report(found)
     if format_ is Format.HTML:
-        composition.say(f"page: {reporting.write_html(content, output or found.folder / PAGE_FOLDER)}")
+        composition.say(f"page: {reporting.write_html(content, output or found.folder / PAGE_FOLDER, found.folder)}")
     elif format_ is Format.TABLE and output is None:
         show(found, content)
     else:
@@ -57,7 +57,7 @@ def show(run: Run, content: reporting.Report) -> Path:
     """Print the table, write the page into the run's folder, and say where it is."""
     console = composition.output()
     console.print(reporting.table(content))
-    page = reporting.write_html(content, run.folder / PAGE_FOLDER)
+    page = reporting.write_html(content, run.folder / PAGE_FOLDER, run.folder)
     console.print(f"page: {page}", soft_wrap=True)
     return page
 

@@ -87,7 +87,7 @@ def run(
         outcomes = _execute(job, policy, listener, stop)
     report = reporting.report(job.run)
     if json:
-        reporting.write_html(report, job.run.folder / PAGE_FOLDER)
+        reporting.write_html(report, job.run.folder / PAGE_FOLDER, job.run.folder)
         composition.print_json(reporting.json_value(report))
     else:
         show(job.run, report)
