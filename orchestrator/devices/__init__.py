@@ -2,6 +2,6 @@
 
 from orchestrator.devices.allocation import Allocation, NoDevice, allocate
 from orchestrator.devices.facts import host_facts
-from orchestrator.devices.inventory import Cpu, Gpu, Inventory, inventory
+from orchestrator.devices.host import Cpu, Gpu, Inventory, inventory
 
 __all__ = ["Allocation", "Cpu", "Gpu", "Inventory", "NoDevice", "allocate", "host_facts", "inventory"]

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from orchestrator.devices.inventory import Cpu, Gpu, Inventory
+from orchestrator.devices.host import Cpu, Gpu, Inventory
 from orchestrator.domain import System
 
 

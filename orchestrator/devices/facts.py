@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from orchestrator.devices.inventory import SYS_CPU, Inventory
+from orchestrator.devices.host import SYS_CPU, Inventory
 
 CPUINFO = Path("/proc/cpuinfo")
 

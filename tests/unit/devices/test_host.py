@@ -9,7 +9,7 @@ import pytest
 from orchestrator.devices import Cpu, Gpu, Inventory, host_facts
 from orchestrator.devices import inventory as take_inventory
 from orchestrator.devices.facts import cpu_model
-from orchestrator.devices.inventory import cpus
+from orchestrator.devices.host import cpus
 
 
 def topology(root: Path, number: int, core: str, socket: str) -> None:
