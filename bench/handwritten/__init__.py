@@ -1,5 +1,5 @@
 """LeNet training loops as one writes them by hand, one per framework, to hold the harness against.
 
-Each is a script of its own that imports nothing of ours: `torch_loop.py --threads 2 --batch 200 --warmup 20 --steps 200 --every 20`
+Each is a script of its own that imports nothing of ours; `--threads 2 --batch 200 --warmup 20 --steps 200 --every 20`
 trains on random data that is placed before the loop, and prints the samples/s of every so many steps.
 """
