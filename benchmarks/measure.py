@@ -61,7 +61,10 @@ def measure(session, request, steps_per_epoch, enter, clock=SYSTEM_CLOCK):
 
 
 def _warm_up(timer, request, least_s):
-    """Run at least the warm-up steps and one block that is long enough; return the blocks and steps per timed block."""
+    """Run at least the warm-up steps and one block that is long enough; return the blocks, and steps per timed block.
+
+    Timed blocks take their even share of the asked-for steps or more, so that enough blocks are enough steps.
+    """
     blocks = [timer.block(request.warmup_steps)]
     while blocks[-1]["wall_s"] < least_s:
         blocks.append(timer.block(_grown(blocks[-1], least_s)))
@@ -72,15 +75,13 @@ def _warm_up(timer, request, least_s):
 def _steady(timer, request, least_s, steps):
     """Time blocks until enough of them are long enough; return those, and the ones that came out short."""
     blocks, short = [], []
-    timed = 0
-    while len(blocks) < request.min_blocks or timed < request.steps:
+    while len(blocks) < request.min_blocks:
         block = timer.block(steps)
         if block["wall_s"] < least_s:
             short.append(block)
             steps = _grown(block, least_s)
         else:
             blocks.append(block)
-            timed += block["steps"]
     return blocks, short
 
 
