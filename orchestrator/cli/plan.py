@@ -33,7 +33,7 @@ def plan(
         sys.stdout.write(yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
         return
     if json:
-        composition.print_json(planning.plan_document(prepared.plan, _estimate(prepared)))
+        sys.stdout.writelines(planning.plan_json(prepared.plan, _estimate(prepared)))
         return
     _show(prepared)
 

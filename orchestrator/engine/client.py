@@ -1,5 +1,6 @@
 """A connection to the engine that answers, or one clear error."""
 
+import socket
 from collections.abc import Mapping
 
 import docker
@@ -15,15 +16,23 @@ def connect(environment: Mapping[str, str], *, timeout_s: float = 60.0) -> Clien
 
     Raises `HostError` where none answers.
     """
+    place = environment.get("DOCKER_HOST") or "unix:///var/run/docker.sock"
     try:
+        _knock(place)
         client = docker.from_env(environment=dict(environment), timeout=int(timeout_s), version="auto")
         client.ping()
-    except DockerException as error:
-        place = environment.get("DOCKER_HOST", "unix:///var/run/docker.sock")
+    except (DockerException, OSError) as error:
         raise HostError(
             f"no container engine answers at {place}: {_first_line(error)}; start Docker, or use --runtime venv"
         ) from error
     return client
+
+
+def _knock(place: str) -> None:
+    """Try a local socket first: the SDK leaves its own open where nobody answers."""
+    if place.startswith("unix://"):
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.connect(place.removeprefix("unix://"))
 
 
 def _first_line(error: Exception) -> str:
