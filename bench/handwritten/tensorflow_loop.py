@@ -21,9 +21,9 @@ model = tf.keras.Sequential(
     [
         layers.Input((28, 28, 1)),
         layers.Conv2D(6, 5, activation="relu"),
-        layers.AveragePooling2D(),
+        layers.AveragePooling2D(2),
         layers.Conv2D(16, 3, activation="relu"),
-        layers.AveragePooling2D(),
+        layers.AveragePooling2D(2),
         layers.Flatten(),
         layers.Dense(120, activation="relu"),
         layers.Dense(84, activation="relu"),
