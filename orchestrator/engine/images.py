@@ -118,7 +118,6 @@ class Builds:
         context: Iterable[bytes],
         *,
         build_args: Mapping[str, str],
-        labels: Mapping[str, str],
         network: str | None,
         on_line: Callable[[str], None],
     ) -> str:
@@ -133,7 +132,6 @@ class Builds:
             "rm": "true",
             "forcerm": "true",
             "buildargs": json.dumps(dict(build_args)),
-            "labels": json.dumps(dict(labels)),
             **({"networkmode": network} if network else {}),
         }
         # Through the session itself, because `images.build` gives no handle by which to stop a build.
@@ -158,6 +156,7 @@ class Builds:
             raise BuildError("stopped" if self._stopped else _line(str(error))) from error
         finally:
             self._streams.discard(stream)
+            response.close()
 
 
 def _messages(response: requests.Response) -> Iterator[dict[str, Any]]:

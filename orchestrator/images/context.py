@@ -22,6 +22,10 @@ class File:
     content: bytes | Path
     mode: int = 0o644
 
+    def read(self) -> bytes:
+        """All of its content."""
+        return self.content if isinstance(self.content, bytes) else self.content.read_bytes()
+
 
 def source_files(folder: Path, below: str) -> tuple[File, ...]:
     """Every file of a Python package by name, without what interpreters and editors leave behind."""

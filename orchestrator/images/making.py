@@ -137,12 +137,13 @@ def _built(recipe: Recipe, batch: Batch, token: str, log: "_Log") -> Built:
         digests = [batch.bases.digest(reference) for reference in recipe.bases]
         own = dict(zip((labels.BASE_DIGEST, labels.CUDA_DIGEST), digests, strict=False))
         if recipe.environment and engine.facts(batch.client, recipe.environment.reference) is None:
-            own_labels = {**own, labels.KIND: labels.ENVIRONMENT}
-            environment_id = _step(recipe.environment, own_labels, batch, token, log)
+            environment_id = _step(
+                recipe.environment, {**own, labels.KIND: labels.ENVIRONMENT}, batch, log, {"BENCH_BUILD": token}
+            )
             engine.tag(batch.client, environment_id, recipe.environment.reference)
     except BuildError as error:
         raise EnvironmentFailedError(str(error)) from error
-    image_id = _step(recipe.image, {**own, labels.CONTENT: recipe.content}, batch, token, log)
+    image_id = _step(recipe.image, {**own, labels.CONTENT: recipe.content}, batch, log, {})
     try:
         versions = verified(recipe.spec, engine.ask(batch.client, image_id, ["--versions"]))
         if batch.builds.stopped:
@@ -155,12 +156,14 @@ def _built(recipe: Recipe, batch: Batch, token: str, log: "_Log") -> Built:
     return Built(recipe.spec.name, image_id, recipe.reference, digests[0] if digests else "", versions=versions)
 
 
-def _step(step: Step, own_labels: Mapping[str, str], batch: Batch, token: str, log: "_Log") -> str:
+def _step(step: Step, own_labels: Mapping[str, str], batch: Batch, log: "_Log", build_args: Mapping[str, str]) -> str:
     log.line(f"== {step.reference}")
+    dockerfile, *rest = step.files
+    # As one instruction: the engine would make a container and an image for each label that it is given apart.
+    named = " ".join(f'{name}="{value}"' for name, value in own_labels.items())
     return batch.builds.build(
-        tar(step.files),
-        build_args={**build_arguments(batch.settings), "BENCH_BUILD": token},
-        labels=own_labels,
+        tar((replace(dockerfile, content=dockerfile.read() + f"\nLABEL {named}\n".encode()), *rest)),
+        build_args={**build_arguments(batch.settings), **build_args},
         network=build_network(batch.settings),
         on_line=log.line,
     )

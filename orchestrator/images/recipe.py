@@ -159,9 +159,8 @@ def _content(spec: ImageSpec, settings: BuildSettings, below: str, inputs: Input
 def _whole(spec: ImageSpec, environment: Step | None, text: str, own_labels: tuple[tuple[str, str], ...]) -> str:
     if environment is None or spec.framework.dockerfile:
         return text
-    content = environment.files[0].content
-    assert isinstance(content, bytes)  # noqa: S101 - rendered above, never a path
-    return f"{content.decode()}\n{image_text(spec, 'environment', own_labels)}"
+    below = environment.files[0].read().decode()
+    return f"{below}\n{image_text(spec, 'environment', own_labels)}"
 
 
 def _indexed(spec: ImageSpec, inputs: Inputs) -> str | None:

@@ -35,7 +35,6 @@ FROM environment
 ENV PYTHONPATH=/opt/bench BENCH_BUILDER=keras_mxnet
 WORKDIR /opt/bench
 ENTRYPOINT ["python", "-m", "benchmarks.run"]
-CMD ["--help"]
 LABEL org.opencontainers.image.title="keras-mxnet 2.2.4.3 on mxnet 1.5.1 (cpu)" \
       org.opencontainers.image.version=2.2.4.3 \
       org.opencontainers.image.base.name=python:3.6-slim-bookworm \

@@ -46,7 +46,6 @@ FROM environment
 ENV PYTHONPATH=/opt/bench BENCH_BUILDER=mxnet
 WORKDIR /opt/bench
 ENTRYPOINT ["python", "-m", "benchmarks.run"]
-CMD ["--help"]
 LABEL org.opencontainers.image.title="mxnet 1.9.1 (4_gpu)" \
       org.opencontainers.image.version=1.9.1 \
       org.opencontainers.image.base.name=registry.corp/mirror/python:3.11-slim \

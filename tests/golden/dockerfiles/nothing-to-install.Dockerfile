@@ -20,7 +20,6 @@ FROM environment
 ENV PYTHONPATH=/opt/bench BENCH_BUILDER=mxnet
 WORKDIR /opt/bench
 ENTRYPOINT ["python", "-m", "benchmarks.run"]
-CMD ["--help"]
 LABEL org.opencontainers.image.title="mxnet 1.9.1 (cpu)" \
       org.opencontainers.image.version=1.9.1 \
       org.opencontainers.image.base.name=python:3.11-slim-bookworm \

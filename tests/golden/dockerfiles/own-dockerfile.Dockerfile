@@ -5,7 +5,6 @@ RUN command -v python3 >/dev/null \
 ENV PYTHONPATH=/opt/bench${PYTHONPATH:+:$PYTHONPATH} BENCH_BUILDER=torch
 WORKDIR /opt/bench
 ENTRYPOINT ["python3", "-m", "benchmarks.run"]
-CMD ["--help"]
 LABEL org.opencontainers.image.title="torch 2.1 (cpu)" \
       org.opencontainers.image.version=2.1 \
       bench.kind=image \

@@ -26,7 +26,6 @@ FROM environment
 ENV PYTHONPATH=/opt/bench BENCH_BUILDER=torch
 WORKDIR /opt/bench
 ENTRYPOINT ["python", "-m", "benchmarks.run"]
-CMD ["--help"]
 LABEL org.opencontainers.image.title="torch 2.13.0 (cpu)" \
       org.opencontainers.image.version=2.13.0 \
       org.opencontainers.image.base.name=python:3.11-slim-bookworm \

@@ -45,7 +45,8 @@ def test_a_release_is_installed_from_the_distribution_of_its_system(
 def test_keras_on_mxnet_holds_both_and_the_pins_of_both() -> None:
     text = dockerfile(Framework("keras-mxnet", "2.2.4.3", backend=Framework("mxnet", "1.5.1")), 0)
 
-    assert all(part in text for part in ("'keras-mxnet>=2.2.4.3,", "'mxnet>=1.5.1,", "'numpy<1.17,<1.24'", "libquadmath0"))
+    parts = ("'keras-mxnet>=2.2.4.3,", "'mxnet>=1.5.1,", "'numpy<1.17,<1.24'", "libquadmath0")
+    assert all(part in text for part in parts)
 
 
 def test_only_cpu_systems_ask_the_index_of_cpu_builds() -> None:

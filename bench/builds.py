@@ -1,0 +1,117 @@
+"""Building: six images made by `orchestrator build -j 2`, against `docker build` of the same six, one after another.
+
+The images hold NumPy on six Pythons: small, and made of what every build is made of (downloads, unpacking, byte code,
+commits of layers). Both sides get the same Dockerfiles and contexts, and nothing that an earlier round has made: the
+build argument at the head of the stage that installs is new each time. Ours is the whole of what the command does:
+looking for what is there, base images by digest, builds, asking each image for its versions, names, and the removal
+of the stage that may hold credentials. What a round has made is removed off the clock.
+"""
+
+import argparse
+import os
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from uuid import uuid4
+
+import docker
+
+from bench.pairs import Ratio, compare, emit, interleave
+from orchestrator import resources
+from orchestrator.catalog import load
+from orchestrator.cli.composition import site_settings
+from orchestrator.domain import BuildSettings, Framework, ImageSpec
+from orchestrator.engine.client import connect
+from orchestrator.engine.images import remove, remove_steps
+from orchestrator.events import ignore
+from orchestrator.images import Built, Recipe, build, labels, recipes
+
+BAR = (0.0, 0.75)
+PYTHONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
+
+
+def six_specs(number: int) -> list[ImageSpec]:
+    """The no-op framework's environment on six Pythons, unlike that of any other round."""
+    catalog = load(resources.IMAGES / "catalog")
+    specs = []
+    for python in PYTHONS:
+        framework = Framework("noop", "1", python=python)
+        environment = replace(
+            catalog.environment(framework, 0), variables=(("BENCH_ROUND", f"{os.getpid()}-{number}"),)
+        )
+        specs.append(ImageSpec("bench-builds/ours", f"{number}-python{python}", "cpu", framework, environment))
+    return specs
+
+
+def ours(client: docker.DockerClient, specs: Sequence[ImageSpec], settings: BuildSettings, scratch: Path) -> float:
+    """Seconds for all six by our builder."""
+    began = time.perf_counter()
+    results = build(specs, settings, client, jobs=2, logs=scratch, listener=ignore, stop=threading.Event())
+    elapsed = time.perf_counter() - began
+    failures = [result for result in results.values() if not isinstance(result, Built)]
+    assert not failures, failures[0]
+    for recipe in recipes(specs, settings):
+        assert recipe.environment is not None
+        for name in (recipe.alias, recipe.reference, recipe.environment.reference):
+            assert remove(client, name), name
+    return elapsed
+
+
+def theirs(client: docker.DockerClient, wanted: Sequence[Recipe], scratch: Path) -> float:
+    """Seconds for all six by `docker build`."""
+    token = uuid4().hex
+    commands = []
+    for recipe in wanted:
+        folder = Path(tempfile.mkdtemp(dir=scratch))
+        for file in recipe.files:
+            path = folder / file.name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(file.read())
+        tag = recipe.alias.replace("/ours:", "/theirs:")
+        commands.append((tag, ["docker", "build", "-t", tag, "--build-arg", f"BENCH_BUILD={token}", str(folder)]))
+    elapsed = 0.0
+    for tag, command in commands:
+        began = time.perf_counter()
+        finished = subprocess.run(command, capture_output=True, text=True, check=False)
+        elapsed += time.perf_counter() - began
+        assert finished.returncode == 0, finished.stdout + finished.stderr
+        assert remove(client, tag), tag
+    assert remove_steps(client, f"{labels.STAGE}={token}") == []
+    return elapsed
+
+
+def measure(pairs: int, scratch: Path) -> Ratio:
+    """Run both sides pair by pair, after one of each that is not counted."""
+    client = connect(os.environ)
+    settings = site_settings(BuildSettings(), None)
+    rounds = count()
+
+    def one_of_ours() -> float:
+        return ours(client, six_specs(next(rounds)), settings, scratch)
+
+    def one_of_theirs() -> float:
+        return theirs(client, recipes(six_specs(next(rounds)), settings), scratch)
+
+    one_of_ours()
+    one_of_theirs()
+    values = interleave(one_of_ours, one_of_theirs, pairs)
+    client.close()
+    return compare(
+        "wall time of six images", "`build -j 2`", "`docker build`, one after another", values, bar=BAR, unit="s"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.builds", description=__doc__)
+    parser.add_argument("--pairs", type=int, default=20)
+    with tempfile.TemporaryDirectory(prefix="bench-builds-") as scratch:
+        emit([measure(parser.parse_args().pairs, Path(scratch))])
+
+
+if __name__ == "__main__":
+    main()
