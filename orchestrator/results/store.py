@@ -2,6 +2,7 @@
 
 import json
 import os
+import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,16 +25,26 @@ class InvalidResultError(ValueError):
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write `text` so that a reader, or a power cut, sees the old file or the new one, never a part."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    """Write `text` so that a reader, or a power cut, sees the old file or the new one, never a part.
+
+    Raises `HostError` where that cannot be done.
+    """
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
-        with beside.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
+        # What was measured can write into its own folder: a link it has planted there must not be followed.
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
+        try:
+            with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123 -- a descriptor, not a path
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            if path.is_dir() and not path.is_symlink():
+                path.rename(path.with_name(f"{path.name}.aside-{secrets.token_hex(4)}"))
+            beside.replace(path)
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            raise
     except OSError as error:
-        beside.unlink(missing_ok=True)
         raise HostError(f"{path}: cannot be written: {error.strerror}; free some space or choose --results") from error
 
 

@@ -139,3 +139,25 @@ def test_a_second_orchestrator_is_told_to_wait(tmp_path: Path) -> None:
 
     with run.lock(), pytest.raises(HostError, match="another orchestrator is writing this run"):
         store.Run(tmp_path).lock()
+
+
+def test_a_folder_that_stands_where_a_file_belongs_is_moved_aside_not_lost(tmp_path: Path) -> None:
+    path = tmp_path / "outcome.json"
+    path.mkdir()
+    (path / "something").write_text("kept")
+
+    store.write_atomically(path, "new")
+
+    assert path.read_text() == "new"
+    assert [file.read_text() for file in tmp_path.glob("outcome.json.aside-*/something")] == ["kept"]
+
+
+def test_a_planted_link_is_replaced_and_never_written_through(tmp_path: Path) -> None:
+    target = tmp_path / "precious"
+    target.write_text("precious")
+    path = tmp_path / "outcome.json"
+    path.symlink_to(target)
+
+    store.write_atomically(path, "new")
+
+    assert (target.read_text(), path.read_text(), path.is_symlink()) == ("precious", "new", False)
