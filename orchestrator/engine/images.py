@@ -151,7 +151,7 @@ class Builds:
         stream = CancellableStream(_messages(response), response)
         self._streams.add(stream)
         try:
-            return _follow(stream, on_line)
+            return follow(stream, on_line)
         except requests.exceptions.RequestException as error:
             raise BuildError("stopped" if self._stopped else _line(str(error))) from error
         finally:
@@ -165,16 +165,22 @@ def _messages(response: requests.Response) -> Iterator[dict[str, Any]]:
             yield json.loads(line)
 
 
-def _follow(messages: Iterable[dict[str, Any]], on_line: Callable[[str], None]) -> str:
-    image_id = ""
+def follow(messages: Iterable[dict[str, Any]], on_line: Callable[[str], None]) -> str:
+    """Read what the engine says of a build to its end, and return the id of the image.
+
+    Raises `BuildError` where it says that the build failed, or breaks off: it names the image of every stage that it
+    finishes, so that an id alone does not mean that the build was.
+    """
+    image_id, finished = "", False
     for message in messages:
         if "error" in message:
             raise BuildError(str(message["error"]).strip())
         for line in str(message.get("stream") or message.get("status") or "").splitlines():
             on_line(line)
+            finished = finished or line.startswith("Successfully built ")
         image_id = str((message.get("aux") or {}).get("ID") or image_id)
-    if not image_id:
-        raise BuildError("stopped")
+    if not (finished and image_id):
+        raise BuildError("the engine broke off")
     return image_id
 
 

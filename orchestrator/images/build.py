@@ -19,7 +19,7 @@ from orchestrator.images.recipe import Recipe, gather, left_out, render
 from orchestrator.processes import Stop
 
 _TICK_S = 0.2
-_STALE = timedelta(hours=6)
+_STALE = timedelta(hours=1)
 
 
 def recipes(specs: Sequence[ImageSpec], settings: BuildSettings, *, architecture: str = "amd64") -> tuple[Recipe, ...]:

@@ -29,7 +29,8 @@ from orchestrator.images.settings import build_arguments, build_network, redacte
 
 STOPPED = "stopped"
 _LINES = 2000
-_SWEEPS = 25
+_SWEEPS = 50
+_QUIET_SWEEPS = 10
 _SWEEP_PAUSE_S = 0.2
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -98,14 +99,16 @@ def make_group(group: Sequence[Recipe], batch: Batch) -> list[Built | BuildFailu
                 shared = result if is_shared and isinstance(result, BuildFailure) else None
                 results.append(result)
     finally:
-        _sweep(batch.client, token)
+        _sweep(batch, token)
     return results
 
 
-def _sweep(client: docker.DockerClient, token: str) -> None:
-    # The engine notices only after a moment that a stopped build has nobody waiting for it.
+def _sweep(batch: Batch, token: str) -> None:
+    quiet = 0
     for _ in range(_SWEEPS):
-        if not engine.remove_steps(client, f"{labels.STAGE}={token}"):
+        quiet = 0 if engine.remove_steps(batch.client, f"{labels.STAGE}={token}") else quiet + 1
+        # The engine ends a stopped build only after a moment, and may still finish the step that it was at.
+        if quiet > (_QUIET_SWEEPS if batch.builds.stopped else 0):
             return
         time.sleep(_SWEEP_PAUSE_S)
 

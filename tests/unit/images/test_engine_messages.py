@@ -1,0 +1,29 @@
+"""What the engine says of a build."""
+
+import pytest
+
+from orchestrator.engine.images import BuildError, follow
+
+STAGE = {"aux": {"ID": "sha256:stage"}}
+IMAGE = {"aux": {"ID": "sha256:image"}}
+END = {"stream": "Successfully built 0123456789ab\n"}
+
+
+def test_a_build_that_ends_gives_the_id_of_its_last_stage_and_every_line() -> None:
+    lines: list[str] = []
+
+    image_id = follow([{"stream": "Step 1/2\n"}, STAGE, {"stream": "one\ntwo\n"}, IMAGE, END], lines.append)
+
+    assert image_id == "sha256:image"
+    assert lines == ["Step 1/2", "one", "two", "Successfully built 0123456789ab"]
+
+
+def test_a_build_that_breaks_off_after_a_stage_is_no_image() -> None:
+    """Else the stage that holds credentials would be taken for the environment when a build is stopped behind it."""
+    with pytest.raises(BuildError, match="the engine broke off"):
+        follow([{"stream": "Step 1/2\n"}, STAGE], lambda line: None)
+
+
+def test_a_build_that_fails_gives_the_engines_words() -> None:
+    with pytest.raises(BuildError, match="returned a non-zero code: 1"):
+        follow([STAGE, {"error": "The command returned a non-zero code: 1\n"}], lambda line: None)
