@@ -70,7 +70,7 @@ def _docker(client: Client, settings: BuildSettings) -> Chosen:
 
 
 def _venv(settings: BuildSettings) -> Chosen:
-    return Chosen(VenvRuntime(composition.cache_folder() / "environments", settings, os.environ))
+    return Chosen(VenvRuntime(composition.cache_folder(), settings, os.environ))
 
 
 def _runnable(plan: Plan, here: Inventory) -> tuple[ImageSpec, ...]:
