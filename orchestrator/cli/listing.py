@@ -28,6 +28,7 @@ class SchemaName(StrEnum):
     RESULT = "result"
     OUTCOME = "outcome"
     RUN = "run"
+    ENVIRONMENTS = "environments"
 
 
 def register(app: typer.Typer) -> None:

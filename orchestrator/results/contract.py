@@ -3,11 +3,12 @@
 SI units in key names, raw samples, never a summary. A newer schema is refused, an older one upgraded stepwise.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from orchestrator.domain import Mode
+from orchestrator.domain import Mode, Status
 
 SCHEMA: Literal[1] = 1
 
@@ -133,3 +134,37 @@ class RunRecord(_Strict):
     plan: dict[str, Any]
     matrix: dict[str, Any]
     """The long form, build settings without credentials."""
+
+
+class EnvironmentRecord(_Strict):
+    """What one environment was made of, or why there is none."""
+
+    image: str
+    """`ImageSpec.name`."""
+    status: Status
+    """`ok`, or how its making ended."""
+    reason: str = ""
+    """One line; empty only when `ok`."""
+    reference: str | None = None
+    """What cells were launched by: the image's content tag, or the path of an interpreter."""
+    image_id: str | None = None
+    base_digest: str | None = None
+    """`name@sha256:…` of the base image, or its id where it came from no registry; None where there is no image."""
+    versions: dict[str, str] = {}
+    """Distributions it holds, as it was asked."""
+    log: str | None = None
+    """Of a making that failed, relative to the run's folder."""
+
+
+class EnvironmentsRecord(_Strict):
+    """`environments.json`: every environment that the run asked for; two of one image where it was made anew."""
+
+    schema_: Literal[1] = Field(SCHEMA, alias="schema")
+    environments: tuple[EnvironmentRecord, ...] = ()
+
+    def merged(self, later: Sequence[EnvironmentRecord]) -> "EnvironmentsRecord":
+        """Add what a later making says: what was made stays unless it is the same, what failed is superseded."""
+        again = {entry.image for entry in later}
+        kept = [entry for entry in self.environments if entry.status is Status.OK or entry.image not in again]
+        by_content = {(entry.image, entry.reference, entry.image_id): entry for entry in (*kept, *later)}
+        return EnvironmentsRecord(environments=tuple(by_content.values()))

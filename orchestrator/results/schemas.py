@@ -5,10 +5,16 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from orchestrator.domain import Outcome
-from orchestrator.results.contract import Request, Result, RunRecord
+from orchestrator.results.contract import EnvironmentsRecord, Request, Result, RunRecord
 
-NAMES = ("request", "result", "outcome", "run")
-_TYPES: dict[str, Any] = {"request": Request, "result": Result, "outcome": Outcome, "run": RunRecord}
+NAMES = ("request", "result", "outcome", "run", "environments")
+_TYPES: dict[str, Any] = {
+    "request": Request,
+    "result": Result,
+    "outcome": Outcome,
+    "run": RunRecord,
+    "environments": EnvironmentsRecord,
+}
 
 
 def contract_schema(name: str) -> dict[str, Any]:

@@ -3,21 +3,29 @@
 import json
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from filelock import FileLock, Timeout
 from pydantic import TypeAdapter, ValidationError
 
 from orchestrator.domain import Cell, Outcome, Plan
 from orchestrator.errors import HostError, InputError
-from orchestrator.results.contract import SCHEMA, Request, Result, RunRecord
+from orchestrator.results.contract import (
+    SCHEMA,
+    EnvironmentRecord,
+    EnvironmentsRecord,
+    Request,
+    Result,
+    RunRecord,
+)
 
 MAX_RESULT_BYTES = 64 * 1024 * 1024
 _PLAN = TypeAdapter(Plan)
 _OUTCOME = TypeAdapter(Outcome)
+_Record = TypeVar("_Record", RunRecord, EnvironmentsRecord)
 
 
 class InvalidResultError(ValueError):
@@ -109,17 +117,9 @@ class Run:
         """Read `run.json`; raises `InputError` where it is missing, broken or newer than this program."""
         path = self.folder / "run.json"
         try:
-            document = json.loads(path.read_bytes())
-            schema = document.get("schema", 0)
-            if schema > SCHEMA:
-                raise InputError(
-                    f"{path}: schema {schema} is newer than this orchestrator reads ({SCHEMA}): upgrade it"
-                )
-            return RunRecord.model_validate(document)
+            return _read_record(path, RunRecord, "a run record")
         except FileNotFoundError:
             raise InputError(f"{path}: no such run; `orchestrator runs` lists what there is") from None
-        except (OSError, ValueError, AttributeError, TypeError) as error:
-            raise InputError(f"{path}: not a run record: {str(error).splitlines()[0]}") from error
 
     def plan(self) -> Plan:
         """The plan as it was frozen when the run began."""
@@ -132,6 +132,18 @@ class Run:
         except OSError as error:
             raise HostError(f"{self.folder}: cannot be made: {error.strerror}; choose another --results") from error
         write_atomically(self.folder / "run.json", record.model_dump_json(by_alias=True, indent=1) + "\n")
+
+    def environments(self) -> EnvironmentsRecord:
+        """Read `environments.json`, empty where none was provided yet; raises `InputError` like `record`."""
+        try:
+            return _read_record(self.folder / "environments.json", EnvironmentsRecord, "a record of environments")
+        except FileNotFoundError:
+            return EnvironmentsRecord()
+
+    def write_environments(self, provided: Sequence[EnvironmentRecord]) -> None:
+        """Add what was provided now to what `environments.json` holds from before."""
+        text = self.environments().merged(provided).model_dump_json(by_alias=True, indent=1) + "\n"
+        write_atomically(self.folder / "environments.json", text)
 
     def prepare(self, request: Request) -> Path:
         """Make the folder of one repeat with its `request.json`, and return it."""
@@ -180,6 +192,20 @@ class Run:
         except Timeout:
             raise HostError(f"{self.folder}: another orchestrator is writing this run; wait for it") from None
         return lock
+
+
+def _read_record(path: Path, kind: type[_Record], called: str) -> _Record:
+    """Read one of the host's own files; raises `FileNotFoundError`, or `InputError` where it is broken or newer."""
+    try:
+        document = json.loads(path.read_bytes())
+        schema = document.get("schema", 0)
+        if schema > SCHEMA:
+            raise InputError(f"{path}: schema {schema} is newer than this orchestrator reads ({SCHEMA}): upgrade it")
+        return kind.model_validate(document)
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        raise InputError(f"{path}: not {called}: {str(error).splitlines()[0]}") from error
 
 
 def runs(results: Path) -> list[Run]:

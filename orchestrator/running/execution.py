@@ -9,7 +9,7 @@ from orchestrator.devices import Allocation, Inventory, NoDevice, allocate
 from orchestrator.domain import Cell, Outcome, Plan, Status
 from orchestrator.events import Listener, PhaseChanged, RepeatFinished, RepeatStarted, RunStarted
 from orchestrator.processes import BoundedLog, StartError, Stop, tail
-from orchestrator.results.contract import Request, Result
+from orchestrator.results.contract import EnvironmentRecord, Request, Result
 from orchestrator.results.store import Run
 from orchestrator.running.classify import Verdict, classify, throughput, worth_a_retry
 from orchestrator.running.folders import LOG, PhaseWatch, answer, set_aside
@@ -88,12 +88,27 @@ class _Execution:
         images = [image for image in self._plan.images if image.name in wanted]
         if not images or self._with.stop.is_set():
             return {}
-        return self._with.runtime.provide(
+        provided = self._with.runtime.provide(
             images,
             jobs=self._policy.jobs,
             logs=self._with.run.folder / "builds",
             listener=self._with.listener,
             stop=self._with.stop,
+        )
+        self._with.run.write_environments([self._environment(each) for each in provided.values()])
+        return provided
+
+    def _environment(self, provided: Ready | Unavailable) -> EnvironmentRecord:
+        if isinstance(provided, Unavailable):
+            log = self._relative(provided.log) if provided.log else None
+            return EnvironmentRecord(image=provided.image, status=provided.status, reason=provided.reason, log=log)
+        return EnvironmentRecord(
+            image=provided.image,
+            status=Status.OK,
+            reference=provided.handle,
+            image_id=provided.image_id,
+            base_digest=provided.base_digest,
+            versions=dict(provided.versions),
         )
 
     def _one(

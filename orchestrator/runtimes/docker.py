@@ -1,6 +1,8 @@
 """Cells in containers: one image per environment, one fresh container per repeat."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import docker
@@ -8,9 +10,10 @@ import docker
 from orchestrator.domain import BuildSettings, ImageSpec, Status
 from orchestrator.engine import containers
 from orchestrator.engine.containers import ContainerSpec
+from orchestrator.engine.images import BuildError, ask
 from orchestrator.events import Listener, Notice
 from orchestrator.images.build import base_problems, build, missing, present, recipes
-from orchestrator.images.making import BuildFailure, Built
+from orchestrator.images.making import BuildFailure, Built, verified
 from orchestrator.processes import StartError, Stop, Watch
 from orchestrator.runtimes import ownership
 from orchestrator.runtimes.model import STOPPED, Ended, Provided, Ready, Task, Unavailable
@@ -38,7 +41,19 @@ class DockerRuntime:
         if left:
             listener(Notice(f"removed {left} container{'s' if left > 1 else ''} of an orchestrator that was killed"))
         built = build(images, self._settings, self._client, jobs=jobs, logs=logs, listener=listener, stop=stop)
-        return {name: _provided(result) for name, result in built.items()}
+        specs = {image.name: image for image in images}
+        with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
+            known = pool.map(lambda result: self._asked(specs[result.image], result, stop), built.values())
+            return {result.image: _provided(result) for result in known}
+
+    def _asked(self, spec: ImageSpec, built: Built | BuildFailure, stop: Stop) -> Built | BuildFailure:
+        """Ask an image that was there already what it holds; a wrong answer is left to show when it is launched."""
+        if isinstance(built, BuildFailure) or built.versions or stop.is_set():
+            return built
+        try:
+            return replace(built, versions=verified(spec, ask(self._client, built.image_id, ["--versions"])))
+        except BuildError:
+            return built
 
     def launch(self, task: Task, *, stop: Stop, watch: Watch) -> Ended:
         """Run one task in a container of its own, which is gone afterwards."""
@@ -101,6 +116,6 @@ def _signal(exit_code: int | None) -> int | None:
 
 def _provided(built: Built | BuildFailure) -> Ready | Unavailable:
     if isinstance(built, Built):
-        return Ready(built.image, built.reference, built.versions, built.image_id)
+        return Ready(built.image, built.reference, built.versions, built.image_id, built.base_digest or None)
     status = Status.NOT_RUN if built.reason == STOPPED else Status.BUILD_FAILED
     return Unavailable(built.image, status, built.reason, built.log)

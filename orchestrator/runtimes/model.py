@@ -25,6 +25,8 @@ class Ready:
     versions: tuple[tuple[str, str], ...] = ()
     """Distributions it holds, as it was asked."""
     image_id: str | None = None
+    base_digest: str | None = None
+    """Of the image that this one stands on; None where there is none."""
     variables: tuple[tuple[str, str], ...] = ()
     """What the framework needs in its environment, where the handle does not carry it."""
 

@@ -28,7 +28,7 @@ from orchestrator.domain import (
 from orchestrator.events import ignore
 from orchestrator.results.store import Run, read_result
 from orchestrator.running import Surroundings, execute
-from orchestrator.runtimes import DockerRuntime, image_problems, this_process
+from orchestrator.runtimes import DockerRuntime, Ready, image_problems, this_process
 
 pytestmark = pytest.mark.docker
 
@@ -63,6 +63,26 @@ def test_a_noop_cell_is_built_launched_and_measured(
     assert result.facts["python"].startswith("3.11")
     assert sum(block.steps for block in result.blocks) >= 20
     assert outcome.image_id == engine.images.get(spec().name).id
+    (made,) = Run(tmp_path).environments().environments
+    assert (made.image, made.image_id) == (spec().name, outcome.image_id)
+    assert made.reference is not None
+    assert engine.images.get(made.reference).id == outcome.image_id
+    assert made.base_digest is not None
+    assert made.base_digest.split("@")[-1].startswith("sha256:")
+    assert made.versions == result.facts["versions"]
+
+
+def test_an_image_that_is_there_already_is_asked_what_it_holds(
+    engine: docker.DockerClient, settings: BuildSettings, tmp_path: Path
+) -> None:
+    runtime = DockerRuntime(engine, settings, user="0:0", owner=this_process())
+    first, again = (
+        runtime.provide([spec()], jobs=1, logs=tmp_path, listener=ignore, stop=threading.Event()) for _ in range(2)
+    )
+
+    assert isinstance(again[spec().name], Ready)
+    assert again == first
+    assert "numpy" in dict(again[spec().name].versions)
 
 
 def test_a_base_image_that_is_nowhere_is_named_before_anything_is_built(

@@ -21,7 +21,7 @@ from orchestrator.domain import (
 )
 from orchestrator.errors import HostError, InputError
 from orchestrator.results import store
-from orchestrator.results.contract import Request, RunRecord
+from orchestrator.results.contract import EnvironmentRecord, Request, RunRecord
 
 MXNET = Framework("mxnet", "1.5.1", python="3.11")
 CELL = Cell(
@@ -161,3 +161,59 @@ def test_a_planted_link_is_replaced_and_never_written_through(tmp_path: Path) ->
     store.write_atomically(path, "new")
 
     assert (target.read_text(), path.read_text(), path.is_symlink()) == ("precious", "new", False)
+
+
+MADE = EnvironmentRecord(
+    image=CELL.image, status=Status.OK, reference=f"{CELL.image}-1", image_id="sha256:1", base_digest="python@sha256:b",
+    versions={"mxnet": "1.5.1"},
+)  # fmt: skip
+BROKEN = EnvironmentRecord(image=CELL.image, status=Status.BUILD_FAILED, reason="no route to the index")
+
+
+def test_a_run_that_provided_nothing_has_no_environments(tmp_path: Path) -> None:
+    assert store.Run(tmp_path).environments().environments == ()
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "kept"),
+    [
+        ([MADE], [MADE], [MADE]),
+        ([BROKEN], [MADE], [MADE]),
+        ([MADE], [BROKEN], [MADE, BROKEN]),
+        ([MADE], [MADE.model_copy(update={"image": "other"})], [MADE, MADE.model_copy(update={"image": "other"})]),
+        (
+            [MADE],
+            [MADE.model_copy(update={"image_id": "sha256:2"})],
+            [MADE, MADE.model_copy(update={"image_id": "sha256:2"})],
+        ),
+        ([BROKEN], [], [BROKEN]),
+    ],
+)
+def test_a_resumed_run_forgets_no_environment_that_was_made(
+    tmp_path: Path, earlier: list[EnvironmentRecord], later: list[EnvironmentRecord], kept: list[EnvironmentRecord]
+) -> None:
+    """Cells were measured in it; what failed is superseded by what a later making says."""
+    run = store.Run(tmp_path)
+
+    run.write_environments(earlier)
+    run.write_environments(later)
+
+    assert list(run.environments().environments) == kept
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[]", "not a record of environments"),
+        ('{"schema": 1, "environments": [{"image": 1}]}', "not a record of environments"),
+        ('{"schema": 2}', "schema 2 is newer than this orchestrator reads (1): upgrade it"),
+    ],
+)
+def test_broken_environments_are_bad_input_with_their_place(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "environments.json").write_text(content)
+
+    with pytest.raises(InputError) as caught:
+        store.Run(tmp_path).environments()
+
+    assert str(tmp_path / "environments.json") in str(caught.value)
+    assert message in str(caught.value)

@@ -19,6 +19,11 @@ FRAMEWORK = Framework("fake", "1", python="3.11")
 SPEC = ImageSpec("bench/fake", "1-cpu", "cpu", FRAMEWORK, Environment("fakebuilder", "3.11"))
 NOW = datetime(2026, 11, 21, 15, 30, tzinfo=UTC)
 
+
+def ready(image: ImageSpec) -> Ready:
+    return Ready(image.name, "handle", (("fake", "1"),), "sha256:1", "python@sha256:b")
+
+
 Behaviour = Callable[[Task, dict[str, object], Watch], Ended]
 
 
@@ -78,7 +83,7 @@ class FakeRuntime:
         self, images: Sequence[ImageSpec], *, jobs: int, logs: Path, listener: Listener, stop: Stop
     ) -> Provided:
         self.provided += [image.name for image in images]
-        return {image.name: self.unavailable.get(image.name) or Ready(image.name, "handle") for image in images}
+        return {image.name: self.unavailable.get(image.name) or ready(image) for image in images}
 
     def launch(self, task: Task, *, stop: Stop, watch: Watch) -> Ended:
         request: dict[str, object] = json.loads((task.folder / "request.json").read_text())

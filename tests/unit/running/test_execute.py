@@ -12,6 +12,7 @@ from orchestrator.domain import Cell, Outcome, Plan, Status, System
 from orchestrator.errors import HostError
 from orchestrator.events import PhaseChanged, RepeatFinished, RepeatStarted, RunStarted
 from orchestrator.processes import Cause, StartError, Watch
+from orchestrator.results.contract import EnvironmentRecord, EnvironmentsRecord
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, execute, order
 from orchestrator.runtimes import Ended, Task, Unavailable
@@ -98,6 +99,29 @@ def test_a_failed_build_marks_every_cell_of_its_image_and_the_rest_go_on(tmp_pat
         ("fake-1-cpu/a", "no such package", "builds/fake.log")
     ] * 2
     assert statuses([one for one in outcomes if one.cell_id == "fake-1-cpu/b"]) == [Status.OK]
+
+
+def test_what_every_environment_was_made_of_is_on_record_before_anything_is_launched(tmp_path: Path) -> None:
+    other = replace(SPEC, alias="2-cpu")
+    run = Run(tmp_path / "run")
+    broken = Unavailable(other.name, Status.BUILD_FAILED, "no such package", run.folder / "builds/fake.log")
+    seen: list[EnvironmentsRecord] = []
+
+    def looking(task: Task, request: dict[str, object], watch: Watch) -> Ended:
+        seen.append(run.environments())
+        return measured(task, request, watch)
+
+    runtime = FakeRuntime([looking], unavailable={other.name: broken})
+    carry_out(run.folder, runtime, a_plan(a_cell("a"), a_cell("b", image=other.name), images=(SPEC, other)))
+
+    made = EnvironmentRecord(
+        image=SPEC.name, status=Status.OK, reference="handle", image_id="sha256:1", base_digest="python@sha256:b",
+        versions={"fake": "1"},
+    )  # fmt: skip
+    failed = EnvironmentRecord(
+        image=other.name, status=Status.BUILD_FAILED, reason="no such package", log="builds/fake.log"
+    )
+    assert [record.environments for record in seen] == [(made, failed)]
 
 
 def test_a_plan_without_a_cells_image_ends_as_build_failed_not_as_a_traceback(tmp_path: Path) -> None:

@@ -223,8 +223,9 @@ def test_a_system_that_names_no_cpus_is_not_confined_to_any(tmp_path: Path) -> N
 def test_what_the_images_part_says_becomes_what_the_run_needs(tmp_path: Path) -> None:
     log = tmp_path / "log"
 
-    assert _provided(Built("i", "sha256:1", "i:1-abc", versions=(("a", "1"),))) == Ready(
-        "i", "i:1-abc", (("a", "1"),), "sha256:1"
+    assert _provided(Built("i", "sha256:1", "i:1-abc", "python@sha256:b", versions=(("a", "1"),))) == Ready(
+        "i", "i:1-abc", (("a", "1"),), "sha256:1", "python@sha256:b"
     )
+    assert _provided(Built("i", "sha256:1", "i:1-abc")) == Ready("i", "i:1-abc", (), "sha256:1", None)
     assert _provided(BuildFailure("i", "no room", log)) == Unavailable("i", Status.BUILD_FAILED, "no room", log)
     assert _provided(BuildFailure("i", "stopped")) == Unavailable("i", Status.NOT_RUN, "stopped")
