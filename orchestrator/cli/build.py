@@ -1,5 +1,6 @@
 """`build`: the images alone, for this host or another."""
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Annotated
@@ -37,8 +38,11 @@ def build(
     if render is not None:
         _render(prepared, render)
         return
-    client = connect(os.environ)
-    with stop_on_signals() as stop, views.follow(quiet=json) as listener:
+    with (
+        contextlib.closing(connect(os.environ)) as client,
+        stop_on_signals() as stop,
+        views.follow(quiet=json) as listener,
+    ):
         built = images.build(
             prepared.plan.images,
             prepared.settings,

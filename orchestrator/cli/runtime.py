@@ -60,6 +60,8 @@ def _automatic(plan: Plan, settings: BuildSettings, here: Inventory, listener: L
     listener(Notice(choice.notice))
     if client is not None and choice.name == RuntimeName.DOCKER:
         return _docker(client, settings)
+    if client is not None:
+        client.close()
     return _venv(settings)
 
 
