@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from orchestrator.analysis.estimates import Estimate, estimate, variation
-from orchestrator.results.contract import Block, Result
+from orchestrator.results.contract import Block, Result, steady_blocks
 
 PHASES = ("create", "import", "build", "first_step", "warmup", "steady", "latency")
 """Where a container's life goes, in order; `create` is measured by the host."""
@@ -33,8 +33,50 @@ def percentiles(step_s: Sequence[float]) -> Percentiles | None:
 
 
 def repeat_value(blocks: Sequence[Block]) -> float:
-    """Throughput of one repeat in samples/s: the median over its timed blocks of samples ÷ wall time."""
+    """Throughput of one repeat in samples/s: the median over the blocks that count of samples ÷ wall time."""
     return float(np.median([block.samples / block.wall_s for block in blocks]))
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatEpochs:
+    """Total time of one epoch run: a metric of its own."""
+
+    epoch_s: tuple[float, ...]
+    """Wall time of each epoch, in order."""
+    total_s: float
+    """The first step, which came before the first epoch, and all epochs."""
+    after_first_s: float | None
+    """All epochs but the first; None where there is only one."""
+
+
+def repeat_epochs(result: Result) -> RepeatEpochs:
+    """Add up the epochs of a result whose timed blocks are epochs."""
+    epoch_s = tuple(block.wall_s for block in result.blocks)
+    after_first_s = sum(epoch_s[1:]) if len(epoch_s) > 1 else None
+    return RepeatEpochs(epoch_s, result.first_step.wall_s + sum(epoch_s), after_first_s)
+
+
+@dataclass(frozen=True, slots=True)
+class Epochs:
+    """Total time of the epoch runs of one cell, estimated from its repeats."""
+
+    epoch_s: tuple[float, ...]
+    """Wall time of each epoch that all repeats have, in order: the geometric mean over the repeats."""
+    total_s: Estimate
+    after_first_s: Estimate | None
+
+
+def epoch_totals(repeats: Sequence[RepeatEpochs]) -> Epochs | None:
+    """Estimate the total time of a cell, with and without the first epoch; None without repeats."""
+    if not repeats:
+        return None
+    rest = [repeat.after_first_s for repeat in repeats if repeat.after_first_s is not None]
+    each = zip(*(repeat.epoch_s for repeat in repeats), strict=False)
+    return Epochs(
+        epoch_s=tuple(estimate(times).value for times in each),
+        total_s=estimate([repeat.total_s for repeat in repeats]),
+        after_first_s=estimate(rest) if rest else None,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +85,9 @@ class RepeatMeasurement:
 
     samples_per_s: float
     block_variation: float | None
-    """Coefficient of variation over the timed blocks."""
+    """Coefficient of variation over the blocks that count, as in `samples_per_s`."""
     cpu_cores: float
-    """CPU time ÷ wall time over the timed blocks: how many cores were busy."""
+    """CPU time ÷ wall time over the same blocks: how many cores were busy."""
     phases_s: tuple[tuple[str, float], ...]
     peak_rss_bytes: int
     peak_device_bytes: int | None
@@ -55,16 +97,21 @@ class RepeatMeasurement:
     parameters: int
     multiply_adds: int
     """Per sample, forward pass."""
+    epochs: RepeatEpochs | None = None
+    """None where steps were timed."""
 
 
-def repeat_measurement(result: Result, create_s: float | None) -> RepeatMeasurement:
-    """Summarise the raw samples of one repeat; `create_s` is the host's time to start the container, if known."""
-    rates = [block.samples / block.wall_s for block in result.blocks]
+def repeat_measurement(result: Result, create_s: float | None, *, in_epochs: bool = False) -> RepeatMeasurement:
+    """Summarise the raw samples of one repeat; `create_s` is the host's time to start the container, if known.
+
+    With `in_epochs` each timed block is an epoch, and the steady state begins with the second.
+    """
+    counted = steady_blocks(result.blocks, epochs=in_epochs)
     inside = [(phase, float(getattr(result.phases, f"{phase}_s"))) for phase in PHASES[1:]]
     return RepeatMeasurement(
-        samples_per_s=repeat_value(result.blocks),
-        block_variation=variation(rates),
-        cpu_cores=sum(block.cpu_s for block in result.blocks) / sum(block.wall_s for block in result.blocks),
+        samples_per_s=repeat_value(counted),
+        block_variation=variation([block.samples / block.wall_s for block in counted]),
+        cpu_cores=sum(block.cpu_s for block in counted) / sum(block.wall_s for block in counted),
         phases_s=(*([("create", create_s)] if create_s is not None else []), *inside),
         peak_rss_bytes=result.memory.peak_rss_bytes,
         peak_device_bytes=result.memory.peak_device_bytes,
@@ -73,6 +120,7 @@ def repeat_measurement(result: Result, create_s: float | None) -> RepeatMeasurem
         last_loss=result.loss.last if result.loss else None,
         parameters=result.model.parameters,
         multiply_adds=result.model.multiply_adds,
+        epochs=repeat_epochs(result) if in_epochs else None,
     )
 
 
@@ -102,6 +150,8 @@ class Measurement:
     multiply_adds: int
     step_s: tuple[float, ...]
     """Step times pooled over the repeats, for drawing: sorted, thinned evenly when there are many."""
+    epochs: Epochs | None = None
+    """None where steps were timed."""
 
 
 def measurement(repeats: Sequence[RepeatMeasurement]) -> Measurement:
@@ -125,6 +175,7 @@ def measurement(repeats: Sequence[RepeatMeasurement]) -> Measurement:
         parameters=repeats[0].parameters,
         multiply_adds=repeats[0].multiply_adds,
         step_s=thin(pooled),
+        epochs=epoch_totals([repeat.epochs for repeat in repeats if repeat.epochs is not None]),
     )
 
 

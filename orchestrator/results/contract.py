@@ -62,6 +62,14 @@ class Block(_Strict):
     """CPU time of the process over all its threads: as itself, never as wall time."""
 
 
+def steady_blocks(blocks: Sequence[Block], *, epochs: bool) -> Sequence[Block]:
+    """Pick the timed blocks that a throughput is made of: all, or of several `epochs` those after the first.
+
+    The first epoch meets cold caches and allocators. Where it is the only one, it has to stand for itself.
+    """
+    return blocks[1:] if epochs and len(blocks) > 1 else blocks
+
+
 class Phases(_Strict):
     """Where a container's life went, in order; `create` is the host's to measure and stands in the outcome."""
 

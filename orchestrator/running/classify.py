@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from orchestrator.domain import Status
 from orchestrator.processes import Cause, last_line
-from orchestrator.results.contract import Request, Result
+from orchestrator.results.contract import Request, Result, steady_blocks
 from orchestrator.results.store import InvalidResultError
 from orchestrator.runtimes import STOPPED, Ended, Task
 
@@ -62,9 +62,10 @@ def discrepancy(request: Request, result: Result) -> str:
     return ""
 
 
-def throughput(result: Result) -> float:
-    """The value of a repeat: the median over its blocks of samples/s."""
-    return statistics.median(block.samples / block.wall_s for block in result.blocks)
+def throughput(result: Result, *, epochs: bool) -> float:
+    """The value of a repeat in samples/s: the median over its blocks, of an epoch run those after the first."""
+    counted = steady_blocks(result.blocks, epochs=epochs)
+    return statistics.median(block.samples / block.wall_s for block in counted)
 
 
 def worth_a_retry(status: Status, exit_code: int | None) -> bool:

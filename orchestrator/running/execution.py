@@ -80,7 +80,8 @@ class _Execution:
             outcome, result = self._one(cell, repeat, position, provided, failed)
             if self._policy.fail_fast and outcome.status.is_failure and outcome.status is not cell.expect:
                 failed = failed or cell.id
-            self._with.listener(RepeatFinished(outcome, throughput(result) if result else None))
+            reached = throughput(result, epochs=cell.duration.epochs is not None) if result else None
+            self._with.listener(RepeatFinished(outcome, reached))
             yield outcome
 
     def _provide(self, todo: Sequence[Repeat]) -> Provided:

@@ -1,8 +1,16 @@
 import numpy as np
 import pytest
 
-from orchestrator.analysis import measurement, percentiles, repeat_measurement, repeat_value, thin
-from orchestrator.results.contract import Block
+from orchestrator.analysis import (
+    RepeatEpochs,
+    estimate,
+    measurement,
+    percentiles,
+    repeat_measurement,
+    repeat_value,
+    thin,
+)
+from orchestrator.results.contract import Block, Result
 from tests.unit.reporting import synthetic
 
 
@@ -12,6 +20,46 @@ def block(samples: int, wall_s: float) -> Block:
 
 def test_a_repeats_value_is_the_median_over_its_blocks_of_samples_over_wall_time() -> None:
     assert repeat_value([block(100, 1.0), block(100, 0.5), block(100, 0.1)]) == pytest.approx(200)
+
+
+def epoch_run(*epoch_s: float) -> Result:
+    cell = synthetic.cell(synthetic.TORCH, epochs=len(epoch_s))
+    blocks = tuple(block(1000, wall_s) for wall_s in epoch_s)
+    return synthetic.result(cell, 0, 1000).model_copy(update={"blocks": blocks, "first_step": block(10, 0.5)})
+
+
+def test_an_epoch_runs_value_is_that_of_its_steady_state_and_the_first_epoch_stands_apart() -> None:
+    found = repeat_measurement(epoch_run(4.0, 2.0, 2.5, 2.0), None, in_epochs=True)
+
+    assert found.samples_per_s == pytest.approx(500)
+    assert found.block_variation == pytest.approx(np.std([500, 400, 500], ddof=1) / np.mean([500, 400, 500]))
+    assert found.epochs == RepeatEpochs((4.0, 2.0, 2.5, 2.0), total_s=11.0, after_first_s=6.5)
+
+
+def test_a_single_epoch_stands_for_itself_and_leaves_no_total_without_it() -> None:
+    found = repeat_measurement(epoch_run(4.0), None, in_epochs=True)
+
+    assert found.samples_per_s == pytest.approx(250)
+    assert found.epochs == RepeatEpochs((4.0,), total_s=4.5, after_first_s=None)
+
+
+def test_a_run_of_steps_has_no_total_time_and_counts_every_block() -> None:
+    found = repeat_measurement(epoch_run(4.0, 2.0), None)
+
+    assert found.epochs is None
+    assert found.samples_per_s == pytest.approx(375)
+    assert measurement([found]).epochs is None
+
+
+def test_the_total_time_of_a_cell_is_estimated_with_and_without_the_first_epoch() -> None:
+    runs = [epoch_run(4.0, 2.0, 2.0), epoch_run(4.5, 1.0, 1.0)]
+
+    found = measurement([repeat_measurement(run, None, in_epochs=True) for run in runs]).epochs
+
+    assert found is not None
+    assert found.total_s == estimate([8.5, 7.0])
+    assert found.after_first_s == estimate([4.0, 2.0])
+    assert found.epoch_s == pytest.approx((np.sqrt(18), np.sqrt(2), np.sqrt(2)))
 
 
 def test_percentiles_pool_every_step_and_say_how_many() -> None:

@@ -115,7 +115,16 @@ def test_stopped_is_not_run() -> None:
 def test_throughput_is_the_median_over_blocks() -> None:
     blocks = [{"steps": 1, "samples": 10, "wall_s": wall_s, "cpu_s": 0.0} for wall_s in (1.0, 0.1, 0.5)]
 
-    assert throughput(result(blocks=blocks)) == pytest.approx(20.0)
+    assert throughput(result(blocks=blocks), epochs=False) == pytest.approx(20.0)
+
+
+@pytest.mark.parametrize(("wall_s", "expected"), [((10.0, 1.0, 0.5), 15.0), ((10.0, 1.0), 10.0), ((10.0,), 1.0)])
+def test_throughput_of_epochs_leaves_out_the_first_unless_it_is_the_only_one(
+    wall_s: tuple[float, ...], expected: float
+) -> None:
+    blocks = [{"steps": 1, "samples": 10, "wall_s": each, "cpu_s": 0.0} for each in wall_s]
+
+    assert throughput(result(blocks=blocks), epochs=True) == pytest.approx(expected)
 
 
 def test_only_crashes_and_failed_launches_are_worth_a_retry() -> None:

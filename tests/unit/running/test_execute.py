@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from running_fakes import SPEC, FakeRuntime, a_cell, a_plan, exiting, measured, surroundings
 
-from orchestrator.domain import Cell, Outcome, Plan, Status, System
+from orchestrator.domain import Cell, Duration, Outcome, Plan, Status, System
 from orchestrator.errors import HostError
 from orchestrator.events import PhaseChanged, RepeatFinished, RepeatStarted, RunStarted
 from orchestrator.processes import Cause, StartError, Watch
@@ -75,6 +75,14 @@ def test_listeners_hear_the_start_the_phases_and_the_throughput(tmp_path: Path) 
         PhaseChanged("fake-1-cpu/c", 0, "steady"),
         RepeatFinished(outcome, throughput=450.0),
     ]
+
+
+def test_listeners_hear_the_throughput_of_epochs_without_the_first(tmp_path: Path) -> None:
+    cell = replace(a_cell(), duration=Duration(steps=None, epochs=2))
+    around, events = surroundings(tmp_path / "run", FakeRuntime())
+    list(execute(a_plan(cell), around))
+
+    assert [event.throughput for event in events if isinstance(event, RepeatFinished)] == [300.0]
 
 
 def test_a_cell_without_a_device_ends_as_no_device_and_its_image_is_not_made(tmp_path: Path) -> None:
