@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Iterator
 
-from orchestrator.analysis import PHASES, percentiles
+from orchestrator.analysis import PHASES, RepeatEpochs, percentiles
 from orchestrator.domain import Cell, Skip
 from orchestrator.reporting.model import Repeat, Report
 from orchestrator.reporting.text import clean_line, options
@@ -19,6 +19,7 @@ _REPEAT = (
     *(f"{phase}_s" for phase in PHASES),
     *("latency_p50_s", "latency_p90_s", "latency_p99_s", "peak_rss_bytes", "peak_device_bytes"),
     *("first_loss", "last_loss", "parameters", "multiply_adds"),
+    *("epoch_s", "epochs_total_s", "epochs_after_first_s"),
     *("wall_s", "exit_code", "attempts", "started_at", "log"),
 )
 COLUMNS = ("run", *_CELL, *_REPEAT)
@@ -98,7 +99,18 @@ def _measured_columns(repeat: Repeat) -> dict[str, Value]:
         "latency_p50_s": latency.p50_s if latency else None,
         "latency_p90_s": latency.p90_s if latency else None,
         "latency_p99_s": latency.p99_s if latency else None,
+        **_epoch_columns(found.epochs),
         **{f"{phase}_s": seconds for phase, seconds in found.phases_s},
+    }
+
+
+def _epoch_columns(epochs: RepeatEpochs | None) -> dict[str, Value]:
+    if epochs is None:
+        return {}
+    return {
+        "epoch_s": " ".join(str(seconds) for seconds in epochs.epoch_s),
+        "epochs_total_s": epochs.total_s,
+        "epochs_after_first_s": epochs.after_first_s,
     }
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -23,6 +24,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _MOST_STEPS = 60_000
 """Step times drawn on one page, all cells together; the tables and files know them all."""
 _MOST_IN_MATRIX = 20
+_DIGEST = re.compile(r"(sha256:[0-9a-f]{12})[0-9a-f]+")
 
 
 def write_html(report: Report, folder: Path, run_folder: Path | None = None) -> Path:
@@ -59,6 +61,8 @@ def html_text(report: Report, raw: str | None = None) -> str:
         confidence=CONFIDENCE,
         tolerance=TOLERANCE,
         most_in_matrix=_MOST_IN_MATRIX,
+        epoch_heads=text.EPOCH_HEADS,
+        epoch_note=text.EPOCH_NOTE,
     )  # fmt: skip
 
 
@@ -112,13 +116,15 @@ def _environment() -> Environment:
             name: getattr(text, name)
             for name in (
                 *("clean_line", "rate", "rate_interval", "factor", "factor_interval", "verdict", "seconds", "memory"),
-                *("count", "percent", "statuses", "plural", "repeats", "options"),
+                *("epoch_figures", "count", "percent", "statuses", "plural", "repeats", "options"),
             )
         },
         "url": lambda path: quote(path, safe="/"),
         "facts": _facts,
         "moment": lambda iso: iso.replace("T", " ").replace("+00:00", " UTC").replace("Z", " UTC"),
         "measured": _measured,
+        "in_epochs": lambda ids, cells: [cells[each] for each in ids if cells[each].epochs],
+        "short_digest": lambda name: _DIGEST.sub(r"\1…", name),
     }
     return environment
 

@@ -5,8 +5,11 @@ from collections.abc import Iterator, Sequence
 
 from orchestrator.reporting.model import Group, Placed, Report
 from orchestrator.reporting.text import (
+    EPOCH_HEADS,
+    EPOCH_NOTE,
     clean,
     clean_line,
+    epoch_figures,
     factor,
     factor_interval,
     latency,
@@ -58,6 +61,7 @@ def _lines(report: Report) -> Iterator[str]:
         yield f"## {escape(group.label)}\n"
         yield f"{escape(group.sentence)}\n"
         yield _group(report, group) + "\n"
+        yield from _epochs(report, group)
     yield from _problems(report)
     yield from _skips(report)
     yield from _environment(report)
@@ -87,25 +91,34 @@ def _row(report: Report, place: Placed) -> tuple[str, ...]:
     )
 
 
+def _epochs(report: Report, group: Group) -> Iterator[str]:
+    rows = []
+    for place in group.places:
+        epochs = report.by_id[place.cell_id].epochs
+        if epochs:
+            figures = epoch_figures(epochs)
+            texts = [f"{figure.text} ({figure.below})" if figure.below else figure.text for figure in figures]
+            rows.append([place.label, *texts])
+    if rows:
+        yield table(("Framework", *EPOCH_HEADS), rows, frozenset(range(1, 1 + len(EPOCH_HEADS)))) + "\n"
+        yield f"{EPOCH_NOTE}\n"
+
+
 def _problems(report: Report) -> Iterator[str]:
-    if not report.problems:
-        return
-    yield "## Not ok\n"
-    rows = [
-        (
-            problem.cell_id,
-            repeats(problem.repeats),
-            problem.status.value + (" (expected)" if problem.expected else ""),
-            problem.reason,
-        )
-        for problem in report.problems
-    ]
-    yield table(("Cell", "Repeats", "Status", "Reason"), rows) + "\n"
+    if report.problems:
+        yield "## Not ok\n"
     for problem in report.problems:
-        if problem.tail:
-            yield f"<details><summary>End of the log of {escape(problem.cell_id)}</summary>\n"
-            yield fence(problem.tail) + "\n"
-            yield "</details>\n"
+        expected = " (expected)" if problem.expected else ""
+        reason = f": {escape(problem.reason)}" if problem.reason else ""
+        yield f"**{problem.status.value}**{expected}{reason}\n"
+        yield "\n".join(f"- {escape(cell.cell_id)}, {repeats(cell.repeats)}" for cell in problem.cells) + "\n"
+        for log in problem.logs:
+            if log.tail:
+                more = len(log.cell_ids) - 1
+                alike = f" and of {more} more" if more else ""
+                yield f"<details><summary>End of the log of {escape(log.cell_ids[0])}{alike}</summary>\n"
+                yield fence(log.tail) + "\n"
+                yield "</details>\n"
 
 
 def _skips(report: Report) -> Iterator[str]:
@@ -120,9 +133,12 @@ def _environment(report: Report) -> Iterator[str]:
         yield table(("Host", ""), report.host) + "\n"
     for image in report.images:
         rows = [
+            *[("launched by", value) for value in image.references],
+            *[("base", value) for value in image.base_digests],
             *[("image id", value) for value in image.image_ids],
             *[("measurement version", str(value)) for value in image.measurement_versions],
             *([("versions", ", ".join(image.versions))] if image.versions else []),
             *[(name, value) for name, value in image.facts if not name.startswith("versions.")],
         ]
-        yield table((image.name, ""), rows or [("–", "no container of it has measured")]) + "\n"
+        without = [] if image.measurement_versions else [("–", "no container of it has measured")]
+        yield table((image.name, ""), [*rows, *without]) + "\n"

@@ -11,10 +11,13 @@ from rich.text import Text
 
 from orchestrator.analysis import CONFIDENCE, Ratio, Verdict
 from orchestrator.domain import Status
-from orchestrator.reporting.model import CellReport, Group, Placed, Problem, Report
+from orchestrator.reporting.model import CellReport, Group, LogEnd, Placed, Problem, Report
 from orchestrator.reporting.text import (
+    EPOCH_HEADS,
+    EPOCH_NOTE,
     clean,
     clean_line,
+    epoch_figures,
     factor,
     factor_interval,
     latency,
@@ -69,6 +72,7 @@ def _parts(report: Report, gap: int) -> Iterator[RenderableType]:
         yield _line(group.label, "bold")
         yield _line(group.sentence)
         yield _group(group, cells, gap)
+        yield from _epochs(group, cells, gap)
     if report.problems:
         yield Text()
         yield _line("Not ok", "bold")
@@ -105,6 +109,21 @@ def _group(group: Group, cells: dict[str, CellReport], gap: int) -> Table:
     for place in group.places:
         found.add_row(*_row(place, cells[place.cell_id]))
     return found
+
+
+def _epochs(group: Group, cells: dict[str, CellReport], gap: int) -> Iterator[RenderableType]:
+    timed = [(place.label, epochs) for place in group.places if (epochs := cells[place.cell_id].epochs)]
+    if not timed:
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, gap), header_style="bold")
+    table.add_column("Framework", overflow="fold", min_width=14)
+    for head in EPOCH_HEADS:
+        table.add_column(head, justify="right")
+    for label, epochs in timed:
+        table.add_row(_line(label), *(_two(figure.text, figure.below) for figure in epoch_figures(epochs)))
+    yield Text()
+    yield table
+    yield _line(EPOCH_NOTE, "dim")
 
 
 def _row(place: Placed, cell: CellReport) -> tuple[Text, ...]:
@@ -144,17 +163,19 @@ def _status_style(cell: CellReport) -> str:
 
 def _problem(problem: Problem) -> Iterator[RenderableType]:
     expected = " (expected)" if problem.expected else ""
-    yield Text.assemble(
-        clean_line(problem.cell_id),
-        f", {repeats(problem.repeats)}: ",
-        (
-            f"{problem.status.value}{expected}",
-            "red" if problem.status.is_failure and not problem.expected else "yellow",
-        ),
-        f": {clean_line(problem.reason)}" if problem.reason else "",
-    )
-    lines = clean(problem.tail).splitlines()[-_TAIL_LINES:] if problem.status.is_failure else []
+    style = "red" if problem.status.is_failure and not problem.expected else "yellow"
+    reason = f": {clean_line(problem.reason)}" if problem.reason else ""
+    yield Text.assemble((f"{problem.status.value}{expected}", style), reason)
+    for cell in problem.cells:
+        yield Padding(_line(f"{cell.cell_id}, {repeats(cell.repeats)}"), (0, 0, 0, 2), expand=False)
+    for log in problem.logs if problem.status.is_failure else ():
+        yield from _log(log, len(problem.logs))
+
+
+def _log(log: LogEnd, logs: int) -> Iterator[RenderableType]:
+    lines = clean(log.tail).splitlines()[-_TAIL_LINES:]
     if lines:
-        yield Padding(Text("\n".join(lines), style="dim"), (0, 0, 0, 4))
-    if problem.log and problem.status.is_failure:
-        yield Padding(_line(f"log: {problem.log}", "dim"), (0, 0, 0, 4))
+        yield Padding(Text("\n".join(lines), style="dim"), (0, 0, 0, 4), expand=False)
+    more = len(log.cell_ids) - 1
+    alike = f" (and of {more} more {plural('cell', more)})" if more and logs > 1 else ""
+    yield Padding(_line(f"log: {log.log}{alike}", "dim"), (0, 0, 0, 4), expand=False)

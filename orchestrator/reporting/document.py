@@ -6,14 +6,13 @@ from dataclasses import replace
 
 from orchestrator.analysis import measurement, ranks, ratio_matrix, repeat_measurement
 from orchestrator.domain import Cell, ImageSpec, Outcome, Plan, Skip, Status, System, Workload
-from orchestrator.reporting.model import CellReport, Group, ImageReport, Placed, Problem, Repeat, Report, StatusCounts
+from orchestrator.reporting.model import CellReport, Group, ImageReport, Placed, Repeat, Report, StatusCounts
+from orchestrator.reporting.problems import no_tail, problems
 from orchestrator.reporting.summary import sentence
-from orchestrator.reporting.text import clean, clean_line, flatten, labels
-from orchestrator.results.contract import Result, RunRecord
+from orchestrator.reporting.text import clean_line, flatten, labels
+from orchestrator.results.contract import EnvironmentRecord, Result, RunRecord
 from orchestrator.results.store import Stored
 
-TAIL_LINES = 40
-TAIL_CHARACTERS = 4000
 NO_OUTCOME = "no outcome was recorded: the run was stopped, or is still going on"
 NO_RESULT = "result.json is missing or unreadable"
 _MOST_VALUES = 4
@@ -22,21 +21,24 @@ Facts = tuple[tuple[str, str], ...]
 Seen = Mapping[tuple[str, int], tuple[Repeat, Facts, int | None]]
 
 
-def no_tail(outcome: Outcome) -> str:
-    """Know no log."""
-    del outcome
-    return ""
-
-
 def document(
-    record: RunRecord, plan: Plan, stored: Iterable[Stored], tail: Callable[[Outcome], str] = no_tail
+    record: RunRecord,
+    plan: Plan,
+    stored: Iterable[Stored],
+    tail: Callable[[Outcome], str] = no_tail,
+    environments: Sequence[EnvironmentRecord] = (),
 ) -> Report:
     """Say what a run found.
 
     `stored` may come in any order and is read once; what the plan does not hold is left out, and a planned repeat
-    without an outcome is `not_run`. `tail` gives the end of an outcome's log, asked once per problem.
+    without an outcome is `not_run`. `tail` gives the end of an outcome's log, asked once for each log that is shown.
     """
-    seen = {(item.outcome.cell_id, item.outcome.repeat): _repeat(item) for item in stored}
+    in_epochs = {cell.id: cell.duration.epochs is not None for cell in plan.cells}
+    seen = {
+        (item.outcome.cell_id, item.outcome.repeat): _repeat(item, in_epochs[item.outcome.cell_id])
+        for item in stored
+        if item.outcome.cell_id in in_epochs
+    }
     groups: dict[tuple[System, Workload], list[Cell]] = {}
     for cell in plan.cells:
         groups.setdefault((cell.system, cell.workload), []).append(cell)
@@ -45,7 +47,7 @@ def document(
     }
     cells = tuple(_cell(cell, named[cell.id], seen) for cell in plan.cells)
     by_id = {cell.cell.id: cell for cell in cells}
-    images = tuple(_image(image, cells, seen) for image in plan.images)
+    images = tuple(_image(image, cells, seen, environments) for image in plan.images)
     return Report(
         run=record.run,
         matrix=clean_line(plan.name),
@@ -56,14 +58,14 @@ def document(
         groups=tuple(_group(*key, [by_id[cell.id] for cell in members]) for key, members in groups.items()),
         cells=cells,
         statuses=_counts(repeat.outcome.status for cell in cells for repeat in cell.repeats),
-        problems=tuple(problem for cell in cells for problem in _problems(cell, tail)),
+        problems=problems(cells, tail),
         skips=tuple(Skip(clean_line(skip.cell_id), clean_line(skip.reason)) for skip in plan.skips),
         images=images,
         warnings=(*(clean_line(warning) for warning in plan.warnings), *_warnings(images)),
     )
 
 
-def _repeat(item: Stored) -> tuple[Repeat, Facts, int | None]:
+def _repeat(item: Stored, in_epochs: bool) -> tuple[Repeat, Facts, int | None]:
     outcome, result = item.outcome, item.result
     outcome = replace(outcome, reason=clean_line(outcome.reason))
     if outcome.status is not Status.OK:
@@ -74,7 +76,8 @@ def _repeat(item: Stored) -> tuple[Repeat, Facts, int | None]:
             (),
             None,
         )
-    return Repeat(outcome, repeat_measurement(result, outcome.create_s)), _facts(result), result.measurement_version
+    measured = repeat_measurement(result, outcome.create_s, in_epochs=in_epochs)
+    return Repeat(outcome, measured), _facts(result), result.measurement_version
 
 
 def _facts(result: Result) -> Facts:
@@ -114,34 +117,13 @@ def _values(cell: CellReport) -> list[float]:
     return [repeat.measurement.samples_per_s for repeat in cell.repeats if repeat.measurement is not None]
 
 
-def _problems(cell: CellReport, tail: Callable[[Outcome], str]) -> Iterable[Problem]:
-    alike: dict[tuple[Status, str], list[Outcome]] = {}
-    for repeat in cell.repeats:
-        if repeat.outcome.status is not Status.OK:
-            alike.setdefault((repeat.outcome.status, repeat.outcome.reason), []).append(repeat.outcome)
-    for (status, reason), outcomes in alike.items():
-        yield Problem(
-            cell_id=cell.cell.id,
-            label=cell.label,
-            status=status,
-            reason=reason,
-            repeats=tuple(outcome.repeat for outcome in outcomes),
-            expected=status is cell.cell.expect,
-            log=outcomes[0].log,
-            tail=bounded(tail(outcomes[0])),
-        )
-
-
-def bounded(log: str) -> str:
-    """The end of a log, cleaned: at most `TAIL_LINES` lines and `TAIL_CHARACTERS` characters."""
-    # A carriage return redraws a line, as progress bars do: only what it left at last was meant to be read.
-    lines = [line.rsplit("\r", 1)[-1] for line in log.replace("\r\n", "\n").rstrip().split("\n")]
-    return clean("\n".join(lines[-TAIL_LINES:]))[-TAIL_CHARACTERS:]
-
-
-def _image(image: ImageSpec, cells: Sequence[CellReport], seen: Seen) -> ImageReport:
+def _image(
+    image: ImageSpec, cells: Sequence[CellReport], seen: Seen, environments: Sequence[EnvironmentRecord]
+) -> ImageReport:
     mine = [cell for cell in cells if cell.cell.image == image.name]
-    ids = {repeat.outcome.image_id: None for cell in mine for repeat in cell.repeats if repeat.outcome.image_id}
+    made = [entry for entry in environments if entry.image == image.name]
+    ids = (entry.image_id for entry in made)
+    launched = (repeat.outcome.image_id for cell in mine for repeat in cell.repeats)
     versions = {
         seen[cell.cell.id, repeat.outcome.repeat][2]
         for cell in mine
@@ -150,11 +132,19 @@ def _image(image: ImageSpec, cells: Sequence[CellReport], seen: Seen) -> ImageRe
     }
     return ImageReport(
         name=image.name,
-        image_ids=tuple(ids),
+        references=_distinct(entry.reference for entry in made),
+        image_ids=_distinct([*ids, *launched]),
+        base_digests=_distinct(entry.base_digest for entry in made),
         measurement_versions=tuple(sorted(version for version in versions if version is not None)),
-        facts=_merged(cell.facts for cell in mine),
+        facts=_merged(
+            [*(tuple(flatten({"versions": entry.versions})) for entry in made), *(cell.facts for cell in mine)]
+        ),
         pinned=tuple(name for name, _ in image.environment.expected_versions),
     )
+
+
+def _distinct(texts: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(clean_line(text) for text in texts if text))
 
 
 def _merged(several: Iterable[Facts]) -> Facts:

@@ -14,7 +14,13 @@ _TAIL_BYTES = 16_384
 def report(run: Run) -> Report:
     """Report on a run's folder, one repeat in memory at a time; raises `InputError` where there is no such run."""
     plan = run.plan()
-    return document(run.record(), plan, stored(run, plan.cells), lambda outcome: log_tail(run, outcome))
+    return document(
+        run.record(),
+        plan,
+        stored(run, plan.cells),
+        lambda outcome: log_tail(run, outcome),
+        run.environments().environments,
+    )
 
 
 def stored(run: Run, cells: tuple[Cell, ...]) -> Iterator[Stored]:

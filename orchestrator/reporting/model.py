@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from orchestrator.analysis import Measurement, Rank, Ratio, RepeatMeasurement
+from orchestrator.analysis import Epochs, Measurement, Rank, Ratio, RepeatMeasurement
 from orchestrator.domain import Cell, Outcome, Skip, Status, System, Workload
 
 StatusCounts = tuple[tuple[Status, int], ...]
@@ -30,6 +30,11 @@ class CellReport:
     """None where no repeat is `ok`."""
     facts: tuple[tuple[str, str], ...]
     """What the container found out about itself, flattened: `versions.numpy` → `1.23.5`."""
+
+    @property
+    def epochs(self) -> Epochs | None:
+        """Total time; None where nothing was measured, or steps were timed."""
+        return self.measurement.epochs if self.measurement else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,28 +73,56 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class Affected:
     """Repeats of one cell that ended alike, and not `ok`."""
 
     cell_id: str
     label: str
-    status: Status
-    reason: str
     repeats: tuple[int, ...]
-    expected: bool
-    """The matrix said that this would happen."""
     log: str | None
     """Of the first of these repeats, relative to the run's folder."""
+
+    @property
+    def count(self) -> int:
+        """How many repeats."""
+        return len(self.repeats)
+
+
+@dataclass(frozen=True, slots=True)
+class LogEnd:
+    """The last lines of a log, once for all logs that end so."""
+
+    log: str
+    """The first of these logs."""
+    cell_ids: tuple[str, ...]
+    """The cells whose log ends so."""
     tail: str
-    """The last lines of that log."""
+    """Empty where it says no more than the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One reason for which repeats, of however many cells, did not end `ok`."""
+
+    status: Status
+    reason: str
+    expected: bool
+    """The matrix said that this would happen."""
+    cells: tuple[Affected, ...]
+    """In the order of the plan."""
+    logs: tuple[LogEnd, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ImageReport:
-    """One environment, as its containers described themselves."""
+    """One environment, as it was made and as its containers described themselves."""
 
     name: str
+    references: tuple[str, ...]
+    """What cells were launched by: an image under its content tag, or an interpreter."""
     image_ids: tuple[str, ...]
+    base_digests: tuple[str, ...]
+    """Of the images that these stand on; more than one where the image was made anew during the run."""
     measurement_versions: tuple[int, ...]
     facts: tuple[tuple[str, str], ...]
     """Flattened; different values of different containers are joined by ` | `."""

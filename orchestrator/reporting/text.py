@@ -1,9 +1,11 @@
 """Words and figures for people, the same in every format."""
 
 import re
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from orchestrator.analysis import Estimate, Percentiles, Ratio
+from orchestrator.analysis import Epochs, Estimate, Percentiles, Ratio
 from orchestrator.domain import Cell, Options, Status
 
 _ESCAPES = re.compile(
@@ -97,6 +99,44 @@ def seconds(value: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
     return f"{whole // 3600:,} h {whole % 3600 // 60} min"
+
+
+def seconds_interval(value: Estimate) -> str:
+    """`12.1 s–12.9 s`, or why there is none."""
+    if value.low is None or value.high is None:
+        return "1 repeat"
+    return f"{seconds(value.low)}–{seconds(value.high)}"
+
+
+EPOCH_HEADS = ("Epochs", "Total time", "Without the first", "First epoch", "Later epochs")
+EPOCH_NOTE = (
+    "Total time is the first step and all epochs. "
+    "Samples/s is the median over the epochs after the first, or the only one that there is."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """What a table shows in one place."""
+
+    text: str
+    below: str = ""
+    value: float | None = None
+    """To sort by."""
+
+
+def epoch_figures(epochs: Epochs) -> tuple[Figure, ...]:
+    """One figure for each of `EPOCH_HEADS`."""
+    first, *later = epochs.epoch_s
+    total, rest = epochs.total_s, epochs.after_first_s
+    usual = statistics.median(later) if later else None
+    return (
+        Figure(str(len(epochs.epoch_s)), value=len(epochs.epoch_s)),
+        Figure(seconds(total.value), seconds_interval(total), total.value),
+        Figure(seconds(rest.value), seconds_interval(rest), rest.value) if rest else Figure("–", "only one epoch"),
+        Figure(seconds(first), value=first),
+        Figure(seconds(usual), "median" if len(later) > 1 else "", usual) if usual else Figure("–"),
+    )
 
 
 def _three(value: float) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from orchestrator.domain import (
     Cell,
+    Duration,
     Environment,
     Framework,
     ImageSpec,
@@ -19,13 +20,23 @@ from orchestrator.domain import (
 )
 from orchestrator.reporting.document import document
 from orchestrator.reporting.model import Report
-from orchestrator.results.contract import Block, Loss, Memory, ModelFacts, Phases, Result, RunRecord
+from orchestrator.results.contract import (
+    Block,
+    EnvironmentRecord,
+    Loss,
+    Memory,
+    ModelFacts,
+    Phases,
+    Result,
+    RunRecord,
+)
 from orchestrator.results.store import Stored, plan_to_json
 
 CPU = System("cpu", cpus=2, memory_bytes=8_000_000_000)
 GPU = System("4_gpu", gpus=4)
 LENET = Workload("lenet", Mode.TRAIN, 200)
 MLP = Workload("mlp", Mode.TRAIN, 32)
+MLP_EPOCHS = Workload("mlp", Mode.TRAIN, 256)
 MXNET = Framework("mxnet", "1.9.1", python="3.11")
 TENSORFLOW = Framework("tensorflow", "2.21.0", python="3.11")
 TORCH = Framework("torch", "2.13.0", python="3.11")
@@ -41,6 +52,7 @@ def cell(  # noqa: PLR0913 -- one argument per axis that a test may want
     options: Options = (),
     repeats: int = 3,
     expect: Status = Status.OK,
+    epochs: int | None = None,
 ) -> Cell:
     """A planned cell; options become part of its id."""
     backend = f"-on-{framework.backend.name}-{framework.backend.version}" if framework.backend else ""
@@ -50,6 +62,7 @@ def cell(  # noqa: PLR0913 -- one argument per axis that a test may want
     return Cell(
         f"{environment}/{workload.label}{suffix}", framework, system, workload, image,
         options=options, repeats=repeats, expect=expect,
+        duration=Duration(steps=None if epochs else 50, epochs=epochs),
     )  # fmt: skip
 
 
@@ -59,10 +72,11 @@ def result(planned: Cell, repeat: int, samples_per_s: float, *, spread: float = 
     batch = planned.workload.batch_size
     step_s = batch / samples_per_s
 
-    def block(steps: int) -> Block:
-        wall_s = round(steps * step_s * draw.lognormvariate(0, spread), 6)
+    def block(steps: int, slower: float = 1.0) -> Block:
+        wall_s = round(slower * steps * step_s * draw.lognormvariate(0, spread), 6)
         return Block(steps=steps, samples=steps * batch, wall_s=wall_s, cpu_s=round(1.9 * wall_s, 6))
 
+    epochs = planned.duration.epochs
     start = round(1.5 + draw.random(), 3)
     train = planned.workload.mode is Mode.TRAIN
     return Result(
@@ -75,8 +89,12 @@ def result(planned: Cell, repeat: int, samples_per_s: float, *, spread: float = 
             warmup_s=10 * step_s, steady_s=200 * step_s, latency_s=50 * step_s,
         ),
         first_step=block(1),
-        warmup=tuple(block(1) for _ in range(9)),
-        blocks=tuple(block(20) for _ in range(10)),
+        warmup=() if epochs else tuple(block(1) for _ in range(9)),
+        blocks=(
+            (block(234, slower=1.3), *(block(234) for _ in range(epochs - 1)))
+            if epochs
+            else tuple(block(20) for _ in range(10))
+        ),
         latency_s=tuple(round(step_s * draw.lognormvariate(0.05, 0.1), 6) for _ in range(50)),
         loss=Loss(first=2.302585, last=0.71 + 0.01 * repeat) if train else None,
         model=ModelFacts(parameters=61_706, multiply_adds=416_520),
@@ -158,9 +176,11 @@ def example() -> Report:
     tensorflow, torch = cell(TENSORFLOW), cell(TORCH)
     keras = cell(KERAS)
     mlps = [cell(framework, MLP) for framework in (MXNET, TORCH)]
+    timed, once = cell(MXNET, MLP_EPOCHS, epochs=3), cell(TORCH, MLP_EPOCHS, epochs=1)
+    alike = cell(KERAS, MLP_EPOCHS, epochs=3)
     far = cell(MXNET, system=GPU, options=(("hybridize", True),))
     planned = plan(
-        [mxnet, imperative, tensorflow, torch, keras, *mlps, far],
+        [mxnet, imperative, tensorflow, torch, keras, *mlps, timed, once, alike, far],
         (Skip("tensorflow-2.21.0-4_gpu/lenet-train-b200", "excluded by matrix.yaml:12"),),
         ("exclude 2 matches nothing",),
     )
@@ -170,12 +190,26 @@ def example() -> Report:
         *ok(tensorflow, [7_411, 7_502, 7_388]),
         *ok(torch, [6_950, 7_041])[:2],
         failed(torch, 2, Status.TIMEOUT, "no result within 600 s"),
-        *[failed(keras, repeat, Status.IMPORT_FAILED, MARKED) for repeat in range(3)],
+        *[failed(each, repeat, Status.IMPORT_FAILED, MARKED) for each in (keras, alike) for repeat in range(3)],
+        *ok(timed, [52_000, 51_400, 52_700]),
+        *ok(once, [49_100, 48_800, 49_500]),
         *ok(mlps[0], [21_040, 22_400, 20_110], spread=0.08),
         *ok(mlps[1], [20_480, 21_960, 21_700], spread=0.08),
         *[failed(far, repeat, Status.NO_DEVICE, "4_gpu needs 4 GPUs; this host has 0") for repeat in range(2)],
     ]  # fmt: skip
-    return document(record(planned), planned, stored, tail)
+    return document(record(planned), planned, stored, tail, environments(planned))
+
+
+def environments(planned: Plan) -> list[EnvironmentRecord]:
+    """Every image of the host's own kind made, all on one base."""
+    return [
+        EnvironmentRecord(
+            image=image.name, status=Status.OK, reference=f"{image.name}-0123456789ab", image_id="sha256:" + "ab" * 32,
+            base_digest="python@sha256:" + "cd" * 32, versions=dict(image.environment.expected_versions),
+        )
+        for image in planned.images
+        if image.image_class == "cpu"
+    ]  # fmt: skip
 
 
 def tail(outcome: Outcome) -> str:

@@ -6,7 +6,7 @@ import pytest
 from orchestrator.analysis import Rank, Verdict
 from orchestrator.domain import Outcome, Skip, Status
 from orchestrator.reporting import document, report
-from orchestrator.reporting.document import NO_OUTCOME, NO_RESULT, bounded
+from orchestrator.reporting.document import NO_OUTCOME, NO_RESULT
 from orchestrator.results.store import Run, Stored
 from tests.unit.reporting import synthetic as s
 
@@ -21,7 +21,7 @@ def test_every_planned_repeat_is_in_the_report_whatever_was_recorded() -> None:
     assert found.statuses == ((Status.NOT_RUN, 6),)
     assert {repeat.outcome.reason for cell in found.cells for repeat in cell.repeats} == {NO_OUTCOME}
     assert found.skips == (Skip("x/y", "excluded"),)
-    assert [problem.repeats for problem in found.problems] == [(0, 1, 2, 3), (0, 1)]
+    assert [[cell.repeats for cell in problem.cells] for problem in found.problems] == [[(0, 1, 2, 3), (0, 1)]]
 
 
 def test_mixed_outcomes_are_all_counted_and_only_ok_ones_measured() -> None:
@@ -58,6 +58,7 @@ def test_only_cells_of_the_same_work_on_the_same_system_are_compared() -> None:
     assert [(group.label, len(group.places)) for group in found.groups] == [
         ("lenet-train-b200 on cpu", 5),
         ("mlp-train-b32 on cpu", 2),
+        ("mlp-train-b256 on cpu", 3),
         ("lenet-train-b200 on 4_gpu", 1),
     ]
 
@@ -99,46 +100,6 @@ def test_the_sentence_says_who_won_and_how_surely(rates: tuple[list[float], list
     assert found.groups[0].sentence.startswith(expected)
 
 
-def test_an_expected_failure_is_marked() -> None:
-    cell = s.cell(s.MXNET, repeats=1, expect=Status.OOM_DEVICE)
-    plan = s.plan([cell])
-
-    found = document(s.record(plan), plan, [s.failed(cell, 0, Status.OOM_DEVICE, "out of memory")])
-
-    assert found.problems[0].expected
-
-
-def test_repeats_that_ended_alike_are_one_problem_with_one_log() -> None:
-    asked: list[Outcome] = []
-
-    def tail(outcome: Outcome) -> str:
-        asked.append(outcome)
-        return "the log"
-
-    cell = s.cell(s.MXNET)
-    plan = s.plan([cell])
-    stored = [s.failed(cell, repeat, Status.FAILED, "exit status 1") for repeat in range(3)]
-
-    found = document(s.record(plan), plan, stored, tail)
-
-    assert [(problem.repeats, problem.tail) for problem in found.problems] == [((0, 1, 2), "the log")]
-    assert len(asked) == 1
-
-
-def test_a_log_is_cut_to_its_end_and_cannot_steer_a_terminal() -> None:
-    log = (
-        "".join(f"line {number}\n" for number in range(1000))
-        + "\x1b]0;title\x07\x1b[31mred\x1b[0m\x1b[2J\x9b1m\u202e\n"
-    )
-
-    lines = bounded(log).splitlines()
-
-    assert len(lines) == 40
-    assert lines[-2:] == ["line 999", "red1m"]
-    assert len(bounded("x" * 1_000_000)) == 4000
-    assert bounded("10 %\r50 %\r100 %\r\nend") == "100 %\nend"
-
-
 def test_containers_that_disagree_about_a_fact_show_both_values() -> None:
     cell = s.cell(s.MXNET, repeats=2)
     plan = s.plan([cell])
@@ -154,6 +115,30 @@ def test_containers_that_disagree_about_a_fact_show_both_values() -> None:
     assert dict(found.images[0].facts)["threads"] == "2 | 4"
     assert found.images[0].measurement_versions == (1, 2)
     assert found.warnings[0].startswith("measured in 2 different ways")
+
+
+def test_an_image_shows_what_it_was_made_of_though_nothing_was_measured_in_it() -> None:
+    cell = s.cell(s.MXNET, repeats=1)
+    plan = s.plan([cell])
+
+    (image,) = document(s.record(plan), plan, [], environments=s.environments(plan)).images
+
+    assert image.references == ("bench/mxnet:1.9.1-cpu-0123456789ab",)
+    assert image.base_digests == ("python@sha256:" + "cd" * 32,)
+    assert image.image_ids == ("sha256:" + "ab" * 32,)
+    assert image.versions == ("mxnet 1.9.1", "numpy 1.23.5")
+    assert image.measurement_versions == ()
+
+
+def test_an_image_that_was_made_anew_shows_all_it_was_made_of() -> None:
+    plan = s.plan([s.cell(s.MXNET, repeats=1)])
+    (first,) = s.environments(plan)
+    again = first.model_copy(update={"base_digest": "python@sha256:newer", "image_id": "sha256:newer"})
+
+    (image,) = document(s.record(plan), plan, [], environments=[first, again]).images
+
+    assert image.base_digests == (first.base_digest, "python@sha256:newer")
+    assert image.image_ids == (first.image_id, "sha256:newer")
 
 
 def test_a_report_is_read_from_a_runs_files(tmp_path: Path) -> None:
@@ -172,11 +157,13 @@ def test_a_report_is_read_from_a_runs_files(tmp_path: Path) -> None:
     (run.repeat_folder(other.id, 0) / "log.txt").write_bytes(b"x" * 100_000 + b"\nthe last line \xff\n")
     run.write_outcome(replace(s.failed(other, 1, Status.FAILED, "escaped").outcome, log="../secret.txt"))
 
+    run.write_environments(s.environments(plan)[:1])
     (tmp_path / "secret.txt").write_text("not of this run")
 
     found = report(run)
 
     assert found.statuses == ((Status.OK, 1), (Status.FAILED, 2), (Status.INVALID_RESULT, 1))
     assert found.problems[0].reason.startswith("result.json")
-    assert found.problems[1].tail.endswith("the last line \ufffd")
-    assert found.problems[2].tail == ""
+    assert found.problems[1].logs[0].tail.endswith("the last line \ufffd")
+    assert found.problems[2].logs[0].tail == ""
+    assert [image.references for image in found.images] == [("bench/mxnet:1.9.1-cpu-0123456789ab",), ()]

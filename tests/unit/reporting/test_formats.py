@@ -62,7 +62,23 @@ def test_every_cell_every_status_and_every_skip_is_in_every_format(name: str) ->
     for cell in report.cells:
         assert cell.cell.id in plain or cell.label in plain
     for problem in report.problems:
-        assert problem.cell_id in plain
+        for cell in problem.cells:
+            assert cell.cell_id in plain
+
+
+@pytest.mark.parametrize("name", ["md", "html", "table"])
+def test_a_reason_that_hit_ten_cells_is_told_once_with_its_log(name: str) -> None:
+    cells = [s.cell(s.Framework("mxnet", f"1.{number}", python="3.11"), repeats=1) for number in range(10)]
+    plan = s.plan(cells)
+    stored = [s.failed(cell, 0, Status.BUILD_FAILED, "the reason") for cell in cells]
+    report = document(s.record(plan), plan, stored, lambda _: "end of the log\nthe reason")
+    text = terminal(report, 200) if name == "table" else FORMATS[name](report)
+    text = text.split('id="repeats"')[0]  # the page's list of every repeat gives each its reason
+
+    assert text.count("the reason") == 2  # as the reason, and where the log ends with it
+    assert text.count("end of the log\n") == 1
+    for cell in cells:
+        assert cell.id in text
 
 
 def evil() -> Report:
@@ -108,6 +124,23 @@ def test_the_csv_has_a_row_per_planned_repeat_and_skip_with_figures_of_that_repe
     assert float(torch[0]["samples_per_s"]) == found.samples_per_s
 
 
+def test_the_csv_and_the_json_have_the_total_time_of_epoch_runs_and_every_epoch() -> None:
+    report = s.example()
+    rows = [row for row in csv.DictReader(io.StringIO(csv_text(report))) if row["model"] == "mlp"]
+    by_cell = {(row["cell"], row["repeat"]): row for row in rows}
+    (timed, once) = (by_cell[f"{name}-cpu/mlp-train-b256", "0"] for name in ("mxnet-1.9.1", "torch-2.13.0"))
+    epoch_s = [float(each) for each in timed["epoch_s"].split()]
+
+    assert len(epoch_s) == 3
+    assert float(timed["epochs_after_first_s"]) == pytest.approx(sum(epoch_s[1:]))
+    assert float(timed["epochs_total_s"]) > sum(epoch_s)
+    assert (len(once["epoch_s"].split()), once["epochs_after_first_s"]) == (1, "")
+    assert by_cell["mxnet-1.9.1-cpu/mlp-train-b32", "0"]["epoch_s"] == ""
+    cells = {cell["cell"]["id"]: cell for cell in json.loads(FORMATS["json"](report))["cells"]}
+    measured = cells[timed["cell"]]["repeats"][0]["measurement"]
+    assert measured["epochs"]["epoch_s"] == epoch_s
+
+
 def test_the_json_is_strict_and_leaves_raw_samples_to_their_files() -> None:
     value = json.loads(FORMATS["json"](s.example()), parse_constant=pytest.fail)
 
@@ -117,9 +150,12 @@ def test_the_json_is_strict_and_leaves_raw_samples_to_their_files() -> None:
 
 
 def test_markdown_tables_keep_their_columns_whatever_a_reason_holds() -> None:
-    for line in FORMATS["md"](evil()).split("## Not ok")[1].split("<details>")[0].splitlines():
-        if line.startswith("|"):
-            assert len(re.findall(r"(?<!\\)\|", line)) == 5
+    lines = FORMATS["md"](evil()).split("## Skipped")[1].split("## Environment")[0].splitlines()
+    rows = [line for line in lines if line.startswith("|")]
+
+    assert len(rows) == 3
+    for row in rows:
+        assert len(re.findall(r"(?<!\\)\|", row)) == 3
 
 
 @pytest.mark.parametrize(
