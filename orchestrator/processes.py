@@ -208,8 +208,10 @@ def capture(command: Sequence[str], *, environment: Mapping[str, str], folder: P
 def _start(
     command: Sequence[str], environment: Mapping[str, str], folder: Path, errors: int
 ) -> "subprocess.Popen[bytes]":
-    if shutil.which(command[0], path=environment.get("PATH", os.defpath)) is None:
-        raise StartError(f"{command[0]}: there is no such program")
+    search = environment.get("PATH", os.defpath)
+    if shutil.which(command[0], path=search) is None:
+        there = shutil.which(command[0], mode=os.F_OK, path=search) is not None
+        raise StartError(f"{command[0]}: {'may not be executed' if there else 'there is no such program'}")
     try:
         return subprocess.Popen(  # noqa: S603 - a list, never a shell; the commands are our own
             [*_dies_with_us(), *command], env=dict(environment), cwd=folder, stdin=subprocess.DEVNULL,

@@ -21,6 +21,11 @@ def connect(environment: Mapping[str, str], *, timeout_s: float = 60.0) -> Clien
         _knock(place)
         client = docker.from_env(environment=dict(environment), timeout=int(timeout_s), version="auto")
         client.ping()
+    except PermissionError as error:
+        raise HostError(
+            f"this user may not use the container engine at {place}: {_first_line(error)}; "
+            "join the group docker and log in again, or use a rootless engine or --runtime venv"
+        ) from error
     except (DockerException, OSError) as error:
         raise HostError(
             f"no container engine answers at {place}: {_first_line(error)}; start Docker, or use --runtime venv"

@@ -103,6 +103,9 @@ def _python_environment() -> dict[str, str]:
 def test_what_cannot_be_started_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(StartError, match="no-such-thing: there is no such program"):
         processes.capture(["no-such-thing"], environment=SHELL, folder=tmp_path, timeout_s=5)
+    (tmp_path / "tool").touch(mode=0o644)
+    with pytest.raises(StartError, match="tool: may not be executed"):
+        processes.capture([str(tmp_path / "tool")], environment=SHELL, folder=tmp_path, timeout_s=5)
     with pytest.raises(StartError, match="cannot be started"):
         processes.capture(["true"], environment=SHELL, folder=tmp_path / "missing", timeout_s=5)
 

@@ -1,0 +1,25 @@
+"""What is said of an engine that cannot be used: whether there is none, or this user may not use it."""
+
+import errno
+from pathlib import Path
+
+import pytest
+
+from orchestrator.engine import client
+from orchestrator.errors import HostError
+
+
+def test_where_nobody_answers_the_remedy_is_to_start_it(tmp_path: Path) -> None:
+    with pytest.raises(HostError, match=r"no container engine answers at unix://.*; start Docker"):
+        client.connect({"DOCKER_HOST": f"unix://{tmp_path}/no.sock"})
+
+
+def test_where_the_user_may_not_use_it_the_remedy_is_the_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(place: str) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    # Root, who may run these tests, is refused nothing by the file's mode.
+    monkeypatch.setattr(client, "_knock", refuse)
+
+    with pytest.raises(HostError, match=r"this user may not use the container engine at unix:.*join the group docker"):
+        client.connect({})
