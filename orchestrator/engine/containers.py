@@ -11,7 +11,7 @@ from typing import Any
 import docker
 import requests
 from docker.errors import APIError, DockerException, NotFound
-from docker.types import DeviceRequest, LogConfig
+from docker.types import DeviceRequest, LogConfig, Mount
 from docker.utils.socket import frames_iter
 
 from orchestrator.processes import BoundedLog, Cause, StartError, Stop, Watch, last_line, wait
@@ -194,7 +194,8 @@ def _configuration(api: docker.APIClient, spec: ContainerSpec) -> dict[str, Any]
         "tmpfs": {"/tmp": f"rw,exec,nosuid,nodev,size={spec.tmp_bytes},mode=1777"},  # noqa: S108 - the container's own
         "shm_size": spec.shm_bytes,
         "pids_limit": spec.pids,
-        "binds": {str(spec.folder.resolve()): {"bind": IO, "mode": "rw"}},
+        # Not a bind's "source:target:mode": a colon in the folder's name would end its source.
+        "mounts": [Mount(IO, str(spec.folder.resolve()), type="bind")],
         "log_config": LogConfig(type="none"),
         "ipc_mode": "private",
     }

@@ -12,6 +12,7 @@ from orchestrator.engine import containers
 from orchestrator.engine.containers import ContainerSpec
 from orchestrator.engine.images import BuildError, ask
 from orchestrator.events import Listener, Notice
+from orchestrator.images import labels
 from orchestrator.images.build import base_problems, build, missing, present, recipes
 from orchestrator.images.making import BuildFailure, Built, verified
 from orchestrator.processes import StartError, Stop, Watch
@@ -62,7 +63,8 @@ class DockerRuntime:
             folder=task.folder,
             user=self._user,
             environment=tuple(in_container(task.system).items()),
-            labels=(*task.labels, (ownership.LABEL, str(self._owner))),
+            # Labels of the image are inherited: without its own kind, a container would pass for an image.
+            labels=((labels.KIND, "container"), *task.labels, (ownership.LABEL, str(self._owner))),
             cpus=task.allocation.cpus if task.system.cpus is not None else (),
             memory_bytes=task.system.memory_bytes,
             gpus=tuple(gpu.uuid for gpu in task.allocation.gpus),

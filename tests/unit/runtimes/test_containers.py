@@ -114,7 +114,7 @@ def test_what_a_container_is_denied_is_in_its_configuration(tmp_path: Path) -> N
 
     assert (host["NetworkMode"], host["CapDrop"], host["ReadonlyRootfs"]) == ("none", ["ALL"], True)
     assert host["SecurityOpt"] == ["no-new-privileges"]
-    assert host["Binds"] == [f"{tmp_path}:/io:rw"]
+    assert host["Mounts"] == [{"Target": "/io", "Source": str(tmp_path), "Type": "bind", "ReadOnly": False}]
     assert (host["Memory"], host["MemorySwap"], host["CpusetCpus"], host["PidsLimit"]) == (64, 64, "0,2", 4096)
     assert host["DeviceRequests"][0]["DeviceIDs"] == ["GPU-3"]
     assert host["LogConfig"]["Type"] == "none"
@@ -204,7 +204,7 @@ def test_a_task_becomes_a_container_with_its_gpus_cpus_and_labels(tmp_path: Path
 
     assert (ended.exit_code, ended.signal, ended.image_id) == (139, 11, "sha256:1")
     assert api.made["image"] == "handle"
-    assert api.made["labels"] == {"bench.run": "r", "bench.owner": "boot/pid:[1]/1/1"}
+    assert api.made["labels"] == {"bench.kind": "container", "bench.run": "r", "bench.owner": "boot/pid:[1]/1/1"}
     assert api.made["environment"]["OMP_NUM_THREADS"] == "2"
     assert "CUDA_VISIBLE_DEVICES" not in api.made["environment"]
     assert api.made["host_config"]["DeviceRequests"][0]["DeviceIDs"] == ["GPU-0"]
