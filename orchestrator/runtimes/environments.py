@@ -1,7 +1,10 @@
 """Virtual environments in the user's cache, one per content; a half-made one is never taken for a whole one."""
 
+import contextlib
+import errno
 import hashlib
 import json
+import os
 import re
 import shutil
 from collections.abc import Mapping
@@ -14,6 +17,7 @@ from filelock import FileLock, Timeout
 from orchestrator import processes
 from orchestrator.catalog.versions import mismatches
 from orchestrator.domain import BuildSettings, Environment, ImageSpec
+from orchestrator.errors import HostError
 from orchestrator.images.reasons import telling_line
 from orchestrator.images.settings import redacted, secrets
 from orchestrator.processes import Cause, StartError, Stop, last_line, tail
@@ -27,6 +31,8 @@ MAKER = 1
 MARKER = "bench-environment.json"
 TIMEOUT_S = 3600.0
 OLDEST_FOR_UV = (3, 8)
+OLD_PIP = "pip<22"
+"""The last pips for Pythons that uv does not know; those that come with them pass over newer kinds of wheels."""
 
 
 class MakingError(Exception):
@@ -69,8 +75,27 @@ def key(image: ImageSpec, interpreter: Interpreter) -> str:
     """Hash what decides the content of an environment: 16 hexadecimal digits."""
     environment, gpu = image.environment, image.image_class != "cpu"
     own = (environment.requirements, environment.package_index, environment.expected_versions, gpu)
-    content = json.dumps([MAKER, interpreter.version, str(interpreter.path), *own])
+    tools = [] if _is_known_to_uv(environment) else [OLD_PIP]
+    content = json.dumps([MAKER, interpreter.version, str(interpreter.path), *own, *tools])
     return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+
+def shelf(cache: Path) -> Path:
+    """Give the folder that holds all environments, made if it is not there.
+
+    Raises `HostError` where this user cannot write it.
+    """
+    folder = cache / "environments"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise HostError(
+            f"{folder}: environments cannot be kept here: {error.strerror}; "
+            "point XDG_CACHE_HOME to a folder that can be written"
+        ) from error
+    return folder
 
 
 def provide(image: ImageSpec, interpreter: Interpreter, workshop: Workshop, log: Path, stop: Stop) -> Made:
@@ -78,8 +103,7 @@ def provide(image: ImageSpec, interpreter: Interpreter, workshop: Workshop, log:
 
     Raises `MakingError` or `MakingStoppedError`.
     """
-    folder = workshop.cache / "environments" / key(image, interpreter)
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder = shelf(workshop.cache) / key(image, interpreter)
     lock = FileLock(folder.with_suffix(".lock"))
     _acquire(lock, stop)
     try:
@@ -130,7 +154,7 @@ def _acquire(lock: FileLock, stop: Stop) -> None:
 
 
 def _make(job: "_Job", folder: Path) -> None:
-    workshop, settings = job.workshop, job.workshop.settings
+    settings = job.workshop.settings
     wanted = sources.indexed(job.image, settings)
     own = sources.own_index(job.image, settings)
     silence = sources.unreachable(own.pip_index, settings) if wanted and own.pip_index else None
@@ -138,11 +162,16 @@ def _make(job: "_Job", folder: Path) -> None:
         raise MakingError(f"the index that has {wanted} cannot be used: {silence}; offer it in a find-links folder")
     tools = Tools(job.image.environment, job.interpreter, folder)
     _run(job, tools.make(), settings)
+    offline = ["--no-index"] if settings.no_index else []
+    upgrade = tools.upgrade(*offline)
+    if upgrade:
+        with contextlib.suppress(MakingError):  # the pip that is there may do as well
+            _run(job, upgrade, settings)
     if wanted:
         _run(job, tools.install("--no-deps", wanted), own)
     requirements = (*job.image.environment.requirements, *sources.refused(job.image, settings))
     if requirements:
-        _run(job, tools.install(*(["--no-index"] if workshop.settings.no_index else []), *requirements), settings)
+        _run(job, tools.install(*offline, *requirements), settings)
 
 
 def _run(job: "_Job", command: list[str], settings: BuildSettings) -> None:
@@ -173,8 +202,7 @@ class Tools:
 
     @property
     def _uv(self) -> str | None:
-        known = tuple(map(int, self.environment.python.split("."))) >= OLDEST_FOR_UV
-        return uv.find_uv_bin() if known else None
+        return uv.find_uv_bin() if _is_known_to_uv(self.environment) else None
 
     def make(self) -> list[str]:
         """Make the folder with nothing in it."""
@@ -190,12 +218,20 @@ class Tools:
             ]
         return [str(self.interpreter.path), "-m", "venv", str(self.folder)]
 
+    def upgrade(self, *arguments: str) -> list[str]:
+        """Bring the installer itself up to date; empty where that is uv."""
+        return [] if self._uv else self.install(*arguments, "--upgrade", OLD_PIP)
+
     def install(self, *arguments: str) -> list[str]:
         """Install into it."""
         python = str(_python(self.folder))
         if self._uv:
             return [self._uv, "pip", "install", "--compile-bytecode", "--python", python, *arguments]
         return [python, "-m", "pip", "install", "--progress-bar", "off", *arguments]
+
+
+def _is_known_to_uv(environment: Environment) -> bool:
+    return tuple(map(int, environment.python.split("."))) >= OLDEST_FOR_UV
 
 
 def _checked(environment: Environment, folder: Path) -> Held:

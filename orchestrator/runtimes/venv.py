@@ -17,7 +17,10 @@ from orchestrator.runtimes.names import log_name, only_in_containers
 
 
 class VenvRuntime:
-    """The `venv` runtime; environments stay in `cache` for the next run."""
+    """The `venv` runtime; environments stay in `cache` for the next run.
+
+    Raises `HostError` where `cache` cannot be written.
+    """
 
     name = "venv"
     pins_cpus = False
@@ -25,6 +28,7 @@ class VenvRuntime:
     def __init__(
         self, cache: Path, settings: BuildSettings, host: Mapping[str, str], own: Path = Path(sys.executable)
     ) -> None:
+        environments.shelf(cache)  # before a run is begun that could not keep what it makes
         self._workshop = Workshop(cache, settings, host)
         self._own = own
         self._kept = local.kept(host)

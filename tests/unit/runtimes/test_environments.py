@@ -10,7 +10,8 @@ import pytest
 from filelock import FileLock
 
 from orchestrator.domain import BuildSettings, Environment, Framework, ImageSpec
-from orchestrator.runtimes import environments
+from orchestrator.errors import HostError
+from orchestrator.runtimes import VenvRuntime, environments
 from orchestrator.runtimes.environments import MakingError, MakingStoppedError, Tools, Workshop, key, reason, whole
 from orchestrator.runtimes.interpreters import Interpreter, ask, find
 
@@ -64,6 +65,13 @@ def test_an_environment_whose_interpreter_has_gone_is_not_whole(tmp_path: Path) 
     assert found.versions == (("six", "1.0"),)
 
 
+def test_a_cache_that_cannot_be_written_is_named_with_the_remedy_before_anything_is_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(HostError, match=r"file/environments: .*: Not a directory; point XDG_CACHE_HOME to"):
+        VenvRuntime(tmp_path / "file", BuildSettings(), HOST)
+
+
 def test_a_failed_making_leaves_nothing_behind_and_says_why(tmp_path: Path) -> None:
     with pytest.raises(MakingError, match="no-such-distribution was not found"):
         environments.provide(
@@ -104,6 +112,8 @@ def test_uv_makes_what_it_knows_and_older_pythons_make_themselves() -> None:
 
     assert old.make() == ["/py/bin/python3.7", "-m", "venv", "/e"]
     assert old.install("six==1")[:4] == ["/e/bin/python", "-m", "pip", "install"]
+    assert old.upgrade("--no-index")[-3:] == ["--no-index", "--upgrade", "pip<22"]
+    assert new.upgrade() == []
     assert new.make()[1:] == ["venv", "--quiet", "--no-project", "--python", "/py/bin/python3.8", "/e"]
     assert new.install("six==1")[1:] == ["pip", "install", "--compile-bytecode", "--python", "/e/bin/python", "six==1"]
 
