@@ -15,6 +15,7 @@ from orchestrator.running.classify import Verdict, classify, throughput, worth_a
 from orchestrator.running.folders import LOG, PhaseWatch, answer, set_aside
 from orchestrator.running.order import Repeat, order, unfinished
 from orchestrator.running.requests import cpuset_for, request_for
+from orchestrator.running.turn import taken
 from orchestrator.runtimes import STOPPED, Ended, Provided, Ready, Runtime, Task, Unavailable
 
 
@@ -45,6 +46,8 @@ class Surroundings:
     """The time in UTC."""
     listener: Listener
     stop: Stop
+    turn: Path | None = None
+    """A file that the runs of a host lock in turn, each for one repeat, so that no two measure at once."""
 
 
 def execute(plan: Plan, surroundings: Surroundings, policy: Policy = Policy()) -> Iterator[Outcome]:
@@ -124,7 +127,10 @@ class _Execution:
         elif self._with.stop.is_set():
             outcome = _not_launched(cell, repeat, Status.NOT_RUN, STOPPED)
         elif isinstance(ready, Ready):
-            return self._attempts(cell, repeat, position, ready, given)
+            with taken(self._with.turn, self._with.listener, self._with.stop) as mine:
+                if mine:
+                    return self._attempts(cell, repeat, position, ready, given)
+            outcome = _not_launched(cell, repeat, Status.NOT_RUN, STOPPED)
         else:
             outcome = self._without_environment(cell, repeat, ready)
         self._with.run.write_outcome(outcome)

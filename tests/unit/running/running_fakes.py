@@ -93,9 +93,12 @@ class FakeRuntime:
         return behave(task, request, watch)
 
 
-def surroundings(folder: Path, runtime: FakeRuntime, stop: Stop | None = None) -> tuple[Surroundings, list[Event]]:
+def surroundings(
+    folder: Path, runtime: FakeRuntime, stop: Stop | None = None, turn: Path | None = None
+) -> tuple[Surroundings, list[Event]]:
     """A run in a folder on two CPUs, and the events it tells."""
     events: list[Event] = []
     folder.mkdir(parents=True, exist_ok=True)
     here = Inventory((Cpu(0, 0), Cpu(1, 1)), 2**30)
-    return Surroundings(Run(folder), runtime, here, lambda: NOW, events.append, stop or threading.Event()), events
+    stop = stop or threading.Event()
+    return Surroundings(Run(folder), runtime, here, lambda: NOW, events.append, stop, turn), events

@@ -1,0 +1,80 @@
+"""Runs of one host measure in turn: one repeat at a time, whoever it belongs to."""
+
+import threading
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+from running_fakes import FakeRuntime, a_cell, a_plan, measured, surroundings
+
+from orchestrator.domain import Status
+from orchestrator.events import Event, Notice, RepeatStarted
+from orchestrator.processes import Watch
+from orchestrator.running import execute
+from orchestrator.runtimes import Ended, Task
+
+WAITING = Notice("another run is measuring on this host; waiting for its repeat to end")
+
+
+def is_free(turn: Path) -> bool:
+    try:
+        with FileLock(turn, thread_local=False).acquire(timeout=0):
+            return True
+    except Timeout:
+        return False
+
+
+def notices(events: list[Event]) -> list[Event]:
+    return [event for event in events if isinstance(event, Notice)]
+
+
+def test_a_repeat_holds_the_turn_while_it_runs_and_no_longer(tmp_path: Path) -> None:
+    turn = tmp_path / "cache" / "measuring.lock"
+    seen: list[bool] = []
+
+    def looking(task: Task, request: dict[str, object], watch: Watch) -> Ended:
+        seen.append(is_free(turn))
+        return measured(task, request, watch)
+
+    around, events = surroundings(tmp_path / "run", FakeRuntime([looking]), turn=turn)
+    for outcome in execute(a_plan(a_cell()), around):
+        assert outcome.status is Status.OK
+        seen.append(is_free(turn))
+
+    assert seen == [False, True]
+    assert notices(events) == []
+
+
+def test_where_another_run_measures_it_is_waited_for_and_said_once(tmp_path: Path) -> None:
+    turn = tmp_path / "measuring.lock"
+    other = FileLock(turn, thread_local=False)
+    other.acquire()
+    around, events = surroundings(tmp_path / "run", FakeRuntime(), turn=turn)
+    freed = threading.Timer(0.7, other.release)
+    freed.start()
+    (outcome,) = execute(a_plan(a_cell()), around)
+
+    assert not other.is_locked
+    assert (outcome.status, outcome.wall_s) == (Status.OK, 1.5)
+    assert notices(events) == [WAITING]
+    assert events.index(WAITING) < next(at for at, event in enumerate(events) if isinstance(event, RepeatStarted))
+
+
+def test_a_stop_ends_the_waiting_with_nothing_launched(tmp_path: Path) -> None:
+    turn, stop, runtime = tmp_path / "measuring.lock", threading.Event(), FakeRuntime()
+    around, events = surroundings(tmp_path / "run", runtime, stop, turn)
+    threading.Timer(0.2, stop.set).start()
+    with FileLock(turn):
+        outcomes = list(execute(a_plan(a_cell("a"), a_cell("b")), around))
+
+    assert [(each.status, each.reason, each.attempts) for each in outcomes] == [(Status.NOT_RUN, "stopped", 0)] * 2
+    assert (runtime.launched, notices(events)) == ([], [WAITING])
+
+
+def test_a_turn_that_cannot_be_written_is_told_and_hinders_no_run(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    around, events = surroundings(tmp_path / "run", FakeRuntime(), turn=tmp_path / "file" / "measuring.lock")
+    (outcome,) = execute(a_plan(a_cell()), around)
+
+    assert outcome.status is Status.OK
+    (notice,) = notices(events)
+    assert "another run could measure on this host at the same time" in str(notice)
