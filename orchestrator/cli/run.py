@@ -141,6 +141,7 @@ def _execute(job: _Job, policy: Policy, listener: Listener, stop: threading.Even
             clock=lambda: datetime.now(UTC),
             listener=listener,
             stop=stop,
+            turn=composition.cache_folder() / "measuring.lock",
         )
         list(execute(job.plan, surroundings, policy))
     # Of a resumed run, those measured before count as well.
