@@ -16,7 +16,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 
 $(VENV)/installed: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "make: no Python 3.11 or newer on PATH; install one, or say make PYTHON=/path/to/python" >&2; exit 3; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "make: $(PYTHON) has no venv module (Debian: apt install python3-venv)" >&2; exit 3; }
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV) || { echo "make: $(PYTHON) has no venv module (Debian: apt install python3-venv)" >&2; exit 3; }
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable .
 	@touch $@
 

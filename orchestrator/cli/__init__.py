@@ -1,5 +1,19 @@
 """The command line: composes the stages, reads the environment, decides exit codes."""
 
-from orchestrator.cli.main import main
+import signal
+import sys
+from collections.abc import Sequence
 
-__all__ = ["main"]
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command and exit: 0 fine, 1 something failed, 2 bad input, 3 the host cannot, 130 interrupted."""
+    try:
+        # Imported here, so that a Ctrl-C while the libraries load is an interruption like any other.
+        from orchestrator.cli.program import run  # noqa: PLC0415
+
+        code = run(arguments)
+    except KeyboardInterrupt:
+        code = 130
+    # Everything is written: what comes while the interpreter is torn down changes nothing any more.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.exit(code)

@@ -12,6 +12,7 @@ from orchestrator.cli import composition, views
 from orchestrator.cli.options import DEFAULT_LIMIT, BaseImage, Exclude, Jobs, Json, Limit, MatrixFile, Select
 from orchestrator.cli.signals import INTERRUPTED, stop_on_signals
 from orchestrator.engine.client import connect
+from orchestrator.errors import HostError
 from orchestrator.results.store import write_atomically
 
 
@@ -36,7 +37,9 @@ def build(
     """Build the images that are missing, GPU images too: no GPU is needed for that."""
     prepared = composition.prepare(file, select, exclude, limit, base_image)
     if render is not None:
-        _render(prepared, render)
+        written = _render(prepared, render)
+        if json:
+            composition.print_json([str(path) for path in written])
         return
     with (
         contextlib.closing(connect(os.environ)) as client,
@@ -74,9 +77,15 @@ def _entry(end: images.Built | images.BuildFailure) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _render(prepared: composition.Prepared, folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
+def _render(prepared: composition.Prepared, folder: Path) -> list[Path]:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HostError(f"{folder}: cannot be made: {error.strerror}; name another folder") from error
+    written = []
     for recipe in images.recipes(prepared.plan.images, prepared.settings):
         path = folder / f"{recipe.spec.name.replace('/', '-').replace(':', '-')}.Dockerfile"
         write_atomically(path, recipe.dockerfile)
         composition.say(str(path))
+        written.append(path)
+    return written

@@ -121,9 +121,12 @@ def cache_folder() -> Path:
     return (Path(base) if base and Path(base).is_absolute() else Path.home() / ".cache") / CACHE_NAME
 
 
-def output() -> Console:
-    """The console for what was asked for."""
-    return Console(file=sys.stdout, soft_wrap=False, highlight=False)
+def output(width: int = 1000) -> Console:
+    """The console for what was asked for; `width` counts where there is no terminal, so that nothing is cut."""
+    console = Console(file=sys.stdout, highlight=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = width
+    return console
 
 
 def say(message: str) -> None:

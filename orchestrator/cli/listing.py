@@ -3,7 +3,6 @@
 from dataclasses import asdict
 from datetime import timedelta
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -11,13 +10,15 @@ from rich.table import Table
 from rich.text import Text
 
 from orchestrator import matrix
+from orchestrator.analysis import repeat_value
 from orchestrator.cli import composition
 from orchestrator.cli.options import DEFAULT_RESULTS, Json, Results, RunName
 from orchestrator.domain import Outcome
 from orchestrator.errors import InputError
 from orchestrator.results import index
+from orchestrator.results.contract import Result
 from orchestrator.results.schemas import NAMES, contract_schema
-from orchestrator.results.store import Run
+from orchestrator.results.store import InvalidResultError, Run
 
 
 class SchemaName(StrEnum):
@@ -39,6 +40,8 @@ def register(app: typer.Typer) -> None:
 
 def runs(results: Results = DEFAULT_RESULTS, json: Json = False) -> None:
     """List the runs of a results folder, oldest first."""
+    if not results.is_dir():
+        raise InputError(f"{results}: no such folder; `orchestrator run` makes one, --results DIR looks elsewhere")
     found = index.summaries(results, composition.cache_folder())
     if json:
         composition.print_json([asdict(run) for run in found])
@@ -56,12 +59,12 @@ def runs(results: Results = DEFAULT_RESULTS, json: Json = False) -> None:
 def show(
     run: RunName = "",
     cell: Annotated[
-        str, typer.Argument(metavar="[CELL]", help="Only the repeats of this cell, with all they hold.")
+        str, typer.Argument(metavar="[CELL]", help="Only the repeats of this cell, with figures and files.")
     ] = "",
     results: Results = DEFAULT_RESULTS,
     json: Json = False,
 ) -> None:
-    """Show how every repeat of a run ended; of one cell also its files and figures."""
+    """Show how every repeat of a run ended; of one cell also its figures and files."""
     found = composition.find_run(results, run)
     outcomes = index.outcomes(results, composition.cache_folder(), found.name)
     if cell:
@@ -71,21 +74,40 @@ def show(
                 f"{found.name}: no outcome of a cell {cell!r}; `orchestrator show {found.name}` lists them"
             )
     if json:
-        composition.print_json([_entry(outcome, found.folder, bool(cell)) for outcome in outcomes])
+        composition.print_json([_entry(outcome, found, whole=bool(cell)) for outcome in outcomes])
         return
-    table = _table("cell", "repeat", "status", "wall", "reason or log")
+    table = _table("cell", "repeat", "status", "wall", *(("samples/s", "files") if cell else ("reason or log",)))
     for outcome in outcomes:
-        told = outcome.reason or (outcome.log or "")
-        table.add_row(*_texts(outcome.cell_id, str(outcome.repeat), outcome.status, f"{outcome.wall_s:.1f} s", told))
+        figures = (outcome.cell_id, str(outcome.repeat), outcome.status, f"{outcome.wall_s:.1f} s")
+        table.add_row(
+            *_texts(*figures, *(_details(found, outcome) if cell else (outcome.reason or outcome.log or "",)))
+        )
     composition.output().print(table)
 
 
-def _entry(outcome: Outcome, folder: Path, whole: bool) -> dict[str, Any]:
+def _details(run: Run, outcome: Outcome) -> tuple[str, str]:
+    """The throughput of a repeat, or why there is none, and where its files are."""
+    folder = str(run.repeat_folder(outcome.cell_id, outcome.repeat))
+    result, problem = _result(run, outcome)
+    if result is None:
+        return problem or outcome.reason, folder
+    return f"{repeat_value(result.blocks):,.0f}", folder
+
+
+def _entry(outcome: Outcome, run: Run, *, whole: bool) -> dict[str, Any]:
     entry = asdict(outcome)
     if whole:
-        result = Run(folder).result(outcome)
-        entry["result"] = result.model_dump(mode="json", by_alias=True) if result else None
+        result, problem = _result(run, outcome)
+        entry |= {"result": result.model_dump(mode="json", by_alias=True) if result else None, "problem": problem}
     return entry
+
+
+def _result(run: Run, outcome: Outcome) -> tuple[Result | None, str]:
+    """A repeat's result, or what has become of its file."""
+    try:
+        return run.result(outcome), ""
+    except InvalidResultError as error:
+        return None, str(error)
 
 
 def models(json: Json = False) -> None:

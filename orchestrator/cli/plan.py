@@ -30,7 +30,10 @@ def plan(
     prepared = composition.prepare(file, select, exclude, limit)
     if long:
         document = composition.without_credentials(matrix.long_form(prepared.matrix), prepared.settings)
-        sys.stdout.write(yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
+        if json:
+            composition.print_json(document)
+        else:
+            sys.stdout.write(yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
         return
     if json:
         sys.stdout.writelines(planning.plan_json(prepared.plan, _estimate(prepared)))
@@ -61,11 +64,15 @@ def _summary(prepared: composition.Prepared) -> str:
     """`10 cells × 3 repeats …`, in words."""
     plan, estimate = prepared.plan, _estimate(prepared)
     return (
-        f"{len(plan.cells)} cells, {estimate.containers} containers, {len(plan.images)} images, "
-        f"{len(plan.skips)} skipped\n"
+        f"{_counted(len(plan.cells), 'cell')}, {_counted(estimate.containers, 'container')}, "
+        f"{_counted(len(plan.images), 'image')}, {len(plan.skips)} skipped\n"
         f"about {_duration(estimate.run_s)} to measure (at most {_duration(estimate.longest_run_s)}), "
         f"{_duration(estimate.build_s)} to build and {estimate.disk_bytes / 1e9:.1f} GB of disk where nothing is there"
     )
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number:,} {thing}" + ("" if number == 1 else "s")
 
 
 def _duration(seconds: float) -> str:

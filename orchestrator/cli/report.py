@@ -10,9 +10,12 @@ import typer
 from orchestrator import reporting
 from orchestrator.cli import composition
 from orchestrator.cli.options import DEFAULT_RESULTS, Results, RunName
+from orchestrator.errors import HostError, InputError
 from orchestrator.results.store import Run, write_atomically
 
 PAGE_FOLDER = "report"
+REPORT_WIDTH = 120
+"""Columns of the table where no terminal has its own."""
 
 
 class Format(StrEnum):
@@ -39,6 +42,8 @@ def report(
     ] = None,
 ) -> None:
     """Show a run again, from its files."""
+    if output is not None and output.is_dir() and format_ is not Format.HTML:
+        raise InputError(f"-o {output}: is a folder; name a file in it")
     found = composition.find_run(results, run)
     content = reporting.report(found)
     if format_ is Format.HTML:
@@ -53,19 +58,23 @@ def report(
             write_atomically(output, text)
 
 
-def show(run: Run, content: reporting.Report) -> Path:
+def show(run: Run, content: reporting.Report) -> None:
     """Print the table, write the page into the run's folder, and say where it is."""
-    console = composition.output()
+    console = composition.output(REPORT_WIDTH)
     console.print(reporting.table(content))
-    page = reporting.write_html(content, run.folder / PAGE_FOLDER, run.folder)
-    console.print(f"page: {page}", soft_wrap=True)
-    return page
+    try:
+        page = reporting.write_html(content, run.folder / PAGE_FOLDER, run.folder)
+    except HostError as error:
+        # A colleague's results may be read only; their table is worth reading all the same.
+        composition.say(f"no page: {error}")
+    else:
+        console.print(f"page: {page}", soft_wrap=True)
 
 
 def table_text(content: reporting.Report) -> str:
     """The table as plain text, 120 columns wide."""
-    console = composition.output()
-    console.width = 120
+    console = composition.output(REPORT_WIDTH)
+    console.width = REPORT_WIDTH
     with console.capture() as captured:
         console.print(reporting.table(content))
     return captured.get()

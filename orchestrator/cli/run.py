@@ -78,6 +78,8 @@ def run(
     if resume is not None:
         job = _resumed(results, resume, runtime, base_image, bool(file or select or exclude or repeats))
     else:
+        if retry_failed:
+            raise InputError("--retry-failed tries again what a run has recorded: say which with --resume RUN")
         prepared = composition.prepare(file, select, exclude, limit, base_image)
         job = _new(prepared, results, runtime, repeats)
     for warning in job.plan.warnings:

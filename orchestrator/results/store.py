@@ -46,14 +46,29 @@ def write_atomically(path: Path, text: str) -> None:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
-            if path.is_dir() and not path.is_symlink():
-                path.rename(path.with_name(f"{path.name}.aside-{secrets.token_hex(4)}"))
             beside.replace(path)
         except BaseException:
             beside.unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise HostError(f"{path}: cannot be written: {error.strerror}; free some space or choose --results") from error
+        raise HostError(
+            f"{path}: cannot be written: {error.strerror}; make room there, or choose another place"
+        ) from error
+
+
+def _folder(path: Path) -> Path:
+    """Make a folder with all above it; raises `HostError` where that cannot be done."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HostError(f"{path}: cannot be made: {error.strerror}; choose another --results") from error
+    return path
+
+
+def _clear_the_way(path: Path) -> None:
+    """Move aside a folder that what was measured has put where a file of ours belongs; nothing in it is lost."""
+    if path.is_dir() and not path.is_symlink():
+        path.rename(path.with_name(f"{path.name}.aside-{secrets.token_hex(4)}"))
 
 
 def read_result(path: Path) -> Result:
@@ -81,9 +96,7 @@ def read_result(path: Path) -> Result:
     try:
         return Result.model_validate(document)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InvalidResultError(f"result.json: {place}: {first['msg']}") from None
+        raise InvalidResultError(f"result.json: {_first_problem(error)}") from None
 
 
 def _refuse_constant(name: str) -> float:
@@ -127,11 +140,7 @@ class Run:
 
     def write_record(self, record: RunRecord) -> None:
         """Create the run's folder with its `run.json`."""
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise HostError(f"{self.folder}: cannot be made: {error.strerror}; choose another --results") from error
-        write_atomically(self.folder / "run.json", record.model_dump_json(by_alias=True, indent=1) + "\n")
+        write_atomically(_folder(self.folder) / "run.json", record.model_dump_json(by_alias=True, indent=1) + "\n")
 
     def environments(self) -> EnvironmentsRecord:
         """Read `environments.json`, empty where none was provided yet; raises `InputError` like `record`."""
@@ -147,20 +156,15 @@ class Run:
 
     def prepare(self, request: Request) -> Path:
         """Make the folder of one repeat with its `request.json`, and return it."""
-        folder = self.repeat_folder(request.cell, request.repeat)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise HostError(f"{folder}: cannot be made: {error.strerror}") from error
+        folder = _folder(self.repeat_folder(request.cell, request.repeat))
         write_atomically(folder / "request.json", request.model_dump_json(by_alias=True, indent=1) + "\n")
         return folder
 
     def write_outcome(self, outcome: Outcome) -> None:
         """Record how a repeat ended; the last file a repeat gets."""
-        folder = self.repeat_folder(outcome.cell_id, outcome.repeat)
-        folder.mkdir(parents=True, exist_ok=True)
-        text = _OUTCOME.dump_json(outcome, indent=1).decode() + "\n"
-        write_atomically(folder / "outcome.json", text)
+        path = _folder(self.repeat_folder(outcome.cell_id, outcome.repeat)) / "outcome.json"
+        _clear_the_way(path)
+        write_atomically(path, _OUTCOME.dump_json(outcome, indent=1).decode() + "\n")
 
     def outcome(self, cell_id: str, repeat: int) -> Outcome | None:
         """How a repeat ended; None where it has not, or its record is unreadable."""
@@ -191,6 +195,8 @@ class Run:
             lock.acquire(timeout=0)
         except Timeout:
             raise HostError(f"{self.folder}: another orchestrator is writing this run; wait for it") from None
+        except OSError as error:
+            raise HostError(f"{self.folder}: cannot be locked: {error.strerror}; choose another --results") from error
         return lock
 
 
@@ -204,8 +210,15 @@ def _read_record(path: Path, kind: type[_Record], called: str) -> _Record:
         return kind.model_validate(document)
     except FileNotFoundError:
         raise
+    except ValidationError as error:
+        raise InputError(f"{path}: not {called}: {_first_problem(error)}") from error
     except (OSError, ValueError, AttributeError, TypeError) as error:
         raise InputError(f"{path}: not {called}: {str(error).splitlines()[0]}") from error
+
+
+def _first_problem(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
 
 
 def runs(results: Path) -> list[Run]:
@@ -226,5 +239,4 @@ def plan_from_json(document: dict[str, Any]) -> Plan:
     try:
         return _PLAN.validate_python(document)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise InputError(f"the stored plan is not readable: {first['loc']}: {first['msg']}") from error
+        raise InputError(f"the stored plan is not readable: {_first_problem(error)}") from error

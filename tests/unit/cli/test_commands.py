@@ -1,8 +1,10 @@
 """The program from outside: what it prints where, and how it exits."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -104,6 +106,8 @@ def test_every_mistake_of_a_matrix_is_told_at_once_with_its_place(program: Progr
         (("run", "--runtime", "podman"), "podman"),
         (("run", "--resume", "latest"), "no runs here"),
         (("run", "--resume", "latest", "--repeats", "3"), "--resume"),
+        (("run", "--retry-failed"), "--resume"),
+        (("runs", "--results", "nowhere"), "nowhere: no such folder"),
         (("report",), "no runs here"),
         (("report", "--format", "pdf"), "pdf"),
         (("show",), "no runs here"),
@@ -237,6 +241,72 @@ def test_every_format_goes_to_a_file_and_nothing_to_stdout(program: Program, tmp
     written = tmp_path / "out"
     text = (written / "index.html" if format_ == "html" else written).read_text()
     assert "noop" in text
+
+
+def test_a_report_never_takes_the_place_of_a_folder(program: Program, tmp_path: Path) -> None:
+    program("run", "--runtime", "host", "--select", "*-cpu/*")
+    before = sorted(path.name for path in tmp_path.iterdir())
+
+    ended = program("report", "--format", "md", "-o", "results")
+
+    assert (ended.code, ended.out) == (2, "")
+    assert "is a folder" in ended.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_a_result_that_has_rotted_is_shown_as_such(program: Program, tmp_path: Path) -> None:
+    program("run", "--runtime", "host", "--select", "*-cpu/*", "--repeats", "1")
+    (path,) = (tmp_path / "results").glob("*/noop-1-cpu/*/0/result.json")
+    path.write_bytes(b"\xff{")
+
+    ended = program("show", "latest", "noop-1-cpu/lenet-train-b200", "--json")
+
+    (entry,) = json.loads(ended.out)
+    assert (ended.code, entry["result"]) == (0, None)
+    assert "not JSON" in entry["problem"]
+    assert "not JSON" in program("show", "latest", "noop-1-cpu/lenet-train-b200").out
+
+
+def test_a_reader_that_goes_away_is_no_failure(tmp_path: Path) -> None:
+    (tmp_path / "matrix.yaml").write_text(
+        MATRIX.replace("[lenet]", f"[{{name: lenet, batch_size: {list(range(1, 900))}}}]")
+    )
+    command = f"{sys.executable} -m orchestrator plan --json | head -n 1; exit ${{PIPESTATUS[0]}}"
+
+    ended = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_output_that_cannot_be_written_exits_3(tmp_path: Path) -> None:
+    (tmp_path / "matrix.yaml").write_text(MATRIX)
+    command = f"{sys.executable} -m orchestrator plan >/dev/full"
+
+    ended = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert (ended.returncode, ended.stderr) == (3, "output cannot be written: No space left on device\n")
+
+
+@pytest.mark.parametrize("after_s", [0.2, 0.5])
+def test_an_interruption_while_the_program_loads_exits_130_without_a_traceback(tmp_path: Path, after_s: float) -> None:
+    (tmp_path / "matrix.yaml").write_text(MATRIX)
+    # The libraries take a second to load; a slow stand-in for one makes sure that the signal comes in the middle of it.
+    (tmp_path / "scipy").mkdir()
+    (tmp_path / "scipy" / "__init__.py").write_text("import time\ntime.sleep(20)\n")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "orchestrator", "plan"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        # Tests may run in the background of a shell, which ignores this signal and hands that on.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    time.sleep(1 + after_s)
+
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+
+    assert (process.returncode, err) == (130, "")
 
 
 def test_an_interpreter_can_run_it_as_a_module(tmp_path: Path) -> None:

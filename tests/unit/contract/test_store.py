@@ -101,7 +101,7 @@ def test_a_failed_write_leaves_the_old_file_whole_and_nothing_beside_it(
         raise OSError(28, os.strerror(28))
 
     monkeypatch.setattr(os, "fsync", full_disk)
-    with pytest.raises(HostError, match="No space left on device; free some space or choose --results"):
+    with pytest.raises(HostError, match="No space left on device; make room there, or choose another place"):
         store.write_atomically(path, "new")
 
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("outcome.json", "old")]
@@ -141,15 +141,32 @@ def test_a_second_orchestrator_is_told_to_wait(tmp_path: Path) -> None:
         store.Run(tmp_path).lock()
 
 
-def test_a_folder_that_stands_where_a_file_belongs_is_moved_aside_not_lost(tmp_path: Path) -> None:
-    path = tmp_path / "outcome.json"
-    path.mkdir()
+def test_a_folder_that_stands_where_an_outcome_belongs_is_moved_aside_not_lost(tmp_path: Path) -> None:
+    run = store.Run(tmp_path / "r")
+    path = run.repeat_folder(CELL.id, 0) / "outcome.json"
+    path.mkdir(parents=True)
     (path / "something").write_text("kept")
 
-    store.write_atomically(path, "new")
+    run.write_outcome(Outcome(CELL.id, 0, Status.OK))
 
-    assert path.read_text() == "new"
-    assert [file.read_text() for file in tmp_path.glob("outcome.json.aside-*/something")] == ["kept"]
+    assert run.outcome(CELL.id, 0) == Outcome(CELL.id, 0, Status.OK)
+    assert [file.read_text() for file in path.parent.glob("outcome.json.aside-*/something")] == ["kept"]
+
+
+def test_a_folder_elsewhere_is_never_replaced_by_a_file(tmp_path: Path) -> None:
+    (tmp_path / "reports" / "mine").mkdir(parents=True)
+
+    with pytest.raises(HostError, match="cannot be written"):
+        store.write_atomically(tmp_path / "reports", "new")
+
+    assert [path.name for path in tmp_path.iterdir()] == ["reports"]
+
+
+def test_a_results_folder_that_cannot_be_made_is_the_hosts_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(HostError, match="cannot be made: Not a directory; choose another --results"):
+        store.Run(tmp_path / "file" / "run").write_record(_record())
 
 
 def test_a_planted_link_is_replaced_and_never_written_through(tmp_path: Path) -> None:
