@@ -299,7 +299,7 @@ def test_an_interruption_while_the_program_loads_exits_130_without_a_traceback(t
         stderr=subprocess.PIPE,
         text=True,
         # Tests may run in the background of a shell, which ignores this signal and hands that on.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509 -- no threads here
     )
     time.sleep(1 + after_s)
 
