@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -56,12 +57,26 @@ class Catalog:
             raise UnsupportedError(f"{framework.version!r} is no version of {framework.name}") from None
         for release in releases:
             if SpecifierSet(release.versions).contains(version, prereleases=True):
+                if why := release.absent.get(framework.name):
+                    raise UnsupportedError(f"there is no {framework.name} {framework.version}: {why}")
                 return release
         ranges = " or ".join(release.versions for release in releases)
         raise UnsupportedError(
             f"the catalog knows {framework.name} {ranges}, not {framework.version}; "
             f"add a line to images/catalog/{self.family(framework.name)}.yaml"
         )
+
+    def newest_known(self, name: str) -> str | None:
+        """The newest release of a framework or flavour that was seen to train; None where there is none."""
+        entry = self.entry(name)
+        return max(filter(partial(self._has, name), entry.known if entry else ()), key=Version, default=None)
+
+    def _has(self, name: str, version: str) -> bool:
+        try:
+            self.release(Framework(name, version))
+        except UnsupportedError:
+            return False
+        return True
 
     def pythons(self, framework: Framework) -> tuple[str, ...]:
         """Python versions that a framework, and its backend, run on; the default first. Raises `UnsupportedError`."""

@@ -52,6 +52,8 @@ class Release(_Strict):
     """Name in `matrix.yaml` → distribution, where this range has another one than the entry says."""
     requirements: tuple[str, ...] = ()
     """pip requirements beside the framework itself: the pins that keep an old release working."""
+    absent: dict[str, str] = {}
+    """Flavour that this range does not have → why, and what to name instead; its cells are skipped with that."""
     system_packages: tuple[str, ...] = ()
     """Debian packages."""
     cpu_index: str | None = None

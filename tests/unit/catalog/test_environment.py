@@ -2,7 +2,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from orchestrator.catalog import Catalog, UnsupportedError, requirement
+from orchestrator import resources
+from orchestrator.catalog import Catalog, UnsupportedError, load, requirement
 from orchestrator.domain import Environment, Framework
 
 MXNET = Framework("mxnet", "1.9.1")
@@ -164,3 +165,14 @@ def test_names_hold_frameworks_and_flavours(known: Catalog) -> None:
     assert set(known.options("mxnet-mkl")) == {"hybridize"}
     assert known.default_python(KERAS) == "3.6"
     assert known.size_mb(KERAS) == 250
+
+
+@pytest.mark.parametrize("version", ["1.7.0", "1.9.1"])
+def test_a_flavour_that_a_range_does_not_have_is_refused_with_what_to_name_instead(version: str) -> None:
+    shipped = load(resources.IMAGES / "catalog")
+
+    assert reason(shipped, Framework("mxnet-mkl", version)) == (
+        f"there is no mxnet-mkl {version}: from 1.7 on mxnet itself holds oneDNN; name mxnet instead"
+    )
+    assert shipped.environment(Framework("mxnet", version), 0).builder == "mxnet"
+    assert (shipped.newest_known("mxnet"), shipped.newest_known("mxnet-mkl")) == ("1.9.1", "1.6.0")
