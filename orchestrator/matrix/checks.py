@@ -3,14 +3,16 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 from typing import Any
 
+from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from orchestrator.catalog import DATASETS, Catalog, ModelInfo, Option
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.domain import OptionValue
-from orchestrator.matrix import file, pins
+from orchestrator.matrix import file, files, pins
 from orchestrator.matrix.hints import did_you_mean
 from orchestrator.matrix.mistakes import entries
 from orchestrator.matrix.model import EVERY_FRAMEWORK
@@ -30,8 +32,13 @@ class _Checks:
         return self.source.mistake(loc, text, key=key)
 
     def writes(self, loc: Loc, key: str) -> bool:
-        """Whether the entry at `loc` has a key, right or wrong."""
-        return (*loc, key) in self.source.places
+        """Whether the entry at `loc` gives something for a key, right or wrong."""
+        if (*loc, key) not in self.source.places:
+            return False
+        entry: Any = self.source.value
+        for step in loc:
+            entry = entry[step]
+        return entry[key] is not None
 
     def unknown(self, loc: Loc, kind: str, word: str, known: Any, *, key: bool = False) -> Found:
         """A mistake where a word is none of those known."""
@@ -39,13 +46,14 @@ class _Checks:
             yield self.at(loc, f"unknown {kind} {word!r}{did_you_mean(word, tuple(known))}", key=key)
 
 
-def of_meaning(source: Source, catalog: Catalog, models: Mapping[str, ModelInfo]) -> Found:
-    """Every mistake beyond shape, in the parts of the file that have the right shape."""
+def of_meaning(source: Source, catalog: Catalog, models: Mapping[str, ModelInfo], folder: Path) -> Found:
+    """Every mistake beyond shape, in the parts of the file that have the right shape; `folder` is where paths start."""
     checks = _Checks(source, catalog, models)
     yield from _length(checks, (), source.value)
     yield from _frameworks(checks)
     yield from _models(checks)
     yield from _options(checks)
+    yield from files.missing(source, folder)
     for key, shape in (("exclude", file.RuleEntry), ("include", file.IncludeEntry)):
         for loc, rule in entries(source, key, shape):
             yield from _rule(checks, loc, rule)
@@ -78,9 +86,12 @@ def _frameworks(checks: _Checks) -> Found:
         yield from (_own_environment if entry.image or entry.dockerfile else _catalog_environment)(checks, loc, entry)
         for name, values in entry.options.items():
             yield from _option(checks, (*loc, "options", name), values, checks.catalog.options(entry.name), entry.name)
-        key = (entry.name, entry.image, entry.dockerfile, entry.python, tuple(sorted(entry.packages.items())))
-        for version, backend in product(entry.version or ("",), entry.backend or ("",)):
-            first = seen.setdefault((key, version, backend), loc)
+        packages = frozenset(
+            (canonicalize_name(name), tuple(map(pins.release, versions))) for name, versions in entry.packages.items()
+        )
+        key = (entry.name, entry.image, entry.dockerfile, entry.python, packages)
+        for version, backend in product(entry.version or ("",), entry.backend or (None,)):
+            first = seen.setdefault((key, pins.release(version), backend and pins.pinned(backend)), loc)
             if first != loc:
                 named = f"{entry.name} {version}".strip()
                 yield checks.at(loc, f"{named} is already on line {checks.source.place(first).line}")
@@ -97,13 +108,11 @@ def _own_environment(checks: _Checks, loc: Loc, entry: file.FrameworkEntry) -> F
 def _catalog_environment(checks: _Checks, loc: Loc, entry: file.FrameworkEntry) -> Found:
     known = checks.catalog.entry(entry.name)
     if not entry.version and not checks.writes(loc, "version"):
-        newest = max(known.known, key=Version) if known and known.known else "1.0"
-        yield checks.at(loc, f"{entry.name!r} needs a version, such as {entry.name}=={newest}")
+        version = checks.catalog.newest_known(entry.name) or "1.0"
+        yield checks.at(loc, f"{entry.name!r} needs a version, such as {entry.name}=={version}")
     for version in entry.version or ():
         yield from _version(checks, _key(checks, loc, "version"), version)
-    for name, versions in entry.packages.items():
-        for version in versions:
-            yield from _version(checks, (*loc, "packages", name), version)
+    yield from _packages(checks, loc, entry)
     if known is None:
         return
     if known.backends and not entry.backend and not checks.writes(loc, "backend"):
@@ -120,6 +129,16 @@ def _catalog_environment(checks: _Checks, loc: Loc, entry: file.FrameworkEntry) 
                 yield checks.at(place, f"{text!r} needs one version: {pin.name}==VERSION")
             else:
                 yield from _version(checks, place, pin.version)
+
+
+def _packages(checks: _Checks, loc: Loc, entry: file.FrameworkEntry) -> Found:
+    names: dict[str, str] = {}
+    for name, versions in entry.packages.items():
+        first = names.setdefault(canonicalize_name(name), name)
+        if first != name:
+            yield checks.at((*loc, "packages", name), f"{name!r} is the same package as {first!r}; keep one", key=True)
+        for version in versions:
+            yield from _version(checks, (*loc, "packages", name), version)
 
 
 def _key(checks: _Checks, loc: Loc, key: str) -> Loc:
@@ -220,7 +239,7 @@ def _rule(checks: _Checks, loc: Loc, rule: file.RuleEntry) -> Found:
         if name in options:
             yield from _option(checks, (*loc, name), values, options, EVERY_FRAMEWORK)
         else:
-            keys = (*type(rule).model_fields, *options)
+            keys = (*file.keys(type(rule)), *options)
             yield checks.at((*loc, name), f"unknown key or option {name!r}{did_you_mean(name, keys)}", key=True)
 
 

@@ -20,12 +20,15 @@ from orchestrator.matrix import pins
 from orchestrator.matrix.values import (
     Axis,
     Bytes,
+    Pins,
     PinText,
     Positive,
     PythonText,
     Scalar,
     Seconds,
     Text,
+    Url,
+    Versions,
     VersionText,
     Word,
 )
@@ -51,6 +54,11 @@ def _or_short(description: str, examples: list[str]) -> Any:
         schema["anyOf"] = [{"type": "string", "description": description, "examples": list(examples)}, mapping]
 
     return extend
+
+
+def keys(shape: type[BaseModel]) -> list[str]:
+    """Keys of a mapping, its own before those it shares with others: what a person looks for first."""
+    return sorted(shape.model_fields, key=lambda name: name not in shape.__annotations__)
 
 
 class SystemEntry(Shape):
@@ -83,10 +91,10 @@ class FrameworkEntry(Shape):
     )
 
     name: Word = Field(description="As `orchestrator frameworks` lists it.")
-    version: Axis[VersionText] | None = Field(None, description="Release, or a list of releases.")
-    backend: Axis[PinText] | None = Field(None, description="What it runs on, for Keras: mxnet==1.5.1.")
+    version: Versions[VersionText] | None = Field(None, description="Release, or a list of releases.")
+    backend: Pins[PinText] | None = Field(None, description="What it runs on, for Keras: mxnet==1.5.1.")
     python: Axis[PythonText] | None = Field(None, description="Python version; left out: the catalog's default.")
-    packages: dict[Annotated[str, Field(pattern=DISTRIBUTION)], Axis[VersionText]] = Field(
+    packages: dict[Annotated[str, Field(pattern=DISTRIBUTION)], Versions[VersionText]] = Field(
         {}, description="Versions of other packages, over the catalog's pins."
     )
     options: OptionLists = Field({}, description="Options of this entry, over the matrix's.")
@@ -188,14 +196,14 @@ class BuildEntry(Shape):
     base_image: Annotated[Text, Field(min_length=1), AfterValidator(_template)] | None = Field(
         None, description="Template; {python} becomes 3.11. Default python:{python}-slim-bookworm."
     )
-    pip_index: Text | None = Field(None, description="Package index in place of PyPI.")
-    extra_indexes: Axis[Text] | None = Field(None, description="Further package indexes.")
+    pip_index: Url | None = Field(None, description="Package index in place of PyPI.")
+    extra_indexes: Axis[Url] | None = Field(None, description="Further package indexes.")
     find_links: Axis[Text] | None = Field(None, description="Folders or URLs with wheels; folders relative to here.")
     no_index: StrictBool = Field(False, description="Ask no package index at all, only find_links.")
     trusted_hosts: Axis[Text] | None = Field(None, description="Indexes taken without a valid certificate.")
     ca_bundle: Text | None = Field(None, description="Certificates (PEM) that builds trust; relative to this file.")
     proxy: ProxyEntry | None = Field(None, description="One URL, or one for each of http, https and no.")
-    apt_mirror: Text | None = Field(None, description="Debian mirror.")
+    apt_mirror: Url | None = Field(None, description="Debian mirror.")
     registry: Text | None = Field(None, description="Prefix of base images and of those we build.")
 
 

@@ -1,12 +1,16 @@
 """From the text of `matrix.yaml` to a `Matrix`, or to every mistake in it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
-from orchestrator.catalog import DATASETS, Catalog, ModelInfo
+from packaging.utils import canonicalize_name
+
+from orchestrator.catalog import DATASETS, Catalog, ModelInfo, UnsupportedError
 from orchestrator.catalog import source as yaml_source
 from orchestrator.catalog.source import Loc, Mistake, Source
-from orchestrator.domain import BuildSettings, Duration, System
+from orchestrator.domain import BuildSettings, Duration, Framework, System
 from orchestrator.errors import InputError
 from orchestrator.matrix import checks, file, mistakes, pins
 from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings
@@ -28,10 +32,10 @@ def load(path: Path, catalog: Catalog, models: Mapping[str, ModelInfo]) -> Matri
     if isinstance(version, int) and not isinstance(version, bool) and version > file.VERSION:
         newer = f"{version} is newer than this orchestrator reads ({file.VERSION}): upgrade it"
         raise InputError(source.mistake(("version",), newer).at(source.name))
-    found = {*source.mistakes, *mistakes.of_shape(source), *checks.of_meaning(source, catalog, models)}
+    found = {*source.mistakes, *mistakes.of_shape(source), *checks.of_meaning(source, catalog, models, path.parent)}
     if found:
         raise InputError(*_lines(source, sorted(found)))
-    return _resolved(file.MatrixFile.model_validate(source.value), source, path, models)
+    return _resolved(file.MatrixFile.model_validate(source.value), source, path, catalog, models)
 
 
 def _lines(source: Source, found: list[Mistake]) -> list[str]:
@@ -41,7 +45,9 @@ def _lines(source: Source, found: list[Mistake]) -> list[str]:
     return lines
 
 
-def _resolved(entry: file.MatrixFile, source: Source, path: Path, models: Mapping[str, ModelInfo]) -> Matrix:
+def _resolved(
+    entry: file.MatrixFile, source: Source, path: Path, catalog: Catalog, models: Mapping[str, ModelInfo]
+) -> Matrix:
     folder = path.parent.absolute()
     steps = 50 if entry.steps is None and entry.epochs is None else entry.steps
     return Matrix(
@@ -52,8 +58,9 @@ def _resolved(entry: file.MatrixFile, source: Source, path: Path, models: Mappin
             for name, system in entry.systems.items()
         ),
         frameworks=tuple(
-            _framework(framework, folder, _line(source, ("frameworks", index)))
+            axes
             for index, framework in enumerate(entry.frameworks)
+            for axes in _with_python(_framework(framework, folder, _line(source, ("frameworks", index))), catalog)
         ),
         models=tuple(
             _model(model, models[model.name], _line(source, ("models", index)))
@@ -91,13 +98,40 @@ def _framework(entry: file.FrameworkEntry, folder: Path, place: str) -> Framewor
         versions=entry.version or (_image_version(entry.image),),
         backends=tuple((pin.name, pin.version or "") for pin in backends),
         pythons=entry.python or (),
-        packages=tuple(sorted(entry.packages.items())),
+        packages=tuple(sorted((canonicalize_name(name), versions) for name, versions in entry.packages.items())),
         options=tuple(entry.options.items()),
         image=entry.image,
         dockerfile=str(folder / entry.dockerfile) if entry.dockerfile else None,
         expect=entry.expect,
         place=place,
     )
+
+
+def _with_python(axes: FrameworkAxes, catalog: Catalog) -> Iterator[FrameworkAxes]:
+    """An entry with the catalog's default Python written out: one for each release where they differ in it.
+
+    It stays open where nobody can tell: in the user's own image, and for a release that the catalog does not have.
+    """
+    if axes.pythons or axes.image or axes.dockerfile:
+        yield axes
+        return
+    releases = list(product(axes.versions, axes.backends or (None,)))
+    pythons = [
+        _default_python(Framework(axes.name, version, Framework(*backend) if backend else None), catalog)
+        for version, backend in releases
+    ]
+    if len(set(pythons)) == 1:
+        yield replace(axes, pythons=pythons[0])
+        return
+    for (version, backend), python in zip(releases, pythons, strict=True):
+        yield replace(axes, versions=(version,), backends=(backend,) if backend else (), pythons=python)
+
+
+def _default_python(framework: Framework, catalog: Catalog) -> tuple[str, ...]:
+    try:
+        return (catalog.default_python(framework),)
+    except UnsupportedError:
+        return ()
 
 
 def _image_version(image: str | None) -> str:

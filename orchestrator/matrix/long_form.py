@@ -1,4 +1,4 @@
-"""A matrix written out: every field spelled, nothing left to defaults."""
+"""A matrix written out: every field spelled, null where there is nothing; rules keep the keys they were given."""
 
 from dataclasses import asdict
 from typing import Any
@@ -20,7 +20,7 @@ def long_form(matrix: Matrix) -> dict[str, Any]:
         "modes": [mode.value for mode in matrix.modes],
         "options": {name: _lists(axes) for name, axes in matrix.options},
         "repeats": matrix.repeats,
-        **_given(asdict(matrix.duration)),
+        **asdict(matrix.duration),
         "timeout": matrix.timeout_s,
         "exclude": [_rule(rule) for rule in matrix.exclude],
         "include": [_include(include) for include in matrix.include],
@@ -42,37 +42,39 @@ def _lists(axes: tuple[tuple[str, tuple[Any, ...]], ...]) -> dict[str, list[Any]
 
 
 def _system(system: System) -> dict[str, Any]:
-    return _given({"cpus": system.cpus, "gpus": system.gpus, "memory": system.memory_bytes})
+    return {"cpus": system.cpus, "gpus": system.gpus, "memory": system.memory_bytes}
 
 
 def _framework(axes: FrameworkAxes) -> dict[str, Any]:
-    return _given({
+    return {
         "name": axes.name,
-        "version": axes.versions,
-        "backend": tuple(f"{name}=={version}" for name, version in axes.backends),
-        "python": axes.pythons,
+        "version": list(axes.versions),
+        "backend": [f"{name}=={version}" for name, version in axes.backends] or None,
+        "python": list(axes.pythons) or None,
         "packages": _lists(axes.packages),
         "options": _lists(axes.options),
         "image": axes.image,
         "dockerfile": axes.dockerfile,
         "expect": axes.expect and axes.expect.value,
-    })  # fmt: skip
+    }
 
 
 def _model(axes: ModelAxes) -> dict[str, Any]:
-    return _given({
+    settings = _settings(axes.settings)
+    del settings["expect"]
+    return {
         "name": axes.name,
-        "batch_size": axes.batch_sizes,
-        "dataset": axes.datasets,
-        **_settings(axes.settings),
-    })  # fmt: skip
+        "batch_size": list(axes.batch_sizes),
+        "dataset": list(axes.datasets),
+        **settings,
+    }
 
 
 def _settings(settings: Settings) -> dict[str, Any]:
     fields = asdict(settings)
     fields["timeout"] = fields.pop("timeout_s")
     fields["expect"] = settings.expect and settings.expect.value
-    return _given(fields)
+    return fields
 
 
 def _rule(rule: Rule) -> dict[str, Any]:
@@ -89,10 +91,10 @@ def _rule(rule: Rule) -> dict[str, Any]:
 
 
 def _include(include: Include) -> dict[str, Any]:
-    return {**_rule(include.rule), **_settings(include.settings)}
+    return {**_rule(include.rule), **_given(_settings(include.settings))}
 
 
 def _build(settings: BuildSettings) -> dict[str, Any]:
     fields = asdict(settings)
-    fields["proxy"] = {name.removesuffix("_proxy"): url for name, url in fields.pop("proxies")}
-    return _given(fields)
+    fields["proxy"] = {name.removesuffix("_proxy"): url for name, url in fields.pop("proxies")} or None
+    return {key: (list(value) or None) if isinstance(value, tuple) else value for key, value in fields.items()}

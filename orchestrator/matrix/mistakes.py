@@ -29,6 +29,11 @@ _EXPECTED = {
     "model_type": "a mapping",
     "model_attributes_type": "a mapping",
 }
+_SHORT_FORMS = {
+    "frameworks": "a pin such as mxnet==1.9.1",
+    "models": "a name such as lenet",
+    "proxy": "a URL",
+}
 _BOUNDS = {
     "greater_than_equal": ("ge", "at least"),
     "less_than_equal": ("le", "at most"),
@@ -70,12 +75,19 @@ def _mistake(source: Source, details: ErrorDetails) -> Mistake:
 def _keys(loc: Loc) -> list[str]:
     """Keys that may stand where an unknown one does."""
     shape = file.ProxyEntry if "proxy" in loc[:-1] else _SHAPES.get(str(loc[0]), file.MatrixFile)
-    return list((shape if len(loc) > 1 else file.MatrixFile).model_fields)
+    return file.keys(shape if len(loc) > 1 else file.MatrixFile)
+
+
+def _short_form(loc: Loc) -> str:
+    """What may stand in place of a mapping; empty where nothing may."""
+    return _SHORT_FORMS.get(str(loc[-1] if "proxy" in loc else loc[0]), "") if loc else ""
 
 
 def _sentence(details: ErrorDetails) -> str:
     context: dict[str, Any] = details.get("ctx", {})
     kind, value = details["type"], details["input"]
+    if kind in {"model_type", "model_attributes_type"} and (short := _short_form(details["loc"])):
+        return f"should be {short}, or a mapping, not {shown(value)}"
     if kind in _EXPECTED:
         return f"should be {_EXPECTED[kind]}, not {shown(value)}"
     if kind in _BOUNDS:

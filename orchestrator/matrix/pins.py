@@ -50,6 +50,20 @@ def _within(version: str, versions: str) -> bool:
         return False
 
 
+def release(version: str) -> Version | str:
+    """What spellings of one release share: `1.0` is `1`; the text itself where it is no version, as with a tag."""
+    try:
+        return Version(version)
+    except InvalidVersion:
+        return version
+
+
+def pinned(text: str) -> tuple[str, Version | str]:
+    """What spellings of one pin of a backend share; raises `ValueError` where it is no pin."""
+    pin = parse(text)
+    return pin.name, release(pin.version or pin.versions)
+
+
 def parse(text: str) -> Pin:
     """Read a pin; raises `ValueError` with a sentence for people."""
     parts = _ON.split(text.strip())

@@ -1,6 +1,10 @@
 """Kinds of values in a matrix file: axes, versions, sizes, durations, with their part of the JSON Schema."""
 
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from enum import Enum
 from typing import Annotated, Any, TypeVar
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, StrictInt
 from pydantic import WithJsonSchema as Schema
@@ -12,34 +16,50 @@ from orchestrator.matrix import pins, units
 Item = TypeVar("Item")
 
 
+def _as_it_is(value: object) -> Hashable:
+    return type(value), value
+
+
+@dataclass(frozen=True)
 class _AxisForm:
     """One value, or a list of distinct values; a list is an axis of the matrix."""
 
+    identity: Callable[[Any], Hashable] = _as_it_is
+    """What two values share that mean the same."""
+
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         items = core_schema.no_info_before_validator_function(_listed, handler(source))
-        return core_schema.no_info_after_validator_function(_distinct, items)
+        return core_schema.no_info_after_validator_function(self._distinct, items)
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         listed = handler(schema)
         return {"anyOf": [listed.get("items", {}), {**listed, "minItems": 1, "uniqueItems": True}]}
+
+    def _distinct(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        if not values:
+            raise ValueError("is an empty list, which leaves nothing to run; name a value or drop the key")
+        seen: dict[Hashable, Any] = {}
+        for value in values:
+            key = self.identity(value)
+            if key in seen:
+                raise ValueError(_repeated(seen[key], value))
+            seen[key] = value
+        return values
+
+
+def _repeated(first: object, value: object) -> str:
+    if first == value:
+        return f"lists {shown(value)} twice"
+    return f"lists {shown(first)} and {shown(value)}, which are the same release; keep one"
 
 
 def _listed(value: object) -> object:
     return value if isinstance(value, list) else [value]
 
 
-def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    if not values:
-        raise ValueError("is an empty list, which leaves nothing to run; name a value or drop the key")
-    seen: set[tuple[type, Any]] = set()
-    for value in values:
-        if (type(value), value) in seen:
-            raise ValueError(f"lists {value!r} twice")
-        seen.add((type(value), value))
-    return values
-
-
 Axis = Annotated[tuple[Item, ...], _AxisForm()]
+Versions = Annotated[tuple[Item, ...], _AxisForm(pins.release)]
+Pins = Annotated[tuple[Item, ...], _AxisForm(pins.pinned)]
 
 
 def _written(value: object) -> object:
@@ -66,10 +86,24 @@ def shown(value: object) -> str:
         return "a list"
     if value is None:
         return "nothing"
+    if isinstance(value, Enum):
+        value = value.value
     text = repr(getattr(value, "text", value)) if isinstance(value, str) else str(getattr(value, "text", value))
     if isinstance(value, bool):
         text = text.lower()
     return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _url(text: str) -> str:
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        parts = urlsplit("")
+    is_complete = parts.scheme == "file" or (parts.scheme in {"http", "https"} and parts.netloc)
+    if not is_complete or len(text.split()) != 1:
+        # The text is not quoted: it may hold a password.
+        raise ValueError("is no URL; write one such as https://pypi.org/simple")
+    return text
 
 
 def _pin(text: str) -> str:
@@ -80,6 +114,7 @@ def _pin(text: str) -> str:
 _TEXT_OR_NUMBER = {"type": ["string", "number"]}
 
 Text = Annotated[str, BeforeValidator(_written)]
+Url = Annotated[Text, AfterValidator(_url)]
 Word = Annotated[Text, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=100)]
 VersionText = Annotated[Word, Schema({**_TEXT_OR_NUMBER, "examples": ["1.9.1"]})]
 PythonText = Annotated[Text, Field(pattern=r"^[23]\.[0-9]{1,2}$"), Schema({**_TEXT_OR_NUMBER, "examples": ["3.11"]})]

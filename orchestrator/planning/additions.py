@@ -41,7 +41,7 @@ def _framework(matrix: Matrix, rule: Rule, pin: pins.Pin, catalog: Catalog) -> F
     backends = ((pin.backend.name, pin.backend.version or ""),) if pin.backend else entry.backends
     return replace(
         entry,
-        versions=(version,),
+        versions=(_spelled(entry, pin) or version,),
         backends=backends,
         pythons=rule.pythons or entry.pythons,
         options=tuple((dict(entry.options) | dict(rule.options)).items()),
@@ -49,9 +49,19 @@ def _framework(matrix: Matrix, rule: Rule, pin: pins.Pin, catalog: Catalog) -> F
 
 
 def _speaks_of(axes: FrameworkAxes, pin: pins.Pin) -> bool:
-    if axes.name != pin.name or pin.version not in axes.versions:
+    """Whether an entry has the release of a pin, however either one spells it."""
+    if axes.name != pin.name or _spelled(axes, pin) is None:
         return False
-    return pin.backend is None or (pin.backend.name, pin.backend.version) in axes.backends
+    return pin.backend is None or any(
+        (pin.backend.name, pins.release(pin.backend.version or "")) == (name, pins.release(version))
+        for name, version in axes.backends
+    )
+
+
+def _spelled(axes: FrameworkAxes, pin: pins.Pin) -> str | None:
+    """The version of a pin as an entry spells it, so that a release has one id; None where it is not there."""
+    wanted = pins.release(pin.version or "")
+    return next((version for version in axes.versions if pins.release(version) == wanted), None)
 
 
 def _models(matrix: Matrix, rule: Rule, info: ModelInfo) -> Iterator[ModelAxes]:

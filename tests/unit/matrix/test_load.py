@@ -31,12 +31,16 @@ steps: 20
 timeout: 90s
 exclude: [{framework: mxnet<1.9, hybridize: false}]
 include: [{framework: mxnet==1.9.1, system: free, model: lenet, batch_size: 1, expect: oom_device}]
-build: {proxy: "http://proxy.example", find_links: [wheels, "https://x.example/w"], ca_bundle: /etc/ca.pem}
+build: {proxy: "http://proxy.example", find_links: [wheels, "https://x.example/w"], ca_bundle: ca.pem}
 """
 
 
 def load(tmp_path: Path, text: str, known: catalog.Catalog, models: Models, name: str = "m.yaml") -> matrix.Matrix:
     path = tmp_path / name
+    for folder in ("own", "wheels"):
+        (tmp_path / folder).mkdir(exist_ok=True)
+    (tmp_path / "own" / "Dockerfile").touch()
+    (tmp_path / "ca.pem").touch()
     path.write_text(text, encoding="utf-8")
     return matrix.load(path, known, models)
 
@@ -46,7 +50,7 @@ def test_the_smallest_matrix_has_every_default(tmp_path: Path, known: catalog.Ca
 
     assert found.name == "my-nights"
     assert found.systems == (System("cpu"),)
-    assert found.frameworks == (FrameworkAxes("mxnet", ("1.9.1",)),)
+    assert found.frameworks == (FrameworkAxes("mxnet", ("1.9.1",), pythons=("3.11",)),)
     assert found.models == (ModelAxes("lenet", (200,), ("synthetic",)),)
     assert found.modes == (Mode.TRAIN,)
     assert (found.repeats, found.timeout_s, found.duration) == (3, 600.0, Duration(10, 50, None))
@@ -57,7 +61,9 @@ def test_short_forms_are_resolved(tmp_path: Path, known: catalog.Catalog, models
     found = load(tmp_path, EVERYTHING, known, models)
 
     assert found.systems[0] == System("cpu", cpus=2, memory_bytes=8 * 1024**3)
-    assert found.frameworks[1] == FrameworkAxes("keras-mxnet", ("2.2.4.3",), backends=(("mxnet", "1.5.1"),))
+    assert found.frameworks[1] == FrameworkAxes(
+        "keras-mxnet", ("2.2.4.3",), backends=(("mxnet", "1.5.1"),), pythons=("3.6",)
+    )
     assert found.models[1].settings == Settings(epochs=2, timeout_s=5400.0, repeats=9)
     assert found.timeout_s == 90.0
     assert found.build.proxies == (("http_proxy", "http://proxy.example"), ("https_proxy", "http://proxy.example"))
@@ -78,7 +84,7 @@ def test_paths_start_at_the_folder_of_the_file(tmp_path: Path, known: catalog.Ca
 
     assert found.frameworks[4].dockerfile == f"{tmp_path}/own/Dockerfile"
     assert found.build.find_links == (f"{tmp_path}/wheels", "https://x.example/w")
-    assert found.build.ca_bundle == "/etc/ca.pem"
+    assert found.build.ca_bundle == f"{tmp_path}/ca.pem"
 
 
 @pytest.mark.parametrize(

@@ -69,8 +69,9 @@ m.yaml:13:5: frameworks: 'keras-mxnet' needs a backend: keras-mxnet==VERSION on 
 m.yaml:14:28: frameworks.version: lists '2.1' twice
 m.yaml:14:40: frameworks: your own image decides its python; drop this
 m.yaml:14:64: frameworks: image and dockerfile exclude each other; keep one
+m.yaml:14:76: frameworks.dockerfile: there is no file 'b'; relative paths start at the folder of the matrix
 m.yaml:14:89: frameworks.options: unknown torch option 'layuot'; did you mean 'layout'?
-m.yaml:15:5: frameworks: should be a mapping, not 5
+m.yaml:15:5: frameworks: should be a pin such as mxnet==1.9.1, or a mapping, not 5
 m.yaml:17:5: models: unknown model 'lenett'; did you mean 'lenet'?
 m.yaml:18:34: models.batch_size: should be at least 1, not 0
 m.yaml:18:48: models: steps and epochs exclude each other; keep one
@@ -87,7 +88,7 @@ m.yaml:29:39: exclude: unknown key or option 'hybridze'; did you mean 'hybridize
 m.yaml:30:5: exclude: names no cells; give a framework, system, model, …
 m.yaml:32:5: include: sets nothing, and adds nothing without framework==version, system and model
 m.yaml:33:21: build.base_image: 'a{b}': the only placeholder is {python}
-m.yaml:33:36: build.proxy: should be a mapping, not 3
+m.yaml:33:36: build.proxy: should be a URL, or a mapping, not 3
 """
 
 
@@ -139,6 +140,24 @@ def test_every_mistake_is_told_at_once_in_the_order_of_the_file(
         (SMALL + "exclude: [{model: lenet, layout: middle}]\n", "m.yaml:4:34: exclude.layout: middle is no value of layout; there is first, last"),
         (SMALL + "include: [{model: lenet, steps: 3, epochs: 3}]\n", "m.yaml:4:36: include: steps and epochs exclude each other; keep one"),
         (SMALL + "include: [{model: lenet, expect: fine}]\n", "m.yaml:4:34: include.expect: should be 'ok', 'build_failed', 'launch_failed', 'import_failed', 'unsupported', 'failed', 'timeout', 'oom_host', 'oom_device', 'invalid_result', 'no_device' or 'not_run', not 'fine'; did you mean 'failed'?"),
+        (SMALL + "modes: [train, train]\n", "m.yaml:4:8: modes: lists 'train' twice"),
+        (SMALL + "options: {mxnet: {hybridize: [true, true]}}\n", "m.yaml:4:30: options.mxnet.hybridize: lists true twice"),
+        (SMALL.replace("mxnet==1.9.1", "{name: noop, version: [1.0, 1]}"), "m.yaml:2:36: frameworks.version: lists '1.0' and '1', which are the same release; keep one"),
+        (SMALL.replace("mxnet==1.9.1", "noop==1.0, noop==1"), "m.yaml:2:25: frameworks: noop 1 is already on line 2"),
+        (SMALL.replace("mxnet==1.9.1", "{name: keras-mxnet, version: 2.2.4.3, backend: [mxnet==1.5, mxnet==1.5.0]}"), "m.yaml:2:61: frameworks.backend: lists 'mxnet==1.5' and 'mxnet==1.5.0', which are the same release; keep one"),
+        (SMALL.replace("mxnet==1.9.1", "{name: keras-mxnet, version: 2.2.4.3, backend: null}"), "m.yaml:2:14: frameworks: 'keras-mxnet' needs a backend: keras-mxnet==VERSION on mxnet==VERSION"),
+        (SMALL.replace("mxnet==1.9.1", "{name: noop, version: 1, packages: {NumPy: [1.26.0], numpy: [1.26.0]}}"), "m.yaml:2:67: frameworks.packages: 'numpy' is the same package as 'NumPy'; keep one"),
+        (SMALL.replace("mxnet==1.9.1", "{name: noop, version: 1, packages: {a_b: 1}}, {name: noop, version: 1, packages: {A.B: 1.0}}"), "m.yaml:2:60: frameworks: noop 1 is already on line 2"),
+        (SMALL.replace("mxnet==1.9.1", "{name: noop, dockerfile: D}"), "m.yaml:2:39: frameworks.dockerfile: there is no file 'D'; relative paths start at the folder of the matrix"),
+        (SMALL + "build: {find_links: [nope]}\n", "m.yaml:4:22: build.find_links: there is no folder 'nope'; relative paths start at the folder of the matrix"),
+        (SMALL + "build: {find_links: 'file:///no/such'}\n", "m.yaml:4:21: build.find_links: there is no folder 'file:///no/such'; relative paths start at the folder of the matrix"),
+        (SMALL + "build: {ca_bundle: m}\n", "m.yaml:4:20: build.ca_bundle: there is no file 'm'; relative paths start at the folder of the matrix"),
+        (SMALL + f"build: {{ca_bundle: {'m' * 300}}}\n", f"m.yaml:4:20: build.ca_bundle: there is no file '{'m' * 300}'; relative paths start at the folder of the matrix"),
+        (SMALL + "build: {pip_index: not a url}\n", "m.yaml:4:20: build.pip_index: is no URL; write one such as https://pypi.org/simple"),
+        (SMALL + "build: {extra_indexes: ['https://a.example/simple', 'https:b']}\n", "m.yaml:4:53: build.extra_indexes: is no URL; write one such as https://pypi.org/simple"),
+        (SMALL + "build: {apt_mirror: 'http://['}\n", "m.yaml:4:21: build.apt_mirror: is no URL; write one such as https://pypi.org/simple"),
+        (SMALL.replace("[lenet]", "[5]"), "m.yaml:3:10: models: should be a name such as lenet, or a mapping, not 5"),
+        (SMALL + "bad: 1\n", "m.yaml:4:1: unknown key 'bad'; there is version, name, seed, systems, frameworks, models, modes, options, …"),
         (SMALL + "build: {base_imag: x}\n", "m.yaml:4:9: build: unknown key 'base_imag'; did you mean 'base_image'?"),
         (SMALL + "build: {proxy: {htp: x}}\n", "m.yaml:4:17: build.proxy: unknown key 'htp'; did you mean 'http'?"),
     ],

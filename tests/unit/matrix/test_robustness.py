@@ -28,7 +28,7 @@ options: {mxnet: {hybridize: [true, false]}, "*": {layout: first}}
 repeats: 4
 exclude: [{framework: mxnet<1.9, hybridize: false}]
 include: [{framework: mxnet==1.9.1, system: cpu, model: lenet, batch_size: 1, expect: oom_device}]
-build: {proxy: "http://proxy.example", find_links: [wheels], base_image: "python:{python}"}
+build: {proxy: "http://proxy.example", find_links: [.], base_image: "python:{python}"}
 """
 PIECES = (
     *(b"{", b"}", b"[", b"]", b":", b"- ", b"\n", b"\t", b"\n\n  ", b"&a ", b"*a", b"*s", b"!!int ", b"!x ", b"<<: "),

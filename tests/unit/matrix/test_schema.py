@@ -38,6 +38,10 @@ def test_every_key_is_described_for_editors() -> None:
 def test_every_example_of_the_page_loads_and_fits_the_schema(tmp_path: Path, example: str) -> None:
     path = tmp_path / "m.yaml"
     path.write_text(example, encoding="utf-8")
+    (tmp_path / "wheels").mkdir()
+    (tmp_path / "environments" / "torch").mkdir(parents=True)
+    (tmp_path / "environments" / "torch" / "Dockerfile").touch()
+    (tmp_path / "certificates.pem").touch()
     known = catalog.load(resources.IMAGES / "catalog")
 
     loaded = matrix.load(path, known, catalog.load_models(resources.BENCHMARKS / "models"))

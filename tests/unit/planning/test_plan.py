@@ -2,8 +2,11 @@ import gc
 import re
 from typing import Any
 
+import yaml
+
 from orchestrator import catalog, matrix, planning, resources
 from orchestrator.domain import Duration, Framework, Status
+from orchestrator.matrix import file
 
 
 def test_the_smallest_plan_is_one_cell_with_everything_resolved(plan: Any) -> None:
@@ -106,6 +109,7 @@ def test_what_the_catalog_cannot_make_is_skipped_with_its_reason_cell_by_cell(pl
 
 
 def test_the_users_own_image_is_a_cell_like_any_other_on_every_system(plan: Any) -> None:
+    plan.path.with_name("D").touch()
     found = plan(
         "systems: {cpu: {}, 1_gpu: {gpus: 1}}\n"
         "frameworks: [{name: noop, image: 'registry.example:5000/own/noop:2.1'}, {name: noop, dockerfile: D}]"
@@ -216,3 +220,59 @@ def test_cells_share_their_parts(plan: Any) -> None:
     assert first.framework is second.framework
     assert first.duration is second.duration
     assert first.options is second.options
+
+
+RELEASES = """\
+name: all
+systems: {cpu: {cpus: 2}, free: }
+frameworks:
+  - {name: mxnet, version: [1.9.1, 1.4.0], packages: {NumPy: [1.16.0, 1.15.0]}, options: {hybridize: [true, false]}}
+  - {name: keras-mxnet, version: 2.2.4.3, backend: [mxnet==1.5.1, mxnet-mkl==1.5.1]}
+  - {name: mxnet, version: 3, expect: timeout}
+  - {name: noop, image: own}
+models: [lenet, {name: mlp, epochs: 2}]
+exclude: [{framework: noop, model: mlp}]
+include: [{framework: mxnet==1.4.0, repeats: 9}]
+"""
+
+
+def test_the_long_form_spells_every_field_and_plans_the_same(plan: Any) -> None:
+    short = plan(RELEASES)
+    document = matrix.long_form(matrix.load(plan.path, plan.known, plan.models))
+
+    assert [entry["python"] for entry in document["frameworks"]] == [["3.11"], ["3.6"], ["3.6"], None, None]
+    assert document["frameworks"][1] == {
+        "name": "mxnet",
+        "version": ["1.4.0"],
+        "backend": None,
+        "python": ["3.6"],
+        "packages": {"numpy": ["1.16.0", "1.15.0"]},
+        "options": {"hybridize": [True, False]},
+        "image": None,
+        "dockerfile": None,
+        "expect": None,
+    }
+    assert document["systems"]["free"] == {"cpus": None, "gpus": 0, "memory": None}
+    assert set(document["models"][0]) == set(file.ModelEntry.model_fields)
+    assert set(document) == set(file.MatrixFile.model_fields)
+    assert set(document["build"]) == set(file.BuildEntry.model_fields)
+
+    long = plan(yaml.safe_dump(document, sort_keys=False))
+
+    assert [(cell.id, cell) for cell in long.cells] == [(cell.id, cell) for cell in short.cells]
+    assert long.images == short.images
+    assert [skip.cell_id for skip in long.skips] == [skip.cell_id for skip in short.skips]
+
+
+def test_a_package_has_one_name_in_ids_however_it_is_written(plan: Any) -> None:
+    found = plan("frameworks: [{name: noop, version: 1, packages: {NumPy: 1.26.0, zope_interface: 6}}]")
+
+    assert plan.ids(found) == ["noop-1-numpy=1.26.0-zope-interface=6-cpu/lenet-train-b200"]
+
+
+def test_an_include_that_spells_a_release_otherwise_adds_no_second_cell(plan: Any) -> None:
+    found = plan(
+        "frameworks: [noop==1.0]\ninclude: [{framework: noop==1, system: cpu, model: lenet, batch_size: [200, 3]}]"
+    )
+
+    assert plan.ids(found) == ["noop-1.0-cpu/lenet-train-b200", "noop-1.0-cpu/lenet-train-b3"]

@@ -1,0 +1,50 @@
+"""Files and folders that a matrix names: they are part of the input, and so must be there when it is read."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from orchestrator.catalog.source import Loc, Mistake, Source
+
+_BESIDE = "relative paths start at the folder of the matrix"
+
+
+def path_of(text: str, folder: Path) -> Path | None:
+    """The path that an entry means; None where it is a URL of another host."""
+    if text.startswith("file://"):
+        return Path(text.removeprefix("file://"))
+    return None if "://" in text else folder / text
+
+
+def missing(source: Source, folder: Path) -> Iterator[Mistake]:
+    """Every Dockerfile, certificate and folder of wheels that is not there."""
+    for loc, text, is_there, what in _named(source.value):
+        path = path_of(text, folder)
+        if path is not None and not _holds(is_there, path):
+            yield source.mistake(loc, f"there is no {what} {text!r}; {_BESIDE}")
+
+
+def _named(value: dict[str, Any]) -> Iterator[tuple[Loc, str, Callable[[Path], bool], str]]:
+    """Whatever is a text where a path should be; of other values the shape tells."""
+    frameworks, build = value.get("frameworks"), value.get("build")
+    for index, entry in enumerate(frameworks if isinstance(frameworks, list) else ()):
+        if isinstance(entry, dict) and isinstance(text := entry.get("dockerfile"), str) and text:
+            yield ("frameworks", index, "dockerfile"), text, Path.is_file, "file"
+    if not isinstance(build, dict):
+        return
+    if isinstance(text := build.get("ca_bundle"), str):
+        yield ("build", "ca_bundle"), text, Path.is_file, "file"
+    links = build.get("find_links")
+    for index, link in enumerate(links if isinstance(links, list) else ()):
+        if isinstance(link, str):
+            yield ("build", "find_links", index), link, Path.is_dir, "folder"
+    if isinstance(links, str):
+        yield ("build", "find_links"), links, Path.is_dir, "folder"
+
+
+def _holds(is_there: Callable[[Path], bool], path: Path) -> bool:
+    try:
+        return is_there(path)
+    except OSError:
+        # Such as a name longer than file systems take.
+        return False
