@@ -43,7 +43,11 @@ def select(
     mistakes = [_no_match(glob, cells, skips) for glob in selection.select if not _speaks_of_any(glob, cells)]
     if mistakes:
         raise InputError(*mistakes)
-    warnings = [f"--exclude {glob!r} matches nothing" for glob in selection.exclude if not _speaks_of_any(glob, cells)]
+    warnings = [
+        f"--exclude {glob!r} matches nothing"
+        for glob in selection.exclude
+        if not _speaks_of_any(glob, cells) and not any(matches(glob, skip.cell_id) for skip in skips)
+    ]
 
     def wanted(cell_id: str) -> bool:
         return _match_any(selection.select or ("*",), cell_id) and not _match_any(selection.exclude, cell_id)

@@ -53,6 +53,9 @@ def test_a_selection_that_matches_nothing_is_a_mistake_with_a_hint(
 
 def test_excluding_globs_warn_where_they_match_nothing_and_refuse_where_they_leave_nothing(plan: Any) -> None:
     assert plan("", exclude=("torch-*",)).warnings == ("--exclude 'torch-*' matches nothing",)
+    skipping = plan("frameworks: [mxnet==1.9.1, mxnet==2.0.0]", exclude=("mxnet-2*", "zzz"))
+    assert skipping.warnings == ("--exclude 'zzz' matches nothing",)
+    assert skipping.skips == ()
     assert plan.refusal("", exclude=("*",)) == (
         "--exclude leaves nothing to run of what is selected; drop one of its globs"
     )
