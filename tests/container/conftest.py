@@ -8,20 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from container_support import document
+from container_support import NEWEST, REQUIRED, document, missing_interpreter
 
 from orchestrator.runtimes import interpreters
 from orchestrator.runtimes.interpreters import Interpreter
 
-PYTHONS = tuple(f"3.{minor}" for minor in range(6, 15))
 
-
-@pytest.fixture(scope="session", params=PYTHONS)
+@pytest.fixture(scope="session", params=(*REQUIRED, NEWEST))
 def python(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Interpreter:
     """Each Python from 3.6 that this host has."""
     found = interpreters.find(request.param, os.environ, Path(sys.executable), tmp_path_factory.mktemp("ask"))
     if found is None:
-        pytest.skip(f"no Python {request.param} here")
+        missing_interpreter(request.param, f"no Python {request.param} here")
     return found
 
 

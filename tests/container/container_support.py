@@ -4,10 +4,23 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
+
+import pytest
 
 from benchmarks import contract
 from orchestrator.resources import ROOT
+
+REQUIRED = tuple(f"3.{minor}" for minor in range(6, 14))
+NEWEST = "3.14"
+"""Tried where it is at hand; no gate needs it."""
+
+
+def missing_interpreter(python: str, what: str) -> NoReturn:
+    """Skip where this host lacks a Python; fail where the environment says that it must be there."""
+    if os.environ.get("BENCH_REQUIRE_INTERPRETERS") == "1" and python in REQUIRED:
+        pytest.fail(f"{what}, and BENCH_REQUIRE_INTERPRETERS=1 says that there must be one")
+    pytest.skip(what)
 
 
 def document(**changes: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from container_support import start
+from container_support import missing_interpreter, start
 
 from orchestrator.resources import BENCHMARKS, ROOT
 from orchestrator.results.store import read_result
@@ -39,6 +39,20 @@ def test_every_file_imports_only_the_standard_library_numpy_and_its_framework(pa
             imported.add((node.module or "").partition(".")[0])
     assert imported - allowed == set()
     assert not imported & {"dataclasses", "__future__"}, "these came after Python 3.6"
+
+
+def test_a_missing_interpreter_fails_where_it_is_required_and_is_skipped_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("BENCH_REQUIRE_INTERPRETERS", "1")
+    with pytest.raises(pytest.fail.Exception, match=r"no Python 3\.6, and BENCH_REQUIRE_INTERPRETERS=1"):
+        missing_interpreter("3.6", "no Python 3.6")
+    with pytest.raises(pytest.skip.Exception):
+        missing_interpreter("3.14", "no Python 3.14")
+
+    monkeypatch.delenv("BENCH_REQUIRE_INTERPRETERS")
+    with pytest.raises(pytest.skip.Exception):
+        missing_interpreter("3.6", "no Python 3.6")
 
 
 def test_a_noop_cell_is_measured_under_every_interpreter(python: Interpreter, io: Callable[..., Path]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from container_support import start
+from container_support import missing_interpreter, start
 
 from benchmarks import datasets, layers, weights
 from benchmarks.models import lenet
@@ -53,11 +53,11 @@ def environment(
     environment = catalog.environment(RELEASES[request.param], gpus=0)
     image = ImageSpec(f"bench/{request.param}", "test-cpu", "cpu", RELEASES[request.param], environment)
     settings = composition.site_settings(BuildSettings(), None)
-    runtime = VenvRuntime(composition.cache_folder() / "environments", settings, os.environ)
+    runtime = VenvRuntime(composition.cache_folder(), settings, os.environ)
     logs = tmp_path_factory.mktemp("logs")
     ready = runtime.provide([image], jobs=1, logs=logs, listener=ignore, stop=Event())[image.name]
     if "no Python" in getattr(ready, "reason", ""):
-        pytest.skip(ready.reason)
+        missing_interpreter(environment.python, ready.reason)
     assert isinstance(ready, Ready), ready
     return image, ready
 
