@@ -6,40 +6,19 @@ Theirs is a script of `bench/handwritten/`; its figure is the median over the sp
 """
 
 import argparse
-import os
 import statistics
 import subprocess
 import tempfile
-import threading
-from datetime import UTC, datetime
 from pathlib import Path
 
+from bench import inside
+from bench.inside import SYSTEM
 from bench.pairs import Ratio, compare, emit, interleave
-from orchestrator import resources
-from orchestrator.catalog import load
-from orchestrator.cli.composition import site_settings
 from orchestrator.devices import Allocation, allocate, inventory
-from orchestrator.domain import (
-    BuildSettings,
-    Cell,
-    Duration,
-    Framework,
-    ImageSpec,
-    Mode,
-    Plan,
-    Status,
-    System,
-    Workload,
-)
-from orchestrator.engine.client import connect
-from orchestrator.events import BuildFinished, Event
-from orchestrator.results.store import Run
-from orchestrator.running import Policy, Surroundings, execute
-from orchestrator.runtimes import DockerRuntime, this_process
+from orchestrator.domain import Duration, Framework
 from orchestrator.runtimes.variables import threads
 
 BAR = (0.97, 1.05)
-SYSTEM = System("cpu", cpus=2, memory_bytes=8 << 30)
 BATCH, WARMUP, STEPS, EVERY = 200, 20, 200, 20
 HANDWRITTEN = Path(__file__).parent / "handwritten"
 FRAMEWORKS = {
@@ -48,18 +27,6 @@ FRAMEWORKS = {
     "torch": Framework("torch", "2.13.0"),
     "keras-mxnet": Framework("keras-mxnet", "2.2.4.3", backend=Framework("mxnet", "1.5.1")),
 }
-
-
-def lenet_plan(framework: Framework, repeats: int) -> Plan:
-    """One cell, to be repeated."""
-    environment = load(resources.IMAGES / "catalog").environment(framework, SYSTEM.gpus)
-    spec = ImageSpec(f"bench/{framework.name}", "handwritten-cpu", "cpu", framework, environment)
-    cell = Cell(
-        f"{framework.name}-{framework.version}-cpu/lenet-train-b{BATCH}", framework, SYSTEM,
-        Workload("lenet", Mode.TRAIN, BATCH), spec.name,
-        duration=Duration(warmup_steps=WARMUP, steps=STEPS), repeats=repeats,
-    )  # fmt: skip
-    return Plan("handwritten", 1, (spec,), (cell,))
 
 
 def handwritten(image: str, builder: str) -> float:
@@ -81,30 +48,19 @@ def handwritten(image: str, builder: str) -> float:
 def measure(name: str, pairs: int, scratch: Path) -> Ratio:
     """Compare one framework, after one repeat of each side that is not counted."""
     framework = FRAMEWORKS[name]
-    plan = lenet_plan(framework, pairs + 1)
-    run = Run(scratch / name)
-    run.folder.mkdir()
-    user = f"{os.getuid()}:{os.getgid()}"
-    runtime = DockerRuntime(connect(os.environ), site_settings(BuildSettings(), None), user=user, owner=this_process())
-
-    def built(event: Event) -> None:
-        assert not (isinstance(event, BuildFinished) and event.reason), event
-
-    around = Surroundings(run, runtime, inventory(), lambda: datetime.now(UTC), built, threading.Event())
-    outcomes = execute(plan, around, Policy())
+    duration = Duration(warmup_steps=WARMUP, steps=STEPS)
+    plan = inside.training(
+        framework, tag="handwritten-cpu", model="lenet", batch=BATCH, duration=duration, repeats=pairs + 1
+    )
+    run, outcomes = inside.begin(plan, scratch / name)
 
     def ours() -> float:
-        outcome = next(outcomes)
-        assert outcome.status is Status.OK, outcome
-        result = run.result(outcome)
+        result = run.result(next(outcomes))
         assert result is not None
         return statistics.median(block.samples / block.wall_s for block in result.blocks)
 
     ours()
-    stored = run.outcome(plan.cells[0].id, 0)
-    assert stored is not None
-    assert stored.image_id is not None
-    image, builder = stored.image_id, plan.images[0].environment.builder
+    image, builder = inside.image_of(run, plan), plan.images[0].environment.builder
     handwritten(image, builder)
     values = interleave(ours, lambda: handwritten(image, builder), pairs)
     title = f"LeNet b{BATCH} training, {framework.label}"

@@ -1,0 +1,73 @@
+"""A run with one cell, for benchmarks that compare what happens inside a run with the same by hand."""
+
+import os
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from orchestrator import resources
+from orchestrator.catalog import load
+from orchestrator.cli.composition import cache_folder, site_settings
+from orchestrator.devices import inventory
+from orchestrator.domain import (
+    BuildSettings,
+    Cell,
+    Duration,
+    Framework,
+    ImageSpec,
+    Mode,
+    Outcome,
+    Plan,
+    Status,
+    System,
+    Workload,
+)
+from orchestrator.engine.client import connect
+from orchestrator.events import BuildFinished, Event
+from orchestrator.results.store import Run
+from orchestrator.running import Surroundings, execute
+from orchestrator.runtimes import DockerRuntime, this_process
+
+SYSTEM = System("cpu", cpus=2, memory_bytes=8 << 30)
+
+
+def training(framework: Framework, *, tag: str, model: str, batch: int, duration: Duration, repeats: int) -> Plan:
+    """One cell that trains a model, to be repeated."""
+    environment = load(resources.IMAGES / "catalog").environment(framework, SYSTEM.gpus)
+    spec = ImageSpec(f"bench/{framework.name}", tag, "cpu", framework, environment)
+    cell = Cell(
+        f"{framework.name}-{framework.version}-cpu/{model}-train-b{batch}", framework, SYSTEM,
+        Workload(model, Mode.TRAIN, batch), spec.name, duration=duration, repeats=repeats,
+    )  # fmt: skip
+    return Plan("bench", 1, (spec,), (cell,))
+
+
+def begin(plan: Plan, folder: Path) -> tuple[Run, Iterator[Outcome]]:
+    """Begin a run as the command does it; every outcome it gives is ok, and costs one repeat."""
+    folder.mkdir()
+    run = Run(folder)
+    user = f"{os.getuid()}:{os.getgid()}"
+    runtime = DockerRuntime(connect(os.environ), site_settings(BuildSettings(), None), user=user, owner=this_process())
+    around = Surroundings(
+        run, runtime, inventory(), lambda: datetime.now(UTC), _built, threading.Event(),
+        turn=cache_folder() / "measuring.lock",
+    )  # fmt: skip
+    return run, map(_ok, execute(plan, around))
+
+
+def image_of(run: Run, plan: Plan) -> str:
+    """Id of the image that the first repeat ran in."""
+    stored = run.outcome(plan.cells[0].id, 0)
+    assert stored is not None
+    assert stored.image_id is not None
+    return stored.image_id
+
+
+def _built(event: Event) -> None:
+    assert not (isinstance(event, BuildFinished) and event.reason), event
+
+
+def _ok(outcome: Outcome) -> Outcome:
+    assert outcome.status is Status.OK, outcome
+    return outcome
