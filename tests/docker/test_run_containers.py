@@ -141,3 +141,11 @@ def test_the_phase_is_told_while_it_lasts(engine: docker.DockerClient, tmp_path:
     support.execute_all(engine, tmp_path / "run", threading.Event(), hang, listener=events.append)
 
     assert [event.phase for event in events if isinstance(event, PhaseChanged)] == ["steady"]
+
+
+def test_a_results_folder_with_a_colon_and_a_comma_in_its_name_is_mounted(
+    engine: docker.DockerClient, tmp_path: Path
+) -> None:
+    (outcome,) = support.execute_all(engine, tmp_path / "a:b,c" / "run", threading.Event(), support.cell("fine"))
+
+    assert (outcome.status, outcome.reason) == (Status.OK, "")
