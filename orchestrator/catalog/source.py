@@ -76,8 +76,13 @@ class Source:
     def mistake(self, loc: Loc, text: str, *, key: bool = False) -> Mistake:
         """Something wrong with the value at `loc`, or with its `key`; the text is led by the names on the way."""
         place = self.keys[loc] if key and loc in self.keys else self.place(loc)
-        path = ".".join(part for part in (loc[:-1] if key else loc) if isinstance(part, str))
+        path = _path(loc[:-1] if key else loc)
         return Mistake(place, f"{path}: {text}" if path else text)
+
+
+def _path(loc: Loc) -> str:
+    """The names on the way to a place; one that would break the line stands there as Python would write it."""
+    return ".".join(part if part.isprintable() else repr(part) for part in loc if isinstance(part, str))
 
 
 def read(path: Path, what: str) -> Source:
@@ -258,7 +263,7 @@ class _Converter:
                     values[key.value] = self.convert(value, (*loc, key.value))
 
     def _wrong(self, place: Place, loc: Loc, text: str) -> None:
-        path = ".".join(part for part in loc if isinstance(part, str))
+        path = _path(loc)
         self.mistakes.append(Mistake(place, f"{path}: {text}" if path else text))
 
 

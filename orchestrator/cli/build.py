@@ -36,6 +36,8 @@ def build(
 ) -> None:
     """Build the images that are missing, GPU images too: no GPU is needed for that."""
     prepared = composition.prepare(file, select, exclude, limit, base_image)
+    for warning in prepared.plan.warnings:
+        composition.say(f"warning: {warning}")
     if render is not None:
         written = _render(prepared, render)
         if json:

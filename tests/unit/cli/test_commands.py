@@ -96,6 +96,15 @@ def test_every_mistake_of_a_matrix_is_told_at_once_with_its_place(program: Progr
     assert "Traceback" not in ended.err
 
 
+def test_a_key_with_a_line_break_keeps_its_mistake_in_one_line(program: Program, tmp_path: Path) -> None:
+    (tmp_path / "matrix.yaml").write_text(MATRIX + 'options: {"\\n": null}\n')
+
+    ended = program("plan")
+
+    assert ended.code == 2
+    assert all(line.startswith("matrix.yaml:7:") for line in ended.err.splitlines())
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
