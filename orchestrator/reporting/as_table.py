@@ -71,7 +71,9 @@ def _parts(report: Report, gap: int) -> Iterator[RenderableType]:
         yield Text()
         yield _line(group.label, "bold")
         yield _line(group.sentence)
-        yield _group(group, cells, gap)
+        # A group without a figure would be a table of dashes; its cells are all named under "Not ok".
+        if any(cells[place.cell_id].measurement for place in group.places):
+            yield _group(group, cells, gap)
         yield from _epochs(group, cells, gap)
     if report.problems:
         yield Text()
