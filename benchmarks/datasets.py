@@ -3,6 +3,8 @@
 RING_BATCHES = 16
 RING_BYTES = 256 * 1024 * 1024
 EPOCH_BYTES = 1024 * 1024 * 1024
+STREAM = 1
+"""Keeps what is drawn here apart from what other modules draw from the same seed."""
 
 
 def batch_count(sample_values, batch_size, samples, epochs):
@@ -17,18 +19,21 @@ def batch_count(sample_values, batch_size, samples, epochs):
 
 
 def synthetic(shape, classes, batch_size, batches, seed):
-    """Draw batches of inputs (float32, `batch_size` x `shape`, channels first) and labels (int32).
+    """Yield batches of inputs (float32, `batch_size` x `shape`, channels first) and labels (int32), drawn one by one.
 
     A class mean is uniform in ±0.5 per value and the noise around it in ±1, so one sample's values overlap between
     classes and many values together tell them apart. The same seed gives the same data everywhere.
+    It is drawn sample by sample, because large temporaries would leave their mark on the heap that is then measured.
     """
     import numpy
 
-    random = numpy.random.RandomState(seed)
-    means = random.uniform(-0.5, 0.5, (classes,) + tuple(shape)).astype(numpy.float32)
-    drawn = []
+    random = numpy.random.RandomState([seed, STREAM])
+    means = numpy.empty((classes,) + tuple(shape), numpy.float32)
+    for mean in means:
+        mean[...] = random.uniform(-0.5, 0.5, shape)
     for _ in range(batches):
         labels = random.randint(0, classes, batch_size).astype(numpy.int32)
-        noise = random.random_sample((batch_size,) + tuple(shape)).astype(numpy.float32)
-        drawn.append((means[labels] + 2 * noise - 1, labels))
-    return drawn
+        inputs = numpy.empty((batch_size,) + tuple(shape), numpy.float32)
+        for position, label in enumerate(labels):
+            inputs[position] = means[label] + random.uniform(-1, 1, shape)
+        yield inputs, labels

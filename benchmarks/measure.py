@@ -19,10 +19,9 @@ Clock.__doc__ = """Two functions that return seconds: wall time, and CPU time of
 
 SYSTEM_CLOCK = Clock(time.perf_counter, time.process_time)
 
-Measurement = namedtuple("Measurement", "first_step warmup blocks latency_s loss phases")
-Measurement.__doc__ = (
-    """Raw samples: blocks as dictionaries, latencies in seconds, losses or None, phases in seconds."""
-)
+Measurement = namedtuple("Measurement", "first_step warmup blocks latency_s loss logits phases")
+Measurement.__doc__ = """Raw samples: blocks as dictionaries, latencies in seconds, losses or None (inference),
+    what the last inference step fetched or None (training), phases in seconds."""
 
 
 def measure(session, request, steps_per_epoch, enter, clock=SYSTEM_CLOCK):
@@ -45,19 +44,20 @@ def measure(session, request, steps_per_epoch, enter, clock=SYSTEM_CLOCK):
     if request.epochs:
         blocks = [timer.block(steps_per_epoch) for _ in range(request.epochs)]
     else:
-        blocks, short = _steady(timer, request, least_s, steps)
-        warmup += short
+        blocks, before = _steady(timer, request, least_s, steps)
+        warmup += before
     steady = clock.wall()
     enter("latency")
-    latency_s = timer.latencies(request.latency_steps)
+    latency_s = timer.latencies(request.latency_steps, session.synchronise if training else session.fetch)
     end = clock.wall()
+    logits = None if training else session.fetch(timer.handle)
 
     loss = {"first": first_loss, "last": _loss(session, timer.handle, "at the end")} if training else None
     phases = {
         "first_step_s": first_step["wall_s"], "warmup_s": warm - begin, "steady_s": steady - warm,
         "latency_s": end - steady,
     }  # fmt: skip
-    return Measurement(first_step, warmup, blocks, latency_s, loss, phases)
+    return Measurement(first_step, warmup, blocks, latency_s, loss, logits, phases)
 
 
 def _warm_up(timer, request, least_s):
@@ -73,16 +73,19 @@ def _warm_up(timer, request, least_s):
 
 
 def _steady(timer, request, least_s, steps):
-    """Time blocks until enough of them are long enough; return those, and the ones that came out short."""
-    blocks, short = [], []
+    """Time blocks until enough in a row are long enough; return those, and all that came before them.
+
+    Dropping short blocks alone would drop the fast ones, so one that comes out short starts the count anew with
+    longer blocks; this ends, because they only grow.
+    """
+    blocks, before = [], []
     while len(blocks) < request.min_blocks:
-        block = timer.block(steps)
-        if block["wall_s"] < least_s:
-            short.append(block)
-            steps = _grown(block, least_s)
-        else:
-            blocks.append(block)
-    return blocks, short
+        blocks.append(timer.block(steps))
+        if blocks[-1]["wall_s"] < least_s:
+            steps = _grown(blocks[-1], least_s)
+            before += blocks
+            blocks = []
+    return blocks, before
 
 
 def _grown(block, least_s):
@@ -118,14 +121,14 @@ class _Timer:
         samples = steps * self._batch_size
         return {"steps": steps, "samples": samples, "wall_s": end - begin, "cpu_s": cpu_end - cpu_begin}
 
-    def latencies(self, steps):
-        """Time this many steps one by one, synchronised at each."""
-        step, synchronise, wall = self._step, self._synchronise, self._clock.wall
+    def latencies(self, steps, finish):
+        """Time this many steps one by one, each with `finish(handle)`, which waits for it or fetches its result."""
+        step, wall = self._step, self._clock.wall
         taken = [0.0] * steps
         for number, batch in enumerate(itertools.islice(self._ring, steps)):
             begin = wall()
             self.handle = step(batch)
-            synchronise(self.handle)
+            finish(self.handle)
             taken[number] = wall() - begin
         return taken
 

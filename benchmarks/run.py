@@ -9,7 +9,7 @@ import sys
 import time
 
 from benchmarks import MEASUREMENT_VERSION, contract, counting, measure, telemetry
-from benchmarks.errors import BadRequest, DeviceOutOfMemory, Failure, ImportFailed
+from benchmarks.errors import BadRequest, DeviceOutOfMemory, Diverged, Failure, ImportFailed
 from benchmarks.workload import Workload, exists, model_module
 
 THREAD_VARIABLES = (
@@ -19,7 +19,14 @@ THREAD_VARIABLES = (
     "NUMEXPR_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )
-_DEVICE_MEMORY = ("out of memory", "OOM when allocating", "ResourceExhausted", "cudaMalloc failed")
+_DEVICE_MEMORY = (
+    "out of memory",
+    "OOM when allocating",
+    "ResourceExhausted",
+    "cudaMalloc failed",
+    "ALLOC_FAILED",
+    "CUDA_ERROR_OUT_OF_MEMORY",
+)
 
 
 def execute(request, enter):
@@ -40,6 +47,7 @@ def execute(request, enter):
         _check_parameters(session, workload)
         build_s = time.perf_counter() - begin
         taken = measure.measure(session, request, workload.steps_per_epoch, enter)
+        _check_logits(taken.logits, workload)
         peak_device_bytes = session.peak_device_bytes()
     except Exception as error:
         if request.gpus and _is_device_memory(error):
@@ -101,6 +109,19 @@ def _check_parameters(session, workload):
     if session.parameters not in (None, expected):
         message = "the framework made %s parameters of a model that has %d"
         raise Failure(message % (session.parameters, expected))
+
+
+def _check_logits(logits, workload):
+    """What inference yielded last, where it yields anything: one finite value per sample and class."""
+    if logits is None:
+        return
+    import numpy
+
+    logits, expected = numpy.asarray(logits), (workload.batch_size, workload.classes)
+    if logits.shape != expected:
+        raise Failure("the last logits have the shape %s, not %s" % (logits.shape, expected))
+    if not numpy.isfinite(logits).all():
+        raise Diverged("the last logits are not all finite: what diverged is no measurement")
 
 
 def _is_device_memory(error):

@@ -1,5 +1,8 @@
 """The weights every framework starts from, drawn once in canonical layout from a seed."""
 
+STREAM = 2
+"""Keeps what is drawn here apart from what other modules draw from the same seed."""
+
 
 def initial(layers, seed):
     """Draw the weights of recorded layers: parameter name to float32 array, in canonical order.
@@ -9,7 +12,7 @@ def initial(layers, seed):
     """
     import numpy
 
-    random = numpy.random.RandomState(seed)
+    random = numpy.random.RandomState([seed, STREAM])
     return {parameter.name: _draw(numpy, random, parameter) for layer in layers for parameter in layer.parameters}
 
 

@@ -42,17 +42,17 @@ class Workload:
         self.optimizer = optimizers.complete(model.OPTIMIZER)
         self.layers = layers.record(model.build)
         self.steps_per_epoch = model.SAMPLES // request.batch_size
-        self._seed = request.seed
+        self.seed = request.seed
         values = counting.size(model.INPUT_SHAPE)
         self.batch_count = datasets.batch_count(values, request.batch_size, model.SAMPLES, request.epochs)
 
     def batches(self):
-        """Draw the distinct batches: (inputs, labels) as NumPy arrays, channels first."""
-        return datasets.synthetic(self.input_shape, self.classes, self.batch_size, self.batch_count, self._seed)
+        """Yield the distinct batches as they are drawn: (inputs, labels) as NumPy arrays, channels first."""
+        return datasets.synthetic(self.input_shape, self.classes, self.batch_size, self.batch_count, self.seed)
 
     def weights(self):
         """Draw the initial weights: parameter name to NumPy array in canonical layout."""
-        return weights.initial(self.layers, self._seed)
+        return weights.initial(self.layers, self.seed)
 
     def one_device(self):
         """Whether to use the one GPU; raises `Unsupported` where more are asked for than builders drive."""

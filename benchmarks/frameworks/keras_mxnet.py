@@ -1,7 +1,7 @@
 """Keras 2 on MXNet (the keras-mxnet distribution): its compiled training function, as `fit` calls it, channels first.
 
-Keras-MXNet takes NumPy batches and copies each one at every step, and it reads the loss back at every step:
-both are its own doing, and part of what is measured.
+Keras-MXNet takes NumPy batches and copies each one at every step, and it fetches the loss (or the logits)
+at every step too: both are its own doing, and part of what is measured.
 """
 
 import os
@@ -24,6 +24,7 @@ class _Session:
     short_blocks = False
 
     def __init__(self, workload):
+        mx.random.seed(workload.seed)
         self._context = "gpu(0)" if workload.one_device() else "cpu"
         backend.set_image_data_format("channels_first")
         network = _network(workload)
@@ -43,6 +44,11 @@ class _Session:
     def synchronise(_handle):
         """Wait until MXNet's engine has nothing left to do: the update may still run when the loss is back."""
         mx.nd.waitall()
+
+    @staticmethod
+    def fetch(handle):
+        """The predict function has fetched the logits already."""
+        return handle[0]
 
     @staticmethod
     def loss(handle):
@@ -108,5 +114,6 @@ def _optimizer(settings):
         betas = {"beta_1": settings["beta_1"], "beta_2": settings["beta_2"]}
         return keras.optimizers.Adam(lr=rate, epsilon=settings["epsilon"], **betas)
     if settings["name"] == "rmsprop":
-        return keras.optimizers.RMSprop(lr=rate, rho=settings["rho"], epsilon=settings["epsilon"])
+        # Keras adds epsilon outside the root; on MXNet it hands it to MXNet's own kernel, which adds it inside.
+        return keras.optimizers.RMSprop(lr=rate, rho=settings["rho"], epsilon=settings["epsilon"] ** 2)
     return keras.optimizers.SGD(lr=rate, momentum=settings["momentum"])

@@ -17,6 +17,7 @@ class _Session:
     short_blocks = False
 
     def __init__(self, workload):
+        mx.random.seed(workload.seed)
         self._context = mx.gpu(0) if workload.one_device() else mx.cpu()
         self._hybrid = workload.options["hybridize"]
         network = gluon.nn.HybridSequential()
@@ -52,9 +53,15 @@ class _Session:
         return step
 
     @staticmethod
-    def synchronise(_handle):
-        """Wait until MXNet's engine has nothing left to do."""
+    def synchronise(handle):
+        """Wait until the engine has nothing left to do; old releases raise a failed step's error at its result only."""
         mx.nd.waitall()
+        handle.wait_to_read()
+
+    @staticmethod
+    def fetch(handle):
+        """Copy the logits to the host."""
+        return handle.asnumpy()
 
     @staticmethod
     def loss(handle):
@@ -112,7 +119,7 @@ def _optimizer(settings):
         betas = {"beta1": settings["beta_1"], "beta2": settings["beta_2"]}
         return "adam", dict(rate, epsilon=settings["epsilon"], **betas)
     if settings["name"] == "rmsprop":
-        return "rmsprop", dict(rate, gamma1=settings["rho"], epsilon=settings["epsilon"])
+        return "rmsprop", dict(rate, gamma1=settings["rho"], epsilon=settings["epsilon"] ** 2)
     return "sgd", dict(rate, momentum=settings["momentum"])
 
 

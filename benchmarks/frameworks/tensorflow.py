@@ -7,13 +7,18 @@ os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 
 import tensorflow as tf
 
+from benchmarks.errors import Unsupported
 from benchmarks.weights import channels_last_rows
 
 OPTIONS = {}
+OLDEST = (2, 4)
 
 
 def start(workload):
     """Build the model with its optimizer, and place weights and batches."""
+    if tuple(int(part) for part in tf.__version__.split(".")[:2]) < OLDEST:
+        message = "this builder needs TensorFlow %d.%d or newer; here is %s"
+        raise Unsupported(message % (OLDEST + (tf.__version__,)))
     return _Session(workload)
 
 
@@ -22,21 +27,30 @@ class _Session:
 
     def __init__(self, workload):
         self._gpu = workload.one_device()
+        self._training = workload.training
+        _seed(workload.seed)
         _configure(workload.threads, self._gpu)
         self._device = "/GPU:0" if self._gpu else "/CPU:0"
         with tf.device(self._device):
             network = _network(workload)
+            # 64 bits wide, because TensorFlow keeps int32 in the host's memory whatever the device is.
             self.batches = [
-                (tf.constant(_channels_last(inputs)), tf.constant(labels)) for inputs, labels in workload.batches()
+                (tf.constant(_channels_last(inputs)), tf.constant(labels, tf.int64))
+                for inputs, labels in workload.batches()
             ]
             self.parameters = network.count_params()
             self.step = _training_step(network, workload) if workload.training else _inference_step(network)
 
     def synchronise(self, handle):
-        """Read the last value back; on a GPU wait for the update behind it too."""
+        """Read one value of the last step back; on a GPU wait for the update behind it too."""
         if self._gpu:
             tf.test.experimental.sync_devices()
-        handle.numpy()
+        (handle if self._training else handle[0, 0]).numpy()
+
+    @staticmethod
+    def fetch(handle):
+        """Copy the logits to the host."""
+        return handle.numpy()
 
     @staticmethod
     def loss(handle):
@@ -68,6 +82,11 @@ def _configure(threads, gpu):
         tf.config.set_visible_devices([], "GPU")
     for device in tf.config.get_visible_devices("GPU"):
         tf.config.experimental.set_memory_growth(device, True)
+
+
+def _seed(seed):
+    """Seed dropout: Keras 3 draws from a seed of its own, and before TensorFlow 2.7 there is only TensorFlow's."""
+    getattr(tf.keras.utils, "set_random_seed", tf.random.set_seed)(seed)
 
 
 def _network(workload):
@@ -141,5 +160,5 @@ def _optimizer(settings):
         betas = {"beta_1": settings["beta_1"], "beta_2": settings["beta_2"]}
         return tf.keras.optimizers.Adam(rate, epsilon=settings["epsilon"], **betas)
     if settings["name"] == "rmsprop":
-        return tf.keras.optimizers.RMSprop(rate, rho=settings["rho"], epsilon=settings["epsilon"])
+        return tf.keras.optimizers.RMSprop(rate, rho=settings["rho"], epsilon=settings["epsilon"] ** 2)
     return tf.keras.optimizers.SGD(rate, momentum=settings["momentum"])

@@ -17,6 +17,7 @@ class _Session:
     short_blocks = False
 
     def __init__(self, workload):
+        torch.manual_seed(workload.seed)
         if workload.threads:
             torch.set_num_threads(workload.threads)
         self._device = torch.device("cuda:0" if workload.one_device() else "cpu")
@@ -31,17 +32,27 @@ class _Session:
         self._channels_last = self._device.type == "cpu" and hasattr(torch, "channels_last")
         if self._channels_last:
             network.to(memory_format=torch.channels_last)
-        self.batches = [
-            (torch.from_numpy(inputs).to(self._device), torch.from_numpy(labels).long().to(self._device))
-            for inputs, labels in workload.batches()
-        ]
+        self.batches = [self._placed(inputs, labels) for inputs, labels in workload.batches()]
         self.parameters = sum(parameter.numel() for parameter in network.parameters())
-        self.step = _training_step(network, workload) if workload.training else _inference_step(network)
+        self._optimizer = _optimizer(network.parameters(), workload.optimizer) if workload.training else None
+        self.step = _training_step(network, self._optimizer) if workload.training else _inference_step(network)
+
+    def _placed(self, inputs, labels):
+        """Copy a batch into memory that PyTorch itself allocates and aligns, laid out as the weights are."""
+        inputs = torch.tensor(inputs, device=self._device)
+        if self._channels_last and inputs.dim() == 4:
+            inputs = inputs.contiguous(memory_format=torch.channels_last)
+        return inputs, torch.tensor(labels, dtype=torch.long, device=self._device)
 
     def synchronise(self, _handle):
         """Wait for the GPU; on a CPU every step is synchronous."""
         if self._device.type == "cuda":
             torch.cuda.synchronize()
+
+    @staticmethod
+    def fetch(handle):
+        """Bring the logits to the host, where on a CPU they are already."""
+        return handle.cpu().numpy()
 
     @staticmethod
     def loss(handle):
@@ -57,6 +68,7 @@ class _Session:
             "threads": torch.get_num_threads(),
             "device": str(self._device),
             "execution": "eager",
+            "optimizer_form": _form(self._optimizer),
             "libraries": [name for name in ("mkldnn", "mkl", "openmp") if getattr(torch.backends, name).is_available()],
         }
 
@@ -65,9 +77,8 @@ class _Session:
         return torch.cuda.max_memory_allocated() if self._device.type == "cuda" else None
 
 
-def _training_step(network, workload):
+def _training_step(network, optimizer):
     loss_of = torch.nn.CrossEntropyLoss()
-    optimizer = _optimizer(network.parameters(), workload.optimizer)
 
     def step(batch):
         inputs, labels = batch
@@ -118,6 +129,7 @@ def _optimizer(parameters, settings):
         betas = (settings["beta_1"], settings["beta_2"])
         return _fused(torch.optim.Adam, parameters, lr=rate, betas=betas, eps=settings["epsilon"])
     if settings["name"] == "rmsprop":
+        # PyTorch adds epsilon outside the root: `optimizers` says why it stands here unsquared.
         return torch.optim.RMSprop(parameters, lr=rate, alpha=settings["rho"], eps=settings["epsilon"])
     return _fused(torch.optim.SGD, parameters, lr=rate, momentum=settings["momentum"])
 
@@ -128,3 +140,14 @@ def _fused(optimizer, parameters, **settings):
         return optimizer(parameters, fused=True, **settings)
     except (TypeError, RuntimeError):
         return optimizer(parameters, **settings)
+
+
+def _form(optimizer):
+    """Which of its implementations an optimizer runs; None in inference."""
+    if optimizer is None:
+        return None
+    if optimizer.defaults.get("fused"):
+        return "fused"
+    # Left to itself, PyTorch takes the foreach form for weights on a GPU only.
+    on_gpu = optimizer.param_groups[0]["params"][0].is_cuda
+    return "foreach" if on_gpu and "foreach" in optimizer.defaults else "for-loop"

@@ -20,6 +20,7 @@ class Session:
         self.batches = ["a", "b", "c"]
         self.seen: list[str] = []
         self.synchronised = 0
+        self.fetched = 0
         self._pending = 0.0
         self._step_s = iter(step_s)
         self._losses = chain(losses, repeat(1.0))
@@ -34,6 +35,12 @@ class Session:
         self.synchronised += 1
         self.now += self._pending
         self._pending = 0.0
+
+    def fetch(self, handle: int) -> str:
+        self.fetched += 1
+        self.now += self._pending
+        self._pending = 0.0
+        return f"logits of step {handle}"
 
     def loss(self, handle: int) -> float:
         assert self._pending == 0, "a loss is read outside timed blocks"
@@ -73,6 +80,15 @@ def test_a_block_that_came_out_short_is_kept_in_the_warm_up_and_the_next_one_gro
     assert [block["steps"] for block in taken.warmup] == [10, 7]
     assert taken.warmup[1]["wall_s"] < 0.2
     assert [block["steps"] for block in taken.blocks] == [63] * 10
+
+
+def test_a_short_block_starts_the_count_anew_so_that_fast_blocks_are_not_the_only_ones_left_out() -> None:
+    """After three timed blocks the machine gets four times as fast, so the fourth is over too soon."""
+    taken = run(Session(chain(repeat(0.011, 1 + 10 + 23 + 3 * 23), repeat(0.0028))))
+
+    assert [block["steps"] for block in taken.warmup] == [10, 23] + [23] * 3 + [23]
+    assert [block["steps"] for block in taken.blocks] == [90] * 10
+    assert [block["wall_s"] for block in taken.blocks] == [pytest.approx(0.252)] * 10
 
 
 def test_a_long_step_is_a_block_of_its_own() -> None:
@@ -140,6 +156,24 @@ def test_inference_has_no_loss() -> None:
     taken = run(Session(repeat(0.01), [float("nan")]), mode="infer")
 
     assert taken.loss is None
+
+
+def test_inference_fetches_every_step_of_the_latency_pass_and_nothing_before_it() -> None:
+    session = Session(repeat(0.01))
+
+    taken = run(session, mode="infer", latency_steps=20)
+
+    assert taken.latency_s == [pytest.approx(0.01)] * 20
+    assert session.synchronised == 1 + len(taken.warmup) + len(taken.blocks)
+    assert session.fetched == 20 + 1
+    assert taken.logits == f"logits of step {len(session.seen)}"
+
+
+def test_training_fetches_no_logits() -> None:
+    session = Session(repeat(0.01))
+
+    assert run(session).logits is None
+    assert session.fetched == 0
 
 
 def test_the_losses_are_those_of_the_first_and_the_last_step() -> None:

@@ -27,6 +27,7 @@ class Session:
     short_blocks, batches, parameters = True, (None,), {parameters}
     def step(self, batch): {step}
     def synchronise(self, handle): pass
+    def fetch(self, handle): return {logits}
     def loss(self, handle): return {loss}
     def facts(self): return dict(framework_version=None, layout=None, precision=None, threads=None, device="none")
     def peak_device_bytes(self): return None
@@ -50,7 +51,9 @@ def with_builder(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path
 
 
 def session(**parts: str) -> str:
-    return SESSION.format(**({"parameters": "None", "step": "pass", "loss": "1.0", "start": "pass"} | parts))
+    return SESSION.format(
+        **({"parameters": "None", "step": "pass", "logits": "None", "loss": "1.0", "start": "pass"} | parts)
+    )
 
 
 def last_line(text: str) -> str:
@@ -139,6 +142,22 @@ def test_a_framework_that_cannot_be_imported_ends_as_4(
             {"gpus": 1},
             (6, "the device ran out of memory at batch size 200"),
         ),
+        (
+            {"step": "raise RuntimeError('CUBLAS_STATUS_ALLOC_FAILED')"},
+            {"gpus": 1},
+            (6, "the device ran out of memory at batch size 200"),
+        ),
+        (
+            {"logits": "[[0.0] * 10] * 199"},
+            {"mode": "infer"},
+            (1, "the last logits have the shape (199, 10), not (200, 10)"),
+        ),
+        (
+            {"logits": "[[0.0] * 9 + [float('nan')]] * 200"},
+            {"mode": "infer"},
+            (1, "the last logits are not all finite: what diverged is no measurement"),
+        ),
+        ({"logits": "[[0.0] * 10] * 200"}, {"mode": "infer"}, (0, "")),
         ({"step": "raise RuntimeError('out of memory')"}, {}, (1, "RuntimeError: out of memory")),
         (
             {"start": "workload.one_device()"},
@@ -162,6 +181,18 @@ def test_how_a_framework_fails_decides_the_exit_code(
 
     assert (ended.returncode, last_line(ended.stderr)) == expected
     assert (folder / "result.json").exists() == (expected[0] == 0)
+
+
+def test_a_tensorflow_that_is_too_old_for_the_builder_is_unsupported(
+    io: Folder, with_builder: Callable[..., Path]
+) -> None:
+    path = with_builder("unused", "")
+    (path / "tensorflow.py").write_text("__version__ = '2.3.4'\n")
+
+    ended = start("--io", str(io(builder="tensorflow")), path=path)
+
+    sentence = "this builder needs TensorFlow 2.4 or newer; here is 2.3.4\n"
+    assert (ended.returncode, ended.stderr) == (3, sentence)
 
 
 def test_what_a_framework_prints_or_does_while_it_is_torn_down_hides_nothing(
