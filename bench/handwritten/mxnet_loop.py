@@ -1,4 +1,4 @@
-"""LeNet in Gluon, hybridized."""
+"""LeNet in Gluon, hybridized, on random labels."""
 
 import argparse
 import time

@@ -1,4 +1,4 @@
-"""LeNet in Keras with a compiled TensorFlow training step."""
+"""LeNet in Keras with a compiled TensorFlow training step, on random labels."""
 
 import argparse
 import os
