@@ -52,7 +52,7 @@ class Mistake:
 
     def at(self, name: str) -> str:
         """`file:line:column: what is wrong`."""
-        return f"{name}:{self.place.line}:{self.place.column}: {self.text}"
+        return f"{name}:{self.place.line}:{self.place.column}: {_in_one_line(self.text)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,14 @@ class Source:
 
 
 def _path(loc: Loc) -> str:
-    """The names on the way to a place; one that would break the line stands there as Python would write it."""
-    return ".".join(part if part.isprintable() else repr(part) for part in loc if isinstance(part, str))
+    return ".".join(part for part in loc if isinstance(part, str))
+
+
+def _in_one_line(text: str) -> str:
+    """The same text with what would break the line, or steer a terminal, written out: a file may hold anything."""
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in text
+    )
 
 
 def read(path: Path, what: str) -> Source:
