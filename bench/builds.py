@@ -1,7 +1,7 @@
 """Building: six images made by `orchestrator build -j 2`, against `docker build` of the same six, one after another.
 
-The images hold NumPy on six Pythons: small, and made of what every build is made of (downloads, unpacking, byte code,
-commits of layers). Both sides get the same Dockerfiles and contexts, and nothing that an earlier round has made: the
+The images hold one small package on six Pythons: little, and yet made of what every build is made of (a virtual
+environment, a download, unpacking, byte code, commits and copies of layers). Both sides get the same Dockerfiles and contexts, and nothing that an earlier round has made: the
 build argument at the head of the stage that installs is new each time. Ours is the whole of what the command does:
 looking for what is there, base images by digest, builds, asking each image for its versions, names, and the removal
 of the stage that may hold credentials. What a round has made is removed off the clock.
@@ -32,6 +32,7 @@ from orchestrator.events import ignore
 from orchestrator.images import Built, Recipe, build, labels, recipes
 
 BAR = (0.0, 0.75)
+PACKAGE = "packaging"
 PYTHONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
 
 
@@ -42,7 +43,9 @@ def six_specs(number: int) -> list[ImageSpec]:
     for python in PYTHONS:
         framework = Framework("noop", "1", python=python)
         environment = replace(
-            catalog.environment(framework, 0), variables=(("BENCH_ROUND", f"{os.getpid()}-{number}"),)
+            catalog.environment(framework, 0),
+            requirements=(PACKAGE,),
+            variables=(("BENCH_ROUND", f"{os.getpid()}-{number}"),),
         )
         specs.append(ImageSpec("bench-builds/ours", f"{number}-python{python}", "cpu", framework, environment))
     return specs
