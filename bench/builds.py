@@ -1,10 +1,11 @@
 """Building: six images made by `orchestrator build -j 2`, against `docker build` of the same six, one after another.
 
 The images hold one small package on six Pythons: little, and yet made of what every build is made of (a virtual
-environment, a download, unpacking, byte code, commits and copies of layers). Both sides get the same Dockerfiles and contexts, and nothing that an earlier round has made: the
-build argument at the head of the stage that installs is new each time. Ours is the whole of what the command does:
-looking for what is there, base images by digest, builds, asking each image for its versions, names, and the removal
-of the stage that may hold credentials. What a round has made is removed off the clock.
+environment, a download, unpacking, byte code, commits and copies of layers). Both sides get the same Dockerfiles and
+contexts, and nothing that an earlier round has made: the build argument at the head of the stage that installs is new
+each time. Ours is the whole of what the command does: looking for what is there, base images by digest, builds, asking
+each image for its versions, names, and the removal of the stage that may hold credentials. What a round has made is
+removed off the clock.
 """
 
 import argparse
