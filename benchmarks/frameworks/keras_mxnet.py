@@ -1,7 +1,7 @@
-"""Keras 2 on MXNet (the keras-mxnet distribution): its compiled training function, as `fit` calls it, channels first.
+"""Keras 2 on MXNet (the keras-mxnet distribution): `train_on_batch` and `predict_on_batch`, channels first.
 
-Keras-MXNet takes NumPy batches and copies each one at every step, and it fetches the loss (or the logits)
-at every step too: both are its own doing, and part of what is measured.
+Keras-MXNet takes NumPy batches, checks and copies each one at every step, and it fetches the loss (or the logits)
+at every step too: all of it is its own doing, and part of what is measured.
 """
 
 import os
@@ -30,15 +30,12 @@ class _Session:
         network = _network(workload)
         network.compile(optimizer=_optimizer(workload.optimizer), loss=_loss, context=[self._context])
         self.parameters = network.count_params()
-        drawn = workload.batches()
         if workload.training:
-            network._make_train_function()
-            self.batches = [_standardised(network, inputs, labels) for inputs, labels in drawn]
-            self.step = network.train_function
+            self.batches = [(inputs, labels.reshape(-1, 1)) for inputs, labels in workload.batches()]
+            self.step = lambda batch: network.train_on_batch(*batch)
         else:
-            network._make_predict_function()
-            self.batches = [[inputs] for inputs, _ in drawn]
-            self.step = network.predict_function
+            self.batches = [inputs for inputs, _ in workload.batches()]
+            self.step = network.predict_on_batch
 
     @staticmethod
     def synchronise(_handle):
@@ -47,13 +44,13 @@ class _Session:
 
     @staticmethod
     def fetch(handle):
-        """The predict function has fetched the logits already."""
-        return handle[0]
+        """`predict_on_batch` has fetched the logits already."""
+        return handle
 
     @staticmethod
     def loss(handle):
         """Mean over the batch."""
-        return float(handle[0])
+        return float(handle)
 
     def facts(self):
         """Threads are OpenMP's, as the library that MXNet itself is linked to tells them."""
@@ -63,18 +60,12 @@ class _Session:
             "precision": "float32",
             "threads": int(mx.base._LIB.omp_get_max_threads()),
             "device": self._context,
-            "execution": "compiled training function",
+            "execution": "train_on_batch",
         }
 
     @staticmethod
     def peak_device_bytes():
         """MXNet keeps no highest use."""
-
-
-def _standardised(network, inputs, labels):
-    """Inputs, targets and sample weights as `fit` hands them to the training function."""
-    x, y, weights = network._standardize_user_data(inputs, labels.reshape(-1, 1))
-    return x + y + weights
 
 
 def _network(workload):
