@@ -138,10 +138,12 @@ def test_charts_follow_the_colour_scheme(browser: Browser, address: str) -> None
 
     visit.page.emulate_media(color_scheme="dark")
 
+    # Charts are drawn anew, which takes a moment; it fails by running out of time.
     visit.page.wait_for_function(
         "light => getComputedStyle(document.querySelector('.chart[data-kind=throughput] .ytick text')).fill !== light",
         arg=light,
     )
+    assert label.evaluate("element => getComputedStyle(element).fill") != light
 
 
 def test_on_paper_everything_is_open_and_drawn(browser: Browser, address: str) -> None:
