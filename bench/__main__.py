@@ -16,17 +16,24 @@ PAGE = ROOT / "docs" / "performance.md"
 NAMES = ("planning", "noop", "builds", "frameworks")
 
 
-def measure(name: str, pairs: int | None) -> list[dict[str, Any]]:
-    """Run one benchmark in a process of its own and return its figures."""
+def measure(name: str, pairs: int | None, only: list[str]) -> list[dict[str, Any]]:
+    """Run one benchmark in a process of its own and return its figures, each with what it was measured on."""
+    on = conditions()
     command = [sys.executable, "-m", f"bench.{name}", *(["--pairs", str(pairs)] if pairs else [])]
+    command += ["--only", *only] if only else []
     print(f"== {' '.join(command[1:])}", file=sys.stderr, flush=True)
     finished = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
-    figures: list[dict[str, Any]] = json.loads(finished.stdout)
-    return figures
+    return [figure | {"measured": on} for figure in json.loads(finished.stdout)]
 
 
-def host() -> dict[str, Any]:
-    """What the figures were measured on."""
+def merged(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The figures with those of the same name replaced: one comparison can be measured again by itself."""
+    names = {figure["name"] for figure in new}
+    return sorted([*(figure for figure in old if figure["name"] not in names), *new], key=lambda figure: figure["name"])
+
+
+def conditions() -> dict[str, Any]:
+    """When, of which commit, and on what the figures are measured."""
     model = next(
         (
             line.split(":", 1)[1].strip()
@@ -35,7 +42,16 @@ def host() -> dict[str, Any]:
         ),
         platform.machine(),
     )
-    return {"cpu": model, "cpus": os.cpu_count(), "kernel": platform.release(), "python": platform.python_version()}
+    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    return {
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": commit.stdout.strip(),
+        "cpu": model,
+        "cpus": os.cpu_count(),
+        "kernel": platform.release(),
+        "python": platform.python_version(),
+        "load_before": os.getloadavg()[0],
+    }
 
 
 def page(figures: dict[str, Any]) -> str:
@@ -52,7 +68,7 @@ def page(figures: dict[str, Any]) -> str:
         "|---|---|--:|--:|--:|--:|---|--:|",
     ]
     for name in NAMES:
-        for row in figures.get(name, {}).get("ratios", []):
+        for row in figures.get(name, []):
             wanted = f"≤ {row['bar_high']:g}" if not row["bar_low"] else f"{row['bar_low']:g}–{row['bar_high']:g}"
             lines.append(
                 f"| {row['name']}: {row['ours']} | {row['theirs']} | {row['pairs']} | {row['ratio']:.3f} "
@@ -60,14 +76,14 @@ def page(figures: dict[str, Any]) -> str:
                 f"| {_median(row['ours_values']):.4g} / {_median(row['theirs_values']):.4g} {row['unit']} |"
             )
     lines += ["", "Measured:", ""]
-    for name in NAMES:
-        if name in figures:
-            measured = figures[name]
-            where = measured["host"]
-            lines.append(
-                f"- `python -m bench {name}`: {measured['at'][:10]}, {where['cpus']} × {where['cpu']}, "
-                f"Linux {where['kernel']}, Python {where['python']}"
-            )
+    measured = {
+        (name, on["at"][:10], on["commit"], f"{on['cpus']} × {on['cpu']}, Linux {on['kernel']}, Python {on['python']}")
+        for name, rows in figures.items()
+        for on in (row["measured"] for row in rows)
+    }
+    lines += [
+        f"- `python -m bench {name}`: {day}, commit {commit}, {where}" for name, day, commit, where in sorted(measured)
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -82,14 +98,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("names", nargs="*", help=f"of {', '.join(NAMES)}; all by default")
     parser.add_argument("--pairs", type=int, help="pairs per comparison (at least 20 for a figure worth quoting)")
+    parser.add_argument("--only", nargs="+", default=[], help="of one benchmark, only these comparisons")
     options = parser.parse_args()
     unknown = sorted(set(options.names) - set(NAMES))
     if unknown:
         parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(NAMES)}")
+    if options.only and len(options.names) != 1:
+        parser.error("--only belongs to one benchmark: name it")
     figures = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
     for name in options.names or NAMES:
-        ratios = measure(name, options.pairs)
-        figures[name] = {"at": datetime.now(UTC).isoformat(), "host": host(), "ratios": ratios}
+        figures[name] = merged(figures.get(name, []), measure(name, options.pairs, options.only))
         FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
         PAGE.write_text(page(figures))
     print(page(figures))
