@@ -42,7 +42,7 @@ def conditions() -> dict[str, Any]:
         ),
         platform.machine(),
     )
-    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    commit = subprocess.run(["git", "describe", "--always"], cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True)
     return {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": commit.stdout.strip(),
