@@ -30,6 +30,7 @@ class SchemaName(StrEnum):
     OUTCOME = "outcome"
     RUN = "run"
     ENVIRONMENTS = "environments"
+    PARITY = "parity"
 
 
 def register(app: typer.Typer) -> None:

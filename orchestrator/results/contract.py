@@ -32,7 +32,8 @@ class Request(_Strict):
     builder: str
     """Module of `benchmarks/frameworks/`."""
     model: str
-    mode: Mode
+    mode: Mode | Literal["parity"]
+    """With `parity` nothing is timed: the answer is a `ParityResult` (`orchestrator/results/parity.py`)."""
     batch_size: Annotated[int, Field(ge=1)]
     dataset: str = "synthetic"
     options: dict[str, bool | int | float | str] = {}

@@ -6,14 +6,16 @@ from pydantic import TypeAdapter
 
 from orchestrator.domain import Outcome
 from orchestrator.results.contract import EnvironmentsRecord, Request, Result, RunRecord
+from orchestrator.results.parity import ParityResult
 
-NAMES = ("request", "result", "outcome", "run", "environments")
+NAMES = ("request", "result", "outcome", "run", "environments", "parity")
 _TYPES: dict[str, Any] = {
     "request": Request,
     "result": Result,
     "outcome": Outcome,
     "run": RunRecord,
     "environments": EnvironmentsRecord,
+    "parity": ParityResult,
 }
 
 

@@ -1,0 +1,88 @@
+"""What a parity container answers, and how its check ended: the files below `<run>/parity/`.
+
+A parity container measures no time. It says what the framework's own layers are and what they compute, so that the
+host can tell which cells do the same work; `docs/measurement.md` explains how that is judged.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from orchestrator.domain import Status
+from orchestrator.results.contract import SCHEMA, Count, Finite, Seconds
+from orchestrator.results.contract import _Strict as Strict
+
+Norm = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class NativeLayer(Strict):
+    """One layer, as the framework's own object says or as the model's definition counts it."""
+
+    name: str
+    """Of the vocabulary: `conv2d_1`; what precedes the number is its kind."""
+    shape: tuple[Count, ...]
+    """Of its output without the batch, channels first."""
+    parameters: Count
+    """Trainable and logical: a framework that stores two biases for one counts one."""
+
+
+class Tensor(Strict):
+    """A tensor made small, so that the relative difference of any two can be worked out from their files."""
+
+    norm: Norm
+    """Euclidean."""
+    sketch: tuple[Finite, ...]
+    """Its values in canonical order where there are at most 1024, else a count sketch of 1024 buckets with a fixed seed
+    (Charikar, Chen and Farach-Colton, "Finding frequent items in data streams", 2002)."""
+
+
+class ParityResult(Strict):
+    """What a parity container answers: `/io/result.json`."""
+
+    schema_: Literal[1] = Field(SCHEMA, alias="schema")
+    measurement_version: Annotated[int, Field(ge=1)]
+    cell: str
+    """The check's id, as the request has it."""
+    started_at: str
+    """ISO 8601, UTC."""
+    parameters: Count
+    """Trainable weights, asked of the framework."""
+    layers: tuple[NativeLayer, ...]
+    """Every recorded layer that has a native one, in the order of the model."""
+    counted_parameters: Count
+    """Counted from the model's definition, without a framework; as are the `counted` layers."""
+    counted: tuple[NativeLayer, ...]
+    """Every recorded layer."""
+    weights: dict[str, Tensor]
+    """Initial weights by parameter name, `conv2d_1.weight`, read back from the framework in canonical layout."""
+    first_loss: Finite
+    """Mean loss of the fixed batch before any step."""
+    losses: dict[Annotated[str, Field(pattern=r"^[1-9][0-9]*$")], Finite]
+    """Mean loss of the same batch after so many plain SGD steps of learning rate 0.01: after `1`, `3` and `10`."""
+    gradients: dict[str, Tensor]
+    """Of the first step, by parameter name."""
+    logits: Tensor | None = None
+    """Of the fixed batch in evaluation mode with the initial weights (`session.predict`), batch by classes."""
+    wall_s: Seconds
+    facts: dict[str, Any]
+
+
+class ParityOutcome(Strict):
+    """How a check ended: `<run>/parity/<check>/outcome.json`, the last file it gets."""
+
+    schema_: Literal[1] = Field(SCHEMA, alias="schema")
+    check: str
+    """Its id, which is its folder below the run's `parity`."""
+    content: str
+    """What was checked, as a hash: image, model, options, seed. A check of other content is made anew."""
+    status: Status
+    reason: str = ""
+    """One line; empty only when `ok`."""
+    folder: str
+    """Where the result lies, below the run's `parity`; of another check where that had the same content."""
+    log: str | None = None
+    """Relative to the run's folder."""
+    started_at: str = ""
+    wall_s: Seconds = 0.0
+    exit_code: int | None = None
+    image_id: str | None = None
