@@ -10,7 +10,7 @@ def size(shape):
 
 
 def parameters(layers):
-    """Logical parameters of recorded layers: weights and biases, each once."""
+    """Logical trainable parameters of recorded layers, each once; running values of batch norm are none."""
     return sum(size(parameter.shape) for layer in layers for parameter in layer.parameters)
 
 
@@ -25,4 +25,7 @@ def _multiply_adds(layer):
         return size(weight) * size(layer.output_shape[1:])
     if layer.kind == "dense":
         return size(layer.parameters[0].shape)
+    if layer.kind == "lstm":
+        weight, recurrent, _bias = layer.parameters
+        return layer.input_shape[0] * (size(weight.shape) + size(recurrent.shape))
     return 0

@@ -7,8 +7,9 @@ STREAM = 2
 def initial(layers, seed):
     """Draw the weights of recorded layers: parameter name to float32 array, in canonical order.
 
-    Weights are Glorot-uniform (Glorot and Bengio 2010), biases zero. The same seed gives the same values in every
-    framework, interpreter and NumPy release, because `RandomState` is frozen.
+    Weights are Glorot-uniform (Glorot and Bengio 2010); biases, scales and shifts start at the constants that their
+    layer names. The same seed gives the same values in every framework, interpreter and
+    NumPy release, because `RandomState` is frozen.
     """
     import numpy
 
@@ -18,7 +19,8 @@ def initial(layers, seed):
 
 def _draw(numpy, random, parameter):
     if parameter.fan_in == 0:
-        return numpy.zeros(parameter.shape, numpy.float32)
+        share = parameter.shape[0] // len(parameter.start)
+        return numpy.repeat(numpy.array(parameter.start, numpy.float32), share)
     limit = (6.0 / (parameter.fan_in + parameter.fan_out)) ** 0.5
     return random.uniform(-limit, limit, parameter.shape).astype(numpy.float32)
 

@@ -39,6 +39,7 @@ class Workload:
         self.options = merge_options(defaults, request.options, request.builder)
         self.input_shape = model.INPUT_SHAPE
         self.classes = model.CLASSES
+        self.binary_inputs = getattr(model, "BINARY_INPUTS", False)
         self.optimizer = optimizers.complete(model.OPTIMIZER)
         self.layers = layers.record(model.build)
         self.steps_per_epoch = model.SAMPLES // request.batch_size
@@ -48,7 +49,8 @@ class Workload:
 
     def batches(self):
         """Yield the distinct batches as they are drawn: (inputs, labels) as NumPy arrays, channels first."""
-        return datasets.synthetic(self.input_shape, self.classes, self.batch_size, self.batch_count, self.seed)
+        drawn = datasets.synthetic(self.input_shape, self.classes, self.batch_size, self.batch_count, self.seed)
+        return datasets.binary(drawn) if self.binary_inputs else drawn
 
     def weights(self):
         """Draw the initial weights: parameter name to NumPy array in canonical layout."""

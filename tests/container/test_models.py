@@ -6,16 +6,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import counting, datasets, layers, optimizers, weights
-from benchmarks.models import lenet, mlp
+from benchmarks import counting, datasets, graph, layers, optimizers, weights
+from benchmarks.models import cnn, lenet, lstm, mlp, resnet20, vgg19
 from orchestrator.catalog.models import load_models
 from orchestrator.resources import BENCHMARKS
 
 
 @pytest.mark.parametrize(
-    ("model", "parameters", "multiply_adds"), [(lenet, 60_170, 231_720), (mlp, 1_177_576, 1_175_552)]
+    ("model", "parameters", "multiply_adds"),
+    [
+        (lenet, 60_170, 231_720),
+        (mlp, 1_177_576, 1_175_552),
+        (cnn, 203_434, 11_190_528),
+        (lstm, 104_508, 3_857_920),
+        (resnet20, 272_474, 40_813_184),
+        (vgg19, 20_040_522, 398_136_320),
+    ],
 )
-def test_parameters_and_multiply_adds(model: Any, parameters: int, multiply_adds: int) -> None:
+def test_parameters_and_multiply_adds_are_those_published_for_the_model(
+    model: Any, parameters: int, multiply_adds: int
+) -> None:
     recorded = layers.record(model.build)
 
     assert counting.parameters(recorded) == parameters
@@ -41,13 +51,82 @@ def test_every_parameter_has_a_name_of_its_own_in_canonical_order() -> None:
     [
         (lambda net: net.dense(net.input(1, 28, 28), 10), "flatten first"),
         (lambda net: net.conv2d(net.input(1, 4, 4), 6, 5), "cannot take the shape"),
-        (lambda net: [net.relu(x := net.input(4)), net.relu(x)][1], "without branches"),
+        (lambda net: [net.relu(x := net.input(4)), net.relu(x)][1], "nothing takes what relu_1 yields"),
         (lambda net: None, "must return"),
+        (lambda net: net.input(4), "must return"),
+        (lambda net: net.flatten(net.input(1, 4, 4)), "must not return a flattened image"),
+        (lambda net: net.batch_norm(net.relu(net.flatten(net.input(1, 4, 4)))), "batch_norm cannot follow flatten"),
+        (lambda net: net.batch_norm(net.input(40, 60)), "images or flat features"),
+        (lambda net: net.add(net.input(4), net.dense(net.input(4), 5)), "two values of one shape"),
+        (lambda net: net.lstm(net.input(60), 8), r"lstm takes \(time, features\)"),
+        (lambda net: net.max_pool(net.input(1, 4, 4), 5), "cannot take the shape"),
+        (lambda net: net.conv2d(net.input(1, 4, 4), 6, 3, padding="full"), "not 'full'"),
     ],
 )
 def test_a_model_that_the_vocabulary_cannot_express_is_refused(build: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         layers.record(build)
+
+
+@pytest.mark.parametrize(
+    ("extent", "kernel", "stride", "pads", "outputs"),
+    [(32, 3, 1, (1, 1), 32), (32, 3, 2, (0, 1), 16), (33, 3, 2, (1, 1), 17), (32, 1, 2, (0, 0), 16),
+     (6, 4, 3, (0, 1), 2), (5, 2, 1, (0, 1), 5)],
+)  # fmt: skip
+def test_same_padding_yields_an_output_per_stride_and_puts_an_odd_zero_last(
+    extent: int, kernel: int, stride: int, pads: tuple[int, int], outputs: int
+) -> None:
+    """What TensorFlow documents for SAME: ceil(extent / stride) outputs, and the extra zero after the values."""
+    recorded = layers.record(
+        lambda net: net.global_average_pool(net.conv2d(net.input(2, extent, 7), 3, kernel, stride, padding="same"))
+    )
+
+    assert recorded[0].settings["pads"][:2] == pads
+    assert recorded[0].output_shape[1] == outputs == -(-extent // stride)
+
+
+def test_a_dense_layer_knows_the_image_it_follows_also_behind_relu_and_dropout() -> None:
+    recorded = layers.record(
+        lambda net: net.dense(net.dense(net.dropout(net.relu(net.flatten(net.input(3, 4, 5))), 0.5), 7), 2)
+    )
+
+    assert [layer.settings["flattened"] for layer in recorded if layer.kind == "dense"] == [(3, 4, 5), None]
+
+
+def test_new_weights_start_where_their_convention_says() -> None:
+    drawn = weights.initial(layers.record(lstm.build) + layers.record(resnet20.build), 0)
+
+    assert np.array_equal(drawn["lstm_1.bias"].reshape(4, 128).mean(axis=1), [0, 1, 0, 0])
+    assert drawn["lstm_1.recurrent"].shape == (128, 512)
+    assert 0.09 < np.abs(drawn["lstm_1.weight"]).max() < (6 / (60 + 512)) ** 0.5
+    assert set(drawn["batch_norm_1.scale"]) == {1}
+    assert set(drawn["batch_norm_1.shift"]) == {0}
+
+
+@pytest.mark.parametrize("model", [lenet, resnet20])
+def test_a_walk_over_places_gives_each_layer_the_values_it_takes(model: Any) -> None:
+    recorded = layers.record(model.build)
+    walk, count = graph.places(recorded)
+
+    kept = [0] + [None] * (count - 1)  # each place holds the position of its value
+    for position, (layer, (taken, given)) in enumerate(zip(recorded, walk, strict=True), 1):
+        assert tuple(kept[place] for place in taken) == layer.inputs
+        kept[given] = position
+
+    assert (count, graph.is_stack(recorded)) == ((1, True) if model is lenet else (2, False))
+
+
+def test_a_branch_taken_late_is_kept_until_then() -> None:
+    def build(net: Any) -> Any:
+        x = net.relu(net.input(4))
+        y = net.dense(x, 4)
+        z = net.dense(y, 4)
+        return net.add(net.add(net.relu(z), y), x)
+
+    walk, count = graph.places(layers.record(build))
+
+    assert count == 3
+    assert walk[-1][0] == (walk[-2][1], walk[0][1])
 
 
 def test_the_host_reads_every_models_literals_as_the_container_has_them() -> None:
@@ -110,6 +189,18 @@ def test_data_can_be_learned() -> None:
     distance = ((inputs[:, None] - means[None]) ** 2).sum(axis=(2, 3, 4))
 
     assert (distance.argmin(axis=1) == labels).mean() > 0.95
+
+
+def test_binary_inputs_are_half_ones_and_can_be_learned() -> None:
+    *known, (inputs, labels) = datasets.binary(datasets.synthetic((40, 60), 10, 200, 6, seed=0))
+    seen = np.concatenate([batch[0] for batch in known])
+    classes = np.concatenate([batch[1] for batch in known])
+    shares = np.stack([seen[classes == number].mean(axis=0) for number in range(10)])
+
+    assert set(np.unique(seen)) == {0, 1}
+    assert seen.mean() == pytest.approx(0.5, abs=0.01)
+    assert shares.max() - shares.min() > 0.4
+    assert (((inputs[:, None] - shares[None]) ** 2).sum(axis=(2, 3)).argmin(axis=1) == labels).mean() > 0.95
 
 
 def test_steps_go_round_a_ring_and_epochs_through_the_dataset() -> None:
