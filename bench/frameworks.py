@@ -34,7 +34,7 @@ def handwritten(image: str, builder: str) -> float:
     allocation = allocate(SYSTEM, inventory())
     assert isinstance(allocation, Allocation), allocation
     cpus = ",".join(str(cpu) for cpu in allocation.cpus)
-    settings = [f"--env={name}={value}" for name, value in threads(SYSTEM).items()]
+    settings = [f"--env={name}={value}" for name, value in threads(allocation).items()]
     command = ["docker", "run", "--rm", "--network=none", f"--cpuset-cpus={cpus}", *settings, "--shm-size=1g"]
     command += [f"--volume={HANDWRITTEN}:/handwritten:ro", "--entrypoint=python", image]
     command += [f"/handwritten/{builder}_loop.py", f"--threads={SYSTEM.cpus}", f"--batch={BATCH}"]

@@ -120,8 +120,8 @@ def _lines(request, result):
         yield "loss        %.6f in the first step, %.6f in the last" % (result["loss"]["first"], result["loss"]["last"])
     counts = result["model"]
     yield "model       %d parameters, %d multiply-adds per sample" % (counts["parameters"], counts["multiply_adds"])
-    start = (phases["import_s"], phases["build_s"], phases["first_step_s"], phases["warmup_s"])
-    yield "start       import %.2f s, build %.2f s, first step %.3f s, warm-up %.2f s" % start
+    start = (phases["import_s"], phases["data_s"], phases["build_s"], phases["first_step_s"], phases["warmup_s"])
+    yield "start       import %.2f s, data %.2f s, build %.2f s, first step %.3f s, warm-up %.2f s" % start
     yield "memory      %.0f MB at most" % (result["memory"]["peak_rss_bytes"] / 1e6)
 
 

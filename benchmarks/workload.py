@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import re
+import time
 
 from benchmarks import counting, datasets, layers, optimizers, weights
 from benchmarks.errors import BadRequest, Unsupported
@@ -44,13 +45,20 @@ class Workload:
         self.layers = layers.record(model.build)
         self.steps_per_epoch = model.SAMPLES // request.batch_size
         self.seed = request.seed
+        self.data_s = 0.0
         values = counting.size(model.INPUT_SHAPE)
         self.batch_count = datasets.batch_count(values, request.batch_size, model.SAMPLES, request.epochs)
 
     def batches(self):
-        """Yield the distinct batches as they are drawn: (inputs, labels) as NumPy arrays, channels first."""
+        """Yield the distinct batches as they are drawn: (inputs, labels) as NumPy arrays, channels first.
+
+        From the first batch until the last one is placed, the time goes to `data_s`.
+        """
+        begin = time.perf_counter()
         drawn = datasets.synthetic(self.input_shape, self.classes, self.batch_size, self.batch_count, self.seed)
-        return datasets.binary(drawn) if self.binary_inputs else drawn
+        for batch in datasets.binary(drawn) if self.binary_inputs else drawn:
+            yield batch
+        self.data_s += time.perf_counter() - begin
 
     def weights(self):
         """Draw the initial weights: parameter name to NumPy array in canonical layout."""

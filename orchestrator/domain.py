@@ -44,7 +44,7 @@ class System:
 
     name: str
     cpus: int | None = None
-    """Size of the cpuset, and the thread setting of the framework; None takes every CPU."""
+    """Size of the cpuset, and the thread setting of the framework; None takes every CPU, with as many threads."""
     gpus: int = 0
     memory_bytes: int | None = None
 

@@ -8,7 +8,7 @@ import numpy as np
 from orchestrator.analysis.estimates import Estimate, estimate, variation
 from orchestrator.results.contract import Block, Result, steady_blocks
 
-PHASES = ("create", "import", "build", "first_step", "warmup", "steady", "latency")
+PHASES = ("create", "import", "data", "build", "first_step", "warmup", "steady", "latency")
 """Where a container's life goes, in order; `create` is measured by the host."""
 _MOST_LATENCIES = 400
 
@@ -107,7 +107,8 @@ def repeat_measurement(result: Result, create_s: float | None, *, in_epochs: boo
     With `in_epochs` each timed block is an epoch, and the steady state begins with the second.
     """
     counted = steady_blocks(result.blocks, epochs=in_epochs)
-    inside = [(phase, float(getattr(result.phases, f"{phase}_s"))) for phase in PHASES[1:]]
+    spent = {phase: getattr(result.phases, f"{phase}_s") for phase in PHASES[1:]}
+    inside = [(phase, float(seconds)) for phase, seconds in spent.items() if seconds is not None]
     return RepeatMeasurement(
         samples_per_s=repeat_value(counted),
         block_variation=variation([block.samples / block.wall_s for block in counted]),

@@ -10,6 +10,7 @@ from orchestrator.reporting.model import CellReport, Group, ImageReport, Placed,
 from orchestrator.reporting.problems import no_tail, problems
 from orchestrator.reporting.summary import sentence
 from orchestrator.reporting.text import clean_line, flatten, labels
+from orchestrator.reporting.warnings import warnings
 from orchestrator.results.contract import EnvironmentRecord, Result, RunRecord
 from orchestrator.results.store import Stored
 
@@ -61,7 +62,7 @@ def document(
         problems=problems(cells, tail),
         skips=tuple(Skip(clean_line(skip.cell_id), clean_line(skip.reason)) for skip in plan.skips),
         images=images,
-        warnings=(*(clean_line(warning) for warning in plan.warnings), *_warnings(images)),
+        warnings=(*(clean_line(warning) for warning in plan.warnings), *warnings(images, cells)),
     )
 
 
@@ -162,12 +163,3 @@ def _merged(several: Iterable[Facts]) -> Facts:
 def _counts(statuses: Iterable[Status]) -> StatusCounts:
     found = Counter(statuses)
     return tuple((status, found[status]) for status in Status if found[status])
-
-
-def _warnings(images: Sequence[ImageReport]) -> Iterable[str]:
-    versions = sorted({version for image in images for version in image.measurement_versions})
-    if len(versions) > 1:
-        yield (
-            f"measured in {len(versions)} different ways (measurement_version "
-            f"{', '.join(str(version) for version in versions)}): the figures of this run are not comparable throughout"
-        )

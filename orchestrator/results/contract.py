@@ -75,6 +75,8 @@ class Phases(_Strict):
     """Where a container's life went, in order; `create` is the host's to measure and stands in the outcome."""
 
     import_s: Seconds
+    data_s: Seconds | None = None
+    """Drawing the data and placing it on the device; None in older results, where `build_s` holds it."""
     build_s: Seconds
     first_step_s: Seconds
     warmup_s: Seconds

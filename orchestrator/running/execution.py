@@ -14,7 +14,7 @@ from orchestrator.results.store import Run
 from orchestrator.running.classify import Verdict, classify, throughput, worth_a_retry
 from orchestrator.running.folders import LOG, PhaseWatch, answer, set_aside
 from orchestrator.running.order import Repeat, order, unfinished
-from orchestrator.running.requests import cpuset_for, request_for
+from orchestrator.running.requests import request_for
 from orchestrator.running.turn import taken
 from orchestrator.runtimes import STOPPED, Ended, Provided, Ready, Runtime, Task, Unavailable
 
@@ -157,8 +157,8 @@ class _Execution:
     def _attempt(self, cell: Cell, repeat: int, ready: Ready, given: Allocation) -> tuple[Outcome, Result | None]:
         run, runtime = self._with.run, self._with.runtime
         earlier = set_aside(run.repeat_folder(cell.id, repeat))
-        cpuset = cpuset_for(cell, given, pinned=runtime.pins_cpus)
-        request = request_for(cell, repeat, self._builders[cell.image], self._plan.seed, cpuset)
+        builder, pinned = self._builders[cell.image], runtime.pins_cpus
+        request = request_for(cell, repeat, builder, self._plan.seed, given, pinned=pinned)
         folder = run.prepare(request)
         labels = (("bench.run", run.name), ("bench.cell", cell.id), ("bench.repeat", str(repeat)))
         task = Task(ready, folder, folder / LOG, cell.system, given, cell.timeout_s, labels)

@@ -5,8 +5,10 @@ from orchestrator.domain import Cell
 from orchestrator.results.contract import Request
 
 
-def request_for(cell: Cell, repeat: int, builder: str, seed: int, cpuset: tuple[int, ...] | None) -> Request:
-    """Spell out one repeat of a cell; `cpuset` only where the runtime leaves the pinning to the process."""
+def request_for(  # noqa: PLR0913 - all that makes a request, the last one by name
+    cell: Cell, repeat: int, builder: str, seed: int, allocation: Allocation, *, pinned: bool
+) -> Request:
+    """Spell out one repeat of a cell; `pinned` says whether the runtime confines it to its CPUs."""
     return Request(
         cell=cell.id,
         repeat=repeat,
@@ -18,8 +20,8 @@ def request_for(cell: Cell, repeat: int, builder: str, seed: int, cpuset: tuple[
         dataset=cell.workload.dataset,
         options=dict(cell.options),
         seed=seed,
-        threads=cell.system.cpus,
-        cpuset=cpuset,
+        threads=len(allocation.cpus),
+        cpuset=cpuset_for(cell, allocation, pinned=pinned),
         gpus=cell.system.gpus,
         warmup_steps=cell.duration.warmup_steps,
         steps=cell.duration.steps,

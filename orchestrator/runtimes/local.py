@@ -64,7 +64,7 @@ def launch(python: Path, task: Task, *, stop: Stop, watch: Watch, kept: Mapping[
     """
     with tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as home:
         base = _base(python)
-        environment = base | in_process(task.system, task.allocation, path=base["PATH"], home=home)
+        environment = base | in_process(task.allocation, path=base["PATH"], home=home)
         environment |= dict(kept) | dict(task.ready.variables)
         kills = oom_kills()
         finished = processes.run(

@@ -12,25 +12,25 @@ THREADS = (
 )
 
 
-def threads(system: System) -> dict[str, str]:
-    """Set the thread pools to the size of the system's cpuset; nothing where it takes every CPU."""
-    return {} if system.cpus is None else dict.fromkeys(THREADS, str(system.cpus))
+def threads(allocation: Allocation) -> dict[str, str]:
+    """Set the thread pools to the number of allocated CPUs, so that no framework goes by a default of its own."""
+    return dict.fromkeys(THREADS, str(len(allocation.cpus)))
 
 
-def in_container(system: System) -> dict[str, str]:
+def in_container(system: System, allocation: Allocation) -> dict[str, str]:
     """For a container: GPUs come by device requests, and a CPU system must see none, whatever the engine's default."""
     hidden = {} if system.gpus else {"CUDA_VISIBLE_DEVICES": "", "NVIDIA_VISIBLE_DEVICES": "void"}
-    return {**threads(system), **hidden}
+    return {**threads(allocation), **hidden}
 
 
-def in_process(system: System, allocation: Allocation, *, path: str, home: str) -> dict[str, str]:
+def in_process(allocation: Allocation, *, path: str, home: str) -> dict[str, str]:
     """For a process of this host: the allocated GPUs and no others."""
     return {
         "PATH": path,
         "HOME": home,
         "TMPDIR": home,
         "LANG": "C.UTF-8",
-        **threads(system),
+        **threads(allocation),
         "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
         "CUDA_VISIBLE_DEVICES": ",".join(gpu.uuid for gpu in allocation.gpus),
     }

@@ -1,13 +1,16 @@
 """The vocabulary, and what is counted from it without a framework."""
 
 import ast
+import time
 from typing import Any
 
 import numpy as np
 import pytest
+from container_support import request_of
 
 from benchmarks import counting, datasets, graph, layers, optimizers, weights
 from benchmarks.models import cnn, lenet, lstm, mlp, resnet20, vgg19
+from benchmarks.workload import Workload, model_module
 from orchestrator.catalog.models import load_models
 from orchestrator.resources import BENCHMARKS
 
@@ -218,3 +221,12 @@ def test_an_optimizer_gets_every_setting_spelled_out() -> None:
         optimizers.complete({"name": "lamb", "learning_rate": 1})
     with pytest.raises(ValueError, match="no setting 'rho'"):
         optimizers.complete({"name": "adam", "learning_rate": 1, "rho": 0.5})
+
+
+def test_the_time_from_the_first_batch_to_the_last_one_placed_is_that_of_the_data() -> None:
+    workload = Workload(request_of(batch_size=10), model_module("mlp"), {})
+
+    for _ in workload.batches():
+        time.sleep(0.002)  # placing it
+
+    assert workload.data_s >= 0.002 * workload.batch_count

@@ -70,6 +70,7 @@ def test_a_request_is_answered_with_a_valid_result_and_nothing_is_left_beside_it
     assert (result.cell, result.repeat) == ("noop-1-cpu/lenet-train-b200", 3)
     assert result.measurement_version == MEASUREMENT_VERSION
     assert len(result.latency_s) == 50
+    assert result.phases.data_s == 0, "this builder asks for no data"
     assert result.memory.peak_rss_bytes > 1_000_000
     assert result.facts["cpu"]["logical"] == os.cpu_count()
     assert {path.name for path in folder.iterdir()} == {"request.json", "result.json", "phase"}

@@ -1,7 +1,7 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const phases = ["create", "import", "build", "first_step", "warmup", "steady", "latency"];
+  const phases = ["create", "import", "data", "build", "first_step", "warmup", "steady", "latency"];
   const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const phone = () => window.innerWidth < 560;
 

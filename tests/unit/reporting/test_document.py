@@ -100,6 +100,21 @@ def test_the_sentence_says_who_won_and_how_surely(rates: tuple[list[float], list
     assert found.groups[0].sentence.startswith(expected)
 
 
+def test_a_framework_that_ran_other_threads_than_were_asked_for_is_warned_of() -> None:
+    kept, strayed, silent = (s.cell(framework) for framework in (s.MXNET, s.TORCH, s.TENSORFLOW))
+    plan = s.plan([kept, strayed, silent])
+    stored = []
+    for cell, threads in ((kept, 2), (strayed, 4), (silent, None)):
+        (one,) = s.ok(cell, [100.0])
+        assert one.result is not None
+        facts = {**one.result.facts, "threads": threads, "threads_asked": 2}
+        stored.append(replace(one, result=one.result.model_copy(update={"facts": facts})))
+
+    (warning,) = document(s.record(plan), plan, stored).warnings
+
+    assert warning.startswith(f"{strayed.id}: the framework ran 4 threads where 2 were asked for")
+
+
 def test_containers_that_disagree_about_a_fact_show_both_values() -> None:
     cell = s.cell(s.MXNET, repeats=2)
     plan = s.plan([cell])

@@ -15,7 +15,7 @@ from orchestrator.running.classify import Verdict, classify, discrepancy, throug
 from orchestrator.running.requests import cpuset_for, request_for
 from orchestrator.runtimes import Ended, Ready, Task
 
-REQUEST = request_for(a_cell(), 2, "fakebuilder", 11, None)
+REQUEST = request_for(a_cell(), 2, "fakebuilder", 11, Allocation((0,)), pinned=True)
 NONE = InvalidResultError("no result.json was written")
 TASK = Task(Ready("i", "h"), Path(), Path("log.txt"), System("cpu", memory_bytes=64 * 2**20), Allocation(()), 30.0)
 
@@ -137,6 +137,12 @@ def test_only_crashes_and_failed_launches_are_worth_a_retry() -> None:
 def test_a_request_carries_the_cell_its_threads_and_the_seed_of_the_plan() -> None:
     assert (REQUEST.cell, REQUEST.repeat, REQUEST.builder, REQUEST.seed) == ("fake-1-cpu/c", 2, "fakebuilder", 11)
     assert (REQUEST.threads, REQUEST.cpuset, REQUEST.steps, REQUEST.epochs) == (1, None, 50, None)
+
+
+def test_a_system_without_cpus_gives_every_framework_the_same_threads_as_there_are_cpus() -> None:
+    request = request_for(a_cell(system=System("all")), 0, "fakebuilder", 11, Allocation((0, 1, 2)), pinned=False)
+
+    assert (request.threads, request.cpuset) == (3, None)
 
 
 def test_a_process_pins_itself_only_where_the_runtime_does_not_and_the_system_asks_for_it() -> None:

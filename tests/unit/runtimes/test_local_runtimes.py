@@ -199,16 +199,18 @@ def test_a_process_gets_an_environment_built_from_nothing(tmp_path: Path) -> Non
 
 
 def test_a_cpu_system_sees_no_gpu_in_a_process_nor_in_a_container() -> None:
-    process = variables.in_process(System("cpu", cpus=2), Allocation((0, 1)), path="/bin", home="/h")
-    container = variables.in_container(System("cpu", cpus=2))
+    process = variables.in_process(Allocation((0, 1)), path="/bin", home="/h")
+    container = variables.in_container(System("cpu", cpus=2), Allocation((0, 1)))
 
     assert process["CUDA_VISIBLE_DEVICES"] == container["CUDA_VISIBLE_DEVICES"] == ""
     assert container["NVIDIA_VISIBLE_DEVICES"] == "void"
     assert process["OMP_NUM_THREADS"] == container["OMP_NUM_THREADS"] == "2"
 
 
-def test_a_gpu_container_is_left_to_the_device_request_and_all_cpus_mean_no_thread_setting() -> None:
-    assert variables.in_container(System("1_gpu", gpus=1)) == {}
+def test_a_gpu_container_is_left_to_the_device_request_and_all_cpus_mean_as_many_threads() -> None:
+    found = variables.in_container(System("1_gpu", gpus=1), Allocation((0, 1, 2)))
+
+    assert found == dict.fromkeys(variables.THREADS, "3")
 
 
 def test_a_kill_is_for_want_of_memory_only_where_the_kernel_counted_one(tmp_path: Path) -> None:
