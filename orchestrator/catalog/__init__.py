@@ -1,6 +1,7 @@
 """Framework releases as data: `images/catalog/*.yaml` → what an environment holds."""
 
 from orchestrator.catalog.catalog import Catalog, UnsupportedError, requirement
+from orchestrator.catalog.faults import KnownFault, load_faults
 from orchestrator.catalog.model import Entry, Gpu, Option, Release
 from orchestrator.catalog.models import DATASETS, ModelInfo, load_models
 from orchestrator.catalog.reading import load
@@ -10,11 +11,13 @@ __all__ = [
     "Catalog",
     "Entry",
     "Gpu",
+    "KnownFault",
     "ModelInfo",
     "Option",
     "Release",
     "UnsupportedError",
     "load",
+    "load_faults",
     "load_models",
     "requirement",
 ]

@@ -1,0 +1,49 @@
+"""Faults of frameworks that parity checks have met: `images/known_faults.yaml`, data that reports name."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from orchestrator.catalog import source
+from orchestrator.domain import OptionValue
+from orchestrator.errors import InputError
+
+Evidence = Literal["shapes", "weights", "first_loss", "gradients", "losses", "logits"]
+"""What of two parity results can differ."""
+
+
+class _Shape(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class KnownFault(_Shape):
+    """One fault, and where it is met."""
+
+    name: str
+    frameworks: Annotated[tuple[str, ...], Field(min_length=1)]
+    """Pins as in `matrix.yaml`: `mxnet==1.2.0`, `keras==2.3.1 on cntk`."""
+    layers: tuple[str, ...] = ()
+    """Kinds of layers that the model must have, all of them."""
+    options: dict[str, OptionValue] = {}
+    explains: tuple[Evidence, ...]
+    fault: str
+    """What is wrong, in words that follow `known fault:`."""
+
+
+class _Faults(_Shape):
+    faults: tuple[KnownFault, ...]
+
+
+def load_faults(path: Path) -> tuple[KnownFault, ...]:
+    """Read the known faults; raises `InputError` with a line for every mistake."""
+    read = source.read(path, "list of known faults")
+    mistakes = list(read.mistakes)
+    try:
+        found = _Faults.model_validate(read.value)
+    except ValidationError as error:
+        wrong = error.errors(include_url=False, include_context=False)
+        mistakes += [read.mistake(each["loc"], each["msg"]) for each in wrong]
+    if mistakes:
+        raise InputError(*(mistake.at(read.name) for mistake in sorted(mistakes)))
+    return found.faults

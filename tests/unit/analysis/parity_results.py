@@ -1,0 +1,56 @@
+"""Parity results made by hand: a small model, what frameworks that agree say of it, and ways not to agree."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from orchestrator.analysis.parity import Side
+from orchestrator.domain import Framework, Options
+from orchestrator.results.parity import NativeLayer, ParityResult, Tensor
+
+TORCH = Framework("torch", "2.13.0", python="3.11")
+MXNET = Framework("mxnet", "1.9.1", python="3.11")
+LAYERS = (
+    NativeLayer(name="conv2d_1", shape=(8, 24, 24), parameters=208),
+    NativeLayer(name="max_pool_1", shape=(8, 12, 12), parameters=0),
+    NativeLayer(name="dense_1", shape=(10,), parameters=11_530),
+)
+RELU = NativeLayer(name="relu_1", shape=(8, 24, 24), parameters=0)
+
+
+def tensor(*values: float) -> Tensor:
+    return Tensor(norm=math.sqrt(sum(value * value for value in values)), sketch=values)
+
+
+GRADIENTS = {"conv2d_1.weight": tensor(0.3, -0.4), "dense_1.weight": tensor(0.05, 0.01, -0.02)}
+
+
+def result(**changes: Any) -> ParityResult:
+    """What a correct framework answers."""
+    counted = (*LAYERS[:1], RELU, *LAYERS[1:])
+    fields: dict[str, Any] = {
+        "measurement_version": 1, "cell": "torch-2.13.0-cpu/lenet", "started_at": "2026-11-21T15:30:00Z",
+        "parameters": 11_738, "layers": LAYERS, "counted_parameters": 11_738, "counted": counted,
+        "weights": {"conv2d_1.weight": tensor(0.1, 0.2), "dense_1.weight": tensor(0.3, -0.1, 0.7)},
+        "first_loss": 2.3, "losses": {"1": 2.28, "3": 2.25, "10": 2.05}, "gradients": GRADIENTS,
+        "logits": tensor(1.0, -1.0), "wall_s": 2.0, "facts": {},
+    }  # fmt: skip
+    return ParityResult(**fields | changes)
+
+
+def scaled(tensors: Mapping[str, Tensor], name: str, factor: float) -> dict[str, Tensor]:
+    """The tensors with one of them multiplied."""
+    return {**tensors, name: tensor(*(factor * value for value in tensors[name].sketch))}
+
+
+def layers(changed: NativeLayer, of: Sequence[NativeLayer] = LAYERS) -> tuple[NativeLayer, ...]:
+    """The layers with one of them replaced by that of its name."""
+    return tuple(changed if layer.name == changed.name else layer for layer in of)
+
+
+def side(framework: Framework = TORCH, options: Options = (), **changes: Any) -> Side:
+    return Side(framework.label, framework, options, result(**changes))
+
+
+def unchecked(framework: Framework, why: str) -> Side:
+    return Side(framework.label, framework, (), None, why)

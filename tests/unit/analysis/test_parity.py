@@ -1,0 +1,257 @@
+"""Verdicts on pairs of cells: each bar is kept just below and broken just above it, and each reason says where."""
+
+from typing import Any
+
+import pytest
+from parity_results import GRADIENTS, LAYERS, MXNET, TORCH, layers, result, scaled, side, tensor, unchecked
+
+from orchestrator.analysis.parity import PairParity, Work, matrix, pair
+from orchestrator.catalog import KnownFault, load_faults
+from orchestrator.domain import Framework, Mode
+from orchestrator.matrix import pins
+from orchestrator.resources import IMAGES
+from orchestrator.results.parity import NativeLayer
+
+BATCH_NORM = NativeLayer(name="batch_norm_1", shape=(8, 24, 24), parameters=16)
+
+
+def judged(mode: Mode = Mode.TRAIN, **changes: Any) -> PairParity:
+    """A torch that is right beside an mxnet that answers with these changes."""
+    return pair(side(TORCH), side(MXNET, **changes), mode)
+
+
+def with_batch_norm(**changes: Any) -> PairParity:
+    def one(framework: Framework, **fields: Any) -> Any:
+        parts = {"layers": (*LAYERS, BATCH_NORM), "counted": (*LAYERS, BATCH_NORM)}
+        return side(framework, **parts | fields)
+
+    return pair(one(TORCH), one(MXNET, **changes), Mode.TRAIN)
+
+
+def test_equal_results_are_the_same_work_and_everything_compared_is_told() -> None:
+    found = judged()
+
+    assert (found.work, found.reason, found.known_fault, found.note) == (Work.SAME, "", "", "")
+    assert [difference.evidence for difference in found.differences] == ["weights", "first_loss", "gradients", "losses"]
+    assert all(difference.value == 0 for difference in found.differences)
+
+
+@pytest.mark.parametrize(
+    ("kept", "broken", "reason"),
+    [
+        (
+            {"first_loss": 2.3 * (1 + 0.9e-5)},
+            {"first_loss": 2.3 * (1 + 1.1e-5)},
+            "first loss 2.3 in torch 2.13.0, 2.30003 in mxnet 1.9.1: 1.1e-05 apart, bar 1e-05",
+        ),
+        (
+            {"losses": {"10": 2.05 * (1 + 0.9e-4)}},
+            {"losses": {"10": 2.05 * (1 + 1.1e-4)}},
+            "loss after 10 steps 2.05 in torch 2.13.0, 2.05023 in mxnet 1.9.1: 0.00011 apart, bar 0.0001",
+        ),
+        (
+            {"gradients": scaled(GRADIENTS, "dense_1.weight", 1 + 0.9e-4)},
+            {"gradients": scaled(GRADIENTS, "dense_1.weight", 1 + 1.1e-4)},
+            "first gradient of dense_1.weight: 0.00011 apart, bar 0.0001",
+        ),
+        (
+            {"weights": scaled(result().weights, "conv2d_1.weight", 1 + 0.9e-6)},
+            {"weights": scaled(result().weights, "conv2d_1.weight", 1 + 1.1e-6)},
+            "initial values of conv2d_1.weight: 1.1e-06 apart, bar 1e-06",
+        ),
+    ],
+)
+def test_each_bar_is_kept_below_and_broken_above(kept: dict[str, Any], broken: dict[str, Any], reason: str) -> None:
+    assert judged(**kept).work is Work.SAME
+    found = judged(**broken)
+
+    assert (found.work, found.reason) == (Work.NOT_COMPARABLE, reason)
+
+
+@pytest.mark.parametrize(("steps", "bar"), [("3", 1e-3), ("10", 1e-2)])
+def test_with_batch_norm_losses_are_held_to_wider_bars_after_three_and_ten_steps(steps: str, bar: float) -> None:
+    losses = result().losses
+
+    assert with_batch_norm(losses=losses | {steps: losses[steps] * (1 + 0.9 * bar)}).work is Work.SAME
+    broken = with_batch_norm(losses=losses | {steps: losses[steps] * (1 + 1.2 * bar)})
+    assert broken.work is Work.NOT_COMPARABLE
+    assert broken.reason.startswith(f"loss after {steps} steps")
+
+
+def test_without_batch_norm_the_loss_after_three_steps_has_no_bar() -> None:
+    assert judged(losses=result().losses | {"3": 9.0}).work is Work.SAME
+
+
+def test_several_broken_bars_are_counted_and_the_first_is_named() -> None:
+    found = judged(first_loss=2.4, losses={"10": 2.2})
+
+    assert found.reason.startswith("first loss ")
+    assert found.reason.endswith("(and 1 more over their bars)")
+
+
+def test_one_more_filter_is_named_by_layer_and_shape() -> None:
+    wider = NativeLayer(name="conv2d_1", shape=(9, 24, 24), parameters=234)
+    found = judged(layers=layers(wider), counted=layers(wider, result().counted))
+
+    assert (found.work, found.reason) == (
+        Work.NOT_COMPARABLE,
+        "conv2d_1 yields 8×24×24 in torch 2.13.0, 9×24×24 in mxnet 1.9.1",
+    )
+
+
+def test_native_layers_are_held_against_the_definition() -> None:
+    padded = NativeLayer(name="conv2d_1", shape=(8, 28, 28), parameters=208)
+
+    found = judged(layers=layers(padded))
+
+    assert found.reason == "conv2d_1 yields 8×28×28 in mxnet 1.9.1, 8×24×24 in the model's definition"
+
+
+def test_a_missing_batch_norm_is_named() -> None:
+    found = pair(side(TORCH, counted=(*LAYERS, BATCH_NORM), layers=(*LAYERS, BATCH_NORM)), side(MXNET), Mode.TRAIN)
+
+    assert (found.work, found.reason) == (Work.NOT_COMPARABLE, "batch_norm_1 is in torch 2.13.0 only")
+
+
+def test_a_layer_with_weights_that_the_framework_did_not_make_is_named_and_one_without_may_be_missing() -> None:
+    assert judged(layers=(LAYERS[0], LAYERS[2])).work is Work.SAME
+    assert judged(layers=LAYERS[:2]).reason == "mxnet 1.9.1 made no dense_1, which the model's definition has"
+    assert judged(layers=(*LAYERS, BATCH_NORM)).reason == (
+        "mxnet 1.9.1 made batch_norm_1, which the model's definition has not"
+    )
+
+
+def test_parameters_are_held_against_the_count_and_against_each_other() -> None:
+    fewer = NativeLayer(name="dense_1", shape=(10,), parameters=11_520)
+
+    assert judged(parameters=11_728).reason == "mxnet 1.9.1 made 11,728 parameters of a model that has 11,738"
+    assert judged(layers=layers(fewer), counted=layers(fewer, result().counted)).reason == (
+        "dense_1 has 11,530 parameters in torch 2.13.0, 11,520 in mxnet 1.9.1"
+    )
+    assert judged(parameters=11_740, counted_parameters=11_740).reason == (
+        "11,738 parameters in torch 2.13.0, 11,740 in mxnet 1.9.1"
+    )
+
+
+def test_a_gradient_that_one_side_lacks_is_a_difference_and_none_at_all_is_not() -> None:
+    some = judged(gradients={"dense_1.weight": GRADIENTS["dense_1.weight"]})
+
+    assert some.work is Work.NOT_COMPARABLE
+    assert some.reason.startswith("first gradient of conv2d_1.weight are of another size, or only in torch 2.13.0")
+    none = judged(gradients={})
+    assert none.work is Work.SAME
+    assert "gradients" not in [difference.evidence for difference in none.differences]
+
+
+def test_a_zero_gradient_is_wholly_apart_and_two_are_equal() -> None:
+    zero = {**GRADIENTS, "conv2d_1.weight": tensor(0.0, 0.0)}
+
+    assert judged(gradients=zero).reason == "first gradient of conv2d_1.weight: 1 apart, bar 0.0001"
+    assert pair(side(TORCH, gradients=zero), side(MXNET, gradients=zero), Mode.TRAIN).work is Work.SAME
+
+
+def test_a_gradient_of_nothing_but_rounding_is_not_held_against_its_own_size() -> None:
+    noise = {**GRADIENTS, "conv2d_1.bias": tensor(3e-11, 0.0)}
+    other = {**GRADIENTS, "conv2d_1.bias": tensor(0.0, 2e-11)}
+
+    assert pair(side(TORCH, gradients=noise), side(MXNET, gradients=other), Mode.TRAIN).work is Work.SAME
+    felt = {**GRADIENTS, "conv2d_1.bias": tensor(0.0, 2e-9)}
+    assert pair(side(TORCH, gradients=noise), side(MXNET, gradients=felt), Mode.TRAIN).work is Work.NOT_COMPARABLE
+
+
+def test_inference_asks_for_logits_and_not_for_what_only_training_does() -> None:
+    trained = {"gradients": scaled(GRADIENTS, "conv2d_1.weight", 0.0), "losses": {"10": 9.0}}
+
+    assert judged(Mode.INFER, **trained).work is Work.SAME
+    assert judged(Mode.INFER, logits=tensor(1.0, -1.001)).reason == "logits: 0.00071 apart, bar 0.0001"
+    assert judged(logits=tensor(1.0, -1.001)).work is Work.SAME
+
+
+def test_a_side_without_a_result_leaves_the_pair_unchecked_with_its_reason() -> None:
+    failed = unchecked(MXNET, "its parity container failed: so it is")
+    found = pair(side(TORCH), failed, Mode.TRAIN)
+
+    assert found == PairParity(Work.NOT_CHECKED, "mxnet 1.9.1: its parity container failed: so it is")
+    assert pair(failed, side(TORCH), Mode.TRAIN) == found
+
+
+def test_a_reason_that_both_sides_share_is_said_once() -> None:
+    found = pair(unchecked(TORCH, "switched off"), unchecked(MXNET, "switched off"), Mode.TRAIN)
+
+    assert found == PairParity(Work.NOT_CHECKED, "switched off")
+
+
+def test_results_of_two_measurement_versions_are_not_held_against_each_other() -> None:
+    found = judged(measurement_version=2, first_loss=9.0)
+
+    assert (found.work, found.reason) == (Work.NOT_CHECKED, "checked in different ways (measurement_version 1, 2)")
+
+
+def test_a_loss_that_is_missing_leaves_the_pair_unchecked_unless_something_differs_already() -> None:
+    assert judged(losses={"1": 2.28}).reason == "no loss after 10 steps of mxnet 1.9.1"
+    assert judged(losses={"1": 2.28}).work is Work.NOT_CHECKED
+    assert judged(losses={"1": 2.28}, first_loss=3.0).work is Work.NOT_COMPARABLE
+
+
+def test_reduced_precision_has_wide_bars_and_says_so() -> None:
+    bf16 = (("precision", "bf16"),)
+    near: dict[str, Any] = {"first_loss": 2.31, "losses": {"10": 2.08}}
+
+    both = pair(side(TORCH, bf16), side(MXNET, bf16, **near), Mode.TRAIN)
+    mixed = pair(side(TORCH), side(MXNET, bf16, **near), Mode.TRAIN)
+    far = pair(side(TORCH), side(MXNET, bf16, first_loss=2.5), Mode.TRAIN)
+
+    assert (both.work, both.note) == (Work.SAME, "both in bf16: held to the wide bars of reduced precision")
+    assert (mixed.work, mixed.note) == (
+        Work.SAME, "the same model in different arithmetic (torch 2.13.0: fp32, mxnet 1.9.1: bf16)",
+    )  # fmt: skip
+    assert (far.work, far.reason.split(":")[0]) == (
+        Work.NOT_COMPARABLE, "first loss 2.3 in torch 2.13.0, 2.5 in mxnet 1.9.1",
+    )  # fmt: skip
+
+
+FAULT = KnownFault(
+    name="x", frameworks=("mxnet==1.9.1",), layers=("max_pool",), options={"hybridize": True},
+    explains=("gradients",), fault="pools lose gradients",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "options", "known"),
+    [
+        ({}, (("hybridize", True),), "mxnet 1.9.1: pools lose gradients"),
+        ({}, (), "mxnet 1.9.1: pools lose gradients"),
+        ({}, (("hybridize", False),), ""),
+        ({"frameworks": ("mxnet<1.9",)}, (), ""),
+        ({"layers": ("max_pool", "lstm")}, (), ""),
+        ({"explains": ("losses",)}, (), ""),
+        ({"frameworks": ("torch==2.13.0",)}, (), "torch 2.13.0: pools lose gradients"),
+    ],
+)
+def test_a_known_fault_is_named_where_framework_version_layers_options_and_difference_match(
+    changes: dict[str, Any], options: Any, known: str
+) -> None:
+    lost = scaled(GRADIENTS, "conv2d_1.weight", 0.0)
+    found = pair(side(TORCH), side(MXNET, options, gradients=lost), Mode.TRAIN, [FAULT.model_copy(update=changes)])
+
+    assert (found.work, found.known_fault) == (Work.NOT_COMPARABLE, known)
+
+
+def test_a_fault_that_explains_nothing_here_leaves_the_same_work_alone() -> None:
+    assert pair(side(TORCH), side(MXNET), Mode.TRAIN, [FAULT]).known_fault == ""
+
+
+def test_a_matrix_is_symmetric_with_an_empty_diagonal() -> None:
+    found = matrix([side(TORCH), side(MXNET), unchecked(TORCH, "off")], Mode.TRAIN)
+
+    assert [found[i][i] for i in range(3)] == [None] * 3
+    assert all(found[i][j] is found[j][i] for i in range(3) for j in range(3))
+    assert found[0][1] is not None
+    assert found[0][1].work is Work.SAME
+
+
+def test_the_faults_that_ship_are_pins_of_frameworks() -> None:
+    faults = load_faults(IMAGES / "known_faults.yaml")
+
+    assert {fault.name for fault in faults} >= {"mxnet-symbolic-max-pool", "keras-cntk-lstm", "keras-tensorflow-race"}
+    assert all(pins.parse(text).name for fault in faults for text in fault.frameworks)
