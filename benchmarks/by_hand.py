@@ -38,6 +38,7 @@ def _arguments():
     add("--batch-size", type=int, help="default: the model's own")
     add("--steps", type=int, help="fewest timed steps (default 50)")
     add("--epochs", type=int, help="time whole epochs in place of steps")
+    add("--dataset", default="synthetic", help="synthetic (the default) or digits")
     add("--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the framework")
     add("--threads", type=int, help="CPU threads of the framework (default: its own choice)")
     add("--gpus", type=int, default=0)
@@ -64,6 +65,7 @@ def _request(asked):
         "model": asked.model,
         "mode": asked.mode,
         "batch_size": batch_size,
+        "dataset": asked.dataset,
         "options": dict(_option(text) for text in asked.option),
         "threads": asked.threads,
         "gpus": asked.gpus,
@@ -118,6 +120,9 @@ def _lines(request, result):
         yield "latency     p50 %.3f ms, p90 %.3f ms, p99 %.3f ms (synchronised at every step)" % tuple(latency)
     if result["loss"]:
         yield "loss        %.6f in the first step, %.6f in the last" % (result["loss"]["first"], result["loss"]["last"])
+    if result["epochs"]:
+        last = result["epochs"][-1]
+        yield "accuracy    %.4f on test data after %d epochs" % (last["test_accuracy"], len(result["epochs"]))
     counts = result["model"]
     yield "model       %d parameters, %d multiply-adds per sample" % (counts["parameters"], counts["multiply_adds"])
     start = (phases["import_s"], phases["data_s"], phases["build_s"], phases["first_step_s"], phases["warmup_s"])

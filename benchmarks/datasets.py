@@ -1,18 +1,81 @@
-"""Seeded synthetic data that can be learned: each class has a mean, and samples scatter around it."""
+"""What models are fed with: seeded synthetic data that can be learned, or real images.
+
+A dataset has `samples` in an epoch, a `batch_count`, `batches` that are drawn one by one, `held_out()` samples that
+are never trained with, as many `seen(batch_size)` ones that are, and `facts()`.
+"""
+
+from benchmarks import digits
+from benchmarks.errors import Unsupported
+from benchmarks.pictures import EPOCH_BYTES, Pictures
 
 RING_BATCHES = 16
 RING_BYTES = 256 * 1024 * 1024
-EPOCH_BYTES = 1024 * 1024 * 1024
+HELD_OUT = 1000
 STREAM = 1
 """Keeps what is drawn here apart from what other modules draw from the same seed."""
+HELD_OUT_STREAM = 5
+
+
+def named(name, model, seed):
+    """Prepare a dataset for a model; raises `Unsupported` for a name that this image does not know."""
+    if name == "synthetic":
+        return Synthetic(model, seed)
+    if name == "digits":
+        return Pictures(name, digits.load(seed), model.INPUT_SHAPE, model.CLASSES, seed)
+    raise Unsupported("the dataset '%s' is not in this image; it has 'synthetic' and 'digits'" % name)
+
+
+class Synthetic:
+    """Each class has a mean, and samples scatter around it."""
+
+    def __init__(self, model, seed):
+        self.samples = model.SAMPLES
+        self._shape = tuple(model.INPUT_SHAPE)
+        self._classes = model.CLASSES
+        self._binary = getattr(model, "BINARY_INPUTS", False)
+        self._seed = seed
+        self._held_out = min(HELD_OUT, self.samples)
+
+    def batch_count(self, batch_size, epochs):
+        """Count the distinct batches to place before timing.
+
+        Steps cycle through a ring of `RING_BATCHES` batches; epochs go through the whole dataset.
+        Both are cut to what fits their bytes (float32), and the ring then goes round within the epoch.
+        """
+        values = 1
+        for extent in self._shape:
+            values *= extent
+        return batch_count(values, batch_size, self.samples, epochs)
+
+    def batches(self, batch_size, count):
+        """Yield batches of inputs and labels; every epoch has them in the same order."""
+        return self._as_taken(synthetic(self._shape, self._classes, batch_size, count, self._seed))
+
+    def held_out(self):
+        """Draw samples that are never trained with, around the same means: inputs and labels."""
+        import numpy
+
+        means, _ = _means(self._shape, self._classes, self._seed)
+        random = numpy.random.RandomState([self._seed, HELD_OUT_STREAM])
+        return next(self._as_taken(_scattered(means, random, self._held_out, 1)))
+
+    def seen(self, batch_size):
+        """Draw the first training samples again, as many as are held out: inputs and labels."""
+        import numpy
+
+        inputs, labels = zip(*self.batches(batch_size, -(-self._held_out // batch_size)))
+        return numpy.concatenate(inputs)[: self._held_out], numpy.concatenate(labels)[: self._held_out]
+
+    def facts(self):
+        """What was trained with."""
+        return {"name": "synthetic", "sha256": None, "training": self.samples, "testing": self._held_out}
+
+    def _as_taken(self, batches):
+        return binary(batches) if self._binary else batches
 
 
 def batch_count(sample_values, batch_size, samples, epochs):
-    """How many distinct batches to place before timing.
-
-    Steps cycle through a ring of `RING_BATCHES` batches; epochs go through the whole dataset of `samples`.
-    Both are cut to what fits their bytes (float32), and the ring then goes round within the epoch.
-    """
+    """How many distinct batches of synthetic data to place, within the bytes there are for a ring or an epoch."""
     wanted = samples // batch_size if epochs else min(RING_BATCHES, samples // batch_size)
     fitting = (EPOCH_BYTES if epochs else RING_BYTES) // (4 * sample_values * batch_size)
     return max(1, min(wanted, fitting))
@@ -23,17 +86,30 @@ def synthetic(shape, classes, batch_size, batches, seed):
 
     A class mean is uniform in ±0.5 per value and the noise around it in ±1, so one sample's values overlap between
     classes and many values together tell them apart. The same seed gives the same data everywhere.
-    It is drawn sample by sample, because large temporaries would leave their mark on the heap that is then measured.
     """
+    means, random = _means(shape, classes, seed)
+    return _scattered(means, random, batch_size, batches)
+
+
+def _means(shape, classes, seed):
+    """Draw the mean of each class, and return the generator that goes on with the training samples."""
     import numpy
 
     random = numpy.random.RandomState([seed, STREAM])
     means = numpy.empty((classes,) + tuple(shape), numpy.float32)
     for mean in means:
         mean[...] = random.uniform(-0.5, 0.5, shape)
+    return means, random
+
+
+def _scattered(means, random, batch_size, batches):
+    """Draw sample by sample: large temporaries would leave their mark on the heap that is then measured."""
+    import numpy
+
+    classes, shape = len(means), means.shape[1:]
     for _ in range(batches):
         labels = random.randint(0, classes, batch_size).astype(numpy.int32)
-        inputs = numpy.empty((batch_size,) + tuple(shape), numpy.float32)
+        inputs = numpy.empty((batch_size,) + shape, numpy.float32)
         for position, label in enumerate(labels):
             inputs[position] = means[label] + random.uniform(-1, 1, shape)
         yield inputs, labels

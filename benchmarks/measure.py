@@ -19,15 +19,18 @@ Clock.__doc__ = """Two functions that return seconds: wall time, and CPU time of
 
 SYSTEM_CLOCK = Clock(time.perf_counter, time.process_time)
 
-Measurement = namedtuple("Measurement", "first_step warmup blocks latency_s loss logits phases")
+Measurement = namedtuple("Measurement", "first_step warmup blocks latency_s loss logits phases epochs")
 Measurement.__doc__ = """Raw samples: blocks as dictionaries, latencies in seconds, losses or None (inference),
-    what the last inference step fetched or None (training), phases in seconds."""
+    what the last inference step fetched or None (training), phases in seconds, an evaluation for each epoch."""
 
 
-def measure(session, request, steps_per_epoch, enter, clock=SYSTEM_CLOCK):
+def measure(  # noqa: PLR0913 -- what is measured, for how long, by what clock, and two listeners
+    session, request, steps_per_epoch, enter, clock=SYSTEM_CLOCK, *, evaluate=None
+):
     """Measure a session as its request says.
 
-    `enter(phase)` is called where a phase begins. Raises `Diverged` where a training loss is not finite.
+    `enter(phase)` is called where a phase begins, `evaluate()` after each epoch of training.
+    Raises `Diverged` where a training loss is not finite.
     """
     timer = _Timer(session, request.batch_size, clock)
     training = request.mode == "train"
@@ -41,12 +44,14 @@ def measure(session, request, steps_per_epoch, enter, clock=SYSTEM_CLOCK):
     warmup, steps = ([], steps_per_epoch) if request.epochs else _warm_up(timer, request, least_s)
     warm = clock.wall()
     enter("steady")
+    epochs = []
     if request.epochs:
-        blocks = [timer.block(steps_per_epoch) for _ in range(request.epochs)]
+        blocks, epochs = _epochs(timer, request.epochs, steps_per_epoch, evaluate if training else None)
     else:
         blocks, before = _steady(timer, request, least_s, steps)
         warmup += before
     steady = clock.wall()
+    evaluation_s = sum(epoch["evaluation_s"] for epoch in epochs)
     enter("latency")
     latency_s = timer.latencies(request.latency_steps, session.synchronise if training else session.fetch)
     end = clock.wall()
@@ -54,10 +59,25 @@ def measure(session, request, steps_per_epoch, enter, clock=SYSTEM_CLOCK):
 
     loss = {"first": first_loss, "last": _loss(session, timer.handle, "at the end")} if training else None
     phases = {
-        "first_step_s": first_step["wall_s"], "warmup_s": warm - begin, "steady_s": steady - warm,
-        "latency_s": end - steady,
+        "first_step_s": first_step["wall_s"], "warmup_s": warm - begin,
+        "steady_s": steady - warm - evaluation_s, "latency_s": end - steady,
     }  # fmt: skip
-    return Measurement(first_step, warmup, blocks, latency_s, loss, logits, phases)
+    if epochs:
+        phases["evaluation_s"] = evaluation_s
+    return Measurement(first_step, warmup, blocks, latency_s, loss, logits, phases, epochs)
+
+
+def _epochs(timer, count, steps, evaluate):
+    """Time each epoch as a block; return those, and what an evaluation after each one says, with the time it took."""
+    # The first step was of the first epoch's first batch; epochs are whole passes over the data.
+    timer.rewind()
+    blocks, evaluations = [], []
+    for _ in range(count):
+        blocks.append(timer.block(steps))
+        taken_s, scores = timer.aside(evaluate) if evaluate else (0.0, None)
+        if scores:
+            evaluations.append(dict(scores, evaluation_s=taken_s))
+    return blocks, evaluations
 
 
 def _warm_up(timer, request, least_s):
@@ -100,6 +120,7 @@ class _Timer:
     def __init__(self, session, batch_size, clock):
         self._step = session.step
         self._synchronise = session.synchronise
+        self._batches = session.batches
         self._ring = itertools.cycle(session.batches)
         self._batch_size = batch_size
         self._clock = clock
@@ -120,6 +141,16 @@ class _Timer:
         self.handle = handle
         samples = steps * self._batch_size
         return {"steps": steps, "samples": samples, "wall_s": end - begin, "cpu_s": cpu_end - cpu_begin}
+
+    def rewind(self):
+        """Begin the ring of batches again."""
+        self._ring = itertools.cycle(self._batches)
+
+    def aside(self, action):
+        """Do something between two blocks: return the seconds it took, and what it returned."""
+        begin = self._clock.wall()
+        returned = action()
+        return self._clock.wall() - begin, returned
 
     def latencies(self, steps, finish):
         """Time this many steps one by one, each with `finish(handle)`, which waits for it or fetches its result."""

@@ -8,7 +8,7 @@ import os
 import sys
 import time
 
-from benchmarks import MEASUREMENT_VERSION, contract, counting, measure, telemetry
+from benchmarks import MEASUREMENT_VERSION, contract, counting, evaluation, measure, telemetry
 from benchmarks.errors import BadRequest, DeviceOutOfMemory, Diverged, Failure, ImportFailed
 from benchmarks.workload import Workload, exists, model_module
 
@@ -46,7 +46,8 @@ def execute(request, enter):
         session = builder.start(workload)
         _check_parameters(session, workload)
         build_s = time.perf_counter() - begin - workload.data_s
-        taken = measure.measure(session, request, workload.steps_per_epoch, enter)
+        evaluate = evaluation.evaluator(session, workload.data, workload.batch_size, workload.classes)
+        taken = measure.measure(session, request, workload.steps_per_epoch, enter, evaluate=evaluate)
         _check_logits(taken.logits, workload)
         peak_device_bytes = session.peak_device_bytes()
     except Exception as error:
@@ -67,6 +68,7 @@ def execute(request, enter):
         "blocks": taken.blocks,
         "latency_s": taken.latency_s,
         "loss": taken.loss,
+        "epochs": taken.epochs,
         "model": {
             "parameters": counting.parameters(workload.layers),
             "multiply_adds": counting.multiply_adds(workload.layers),
@@ -140,7 +142,9 @@ def _facts(request, workload):
         options=workload.options,
         optimizer=workload.optimizer,
         threads_asked=request.threads,
-        data={"batches": workload.batch_count, "samples": workload.batch_count * workload.batch_size},
+        data=dict(
+            workload.data.facts(), batches=workload.batch_count, samples=workload.batch_count * workload.batch_size
+        ),
     )
 
 

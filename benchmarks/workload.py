@@ -5,7 +5,7 @@ import importlib.util
 import re
 import time
 
-from benchmarks import counting, datasets, layers, optimizers, weights
+from benchmarks import datasets, layers, optimizers, weights
 from benchmarks.errors import BadRequest, Unsupported
 
 _NAME = re.compile("[a-z][a-z0-9_]*")
@@ -27,12 +27,10 @@ class Workload:
     """One model in one mode; data and weights are drawn only when a builder asks for them."""
 
     def __init__(self, request, model, defaults):
-        if request.dataset != "synthetic":
-            raise Unsupported("the dataset '%s' is not in this image; it has 'synthetic'" % request.dataset)
-        if request.batch_size > model.SAMPLES:
-            raise BadRequest(
-                "a batch of %d is more than the %d samples there are" % (request.batch_size, model.SAMPLES)
-            )
+        self.data = datasets.named(request.dataset, model, request.seed)
+        if request.batch_size > self.data.samples:
+            message = "a batch of %d is more than the %d samples there are"
+            raise BadRequest(message % (request.batch_size, self.data.samples))
         self.training = request.mode == "train"
         self.batch_size = request.batch_size
         self.threads = request.threads
@@ -40,14 +38,12 @@ class Workload:
         self.options = merge_options(defaults, request.options, request.builder)
         self.input_shape = model.INPUT_SHAPE
         self.classes = model.CLASSES
-        self.binary_inputs = getattr(model, "BINARY_INPUTS", False)
         self.optimizer = optimizers.complete(model.OPTIMIZER)
         self.layers = layers.record(model.build)
-        self.steps_per_epoch = model.SAMPLES // request.batch_size
+        self.steps_per_epoch = self.data.samples // request.batch_size
         self.seed = request.seed
         self.data_s = 0.0
-        values = counting.size(model.INPUT_SHAPE)
-        self.batch_count = datasets.batch_count(values, request.batch_size, model.SAMPLES, request.epochs)
+        self.batch_count = self.data.batch_count(request.batch_size, request.epochs)
 
     def batches(self):
         """Yield the distinct batches as they are drawn: (inputs, labels) as NumPy arrays, channels first.
@@ -55,8 +51,7 @@ class Workload:
         From the first batch until the last one is placed, the time goes to `data_s`.
         """
         begin = time.perf_counter()
-        drawn = datasets.synthetic(self.input_shape, self.classes, self.batch_size, self.batch_count, self.seed)
-        for batch in datasets.binary(drawn) if self.binary_inputs else drawn:
+        for batch in self.data.batches(self.batch_size, self.batch_count):
             yield batch
         self.data_s += time.perf_counter() - begin
 

@@ -3,6 +3,7 @@
 from orchestrator.analysis.estimates import CONFIDENCE, Estimate, estimate, variation
 from orchestrator.analysis.measurements import (
     PHASES,
+    CurvePoint,
     Epochs,
     Measurement,
     Percentiles,
@@ -22,6 +23,7 @@ __all__ = [
     "CONFIDENCE",
     "PHASES",
     "TOLERANCE",
+    "CurvePoint",
     "Epochs",
     "Estimate",
     "Measurement",

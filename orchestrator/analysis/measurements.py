@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 
 from orchestrator.analysis.estimates import Estimate, estimate, variation
 from orchestrator.results.contract import Block, Result, steady_blocks
 
-PHASES = ("create", "import", "data", "build", "first_step", "warmup", "steady", "latency")
-"""Where a container's life goes, in order; `create` is measured by the host."""
+PHASES = ("create", "import", "data", "build", "first_step", "warmup", "steady", "evaluation", "latency")
+"""Where a container's life goes, in order; `create` is measured by the host, `evaluation` lies between epochs."""
 _MOST_LATENCIES = 400
 
 
@@ -38,6 +39,19 @@ def repeat_value(blocks: Sequence[Block]) -> float:
 
 
 @dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """What a model has learned by the end of an epoch."""
+
+    epoch: int
+    """From 1."""
+    trained_s: float
+    """Wall time of training until then: the first step and the epochs, without their evaluation."""
+    train_loss: float
+    test_loss: float
+    test_accuracy: float
+
+
+@dataclass(frozen=True, slots=True)
 class RepeatEpochs:
     """Total time of one epoch run: a metric of its own."""
 
@@ -47,13 +61,20 @@ class RepeatEpochs:
     """The first step, which came before the first epoch, and all epochs."""
     after_first_s: float | None
     """All epochs but the first; None where there is only one."""
+    curve: tuple[CurvePoint, ...] = ()
+    """What was learned by the end of each epoch; empty where nothing was evaluated."""
 
 
 def repeat_epochs(result: Result) -> RepeatEpochs:
     """Add up the epochs of a result whose timed blocks are epochs."""
     epoch_s = tuple(block.wall_s for block in result.blocks)
     after_first_s = sum(epoch_s[1:]) if len(epoch_s) > 1 else None
-    return RepeatEpochs(epoch_s, result.first_step.wall_s + sum(epoch_s), after_first_s)
+    passed_s = [result.first_step.wall_s + passed for passed in accumulate(epoch_s)]
+    curve = tuple(
+        CurvePoint(epoch, trained_s, scores.train_loss, scores.test_loss, scores.test_accuracy)
+        for epoch, (trained_s, scores) in enumerate(zip(passed_s, result.epochs, strict=False), start=1)
+    )
+    return RepeatEpochs(epoch_s, passed_s[-1], after_first_s, curve)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +85,8 @@ class Epochs:
     """Wall time of each epoch that all repeats have, in order: the geometric mean over the repeats."""
     total_s: Estimate
     after_first_s: Estimate | None
+    curve: tuple[CurvePoint, ...] = ()
+    """Medians over the repeats, for each epoch that all of them have evaluated."""
 
 
 def epoch_totals(repeats: Sequence[RepeatEpochs]) -> Epochs | None:
@@ -76,6 +99,18 @@ def epoch_totals(repeats: Sequence[RepeatEpochs]) -> Epochs | None:
         epoch_s=tuple(estimate(times).value for times in each),
         total_s=estimate([repeat.total_s for repeat in repeats]),
         after_first_s=estimate(rest) if rest else None,
+        curve=tuple(_middle(points) for points in zip(*(repeat.curve for repeat in repeats), strict=False)),
+    )
+
+
+def _middle(points: Sequence[CurvePoint]) -> CurvePoint:
+    """The median of each figure; the points are of one epoch."""
+    return CurvePoint(
+        epoch=points[0].epoch,
+        trained_s=float(np.median([point.trained_s for point in points])),
+        train_loss=float(np.median([point.train_loss for point in points])),
+        test_loss=float(np.median([point.test_loss for point in points])),
+        test_accuracy=float(np.median([point.test_accuracy for point in points])),
     )
 
 

@@ -1,14 +1,17 @@
 """Framework releases as data: `images/catalog/*.yaml` → what an environment holds."""
 
 from orchestrator.catalog.catalog import Catalog, UnsupportedError, requirement
+from orchestrator.catalog.datasets import DATASETS, SYNTHETIC, DatasetInfo, unsuitable
 from orchestrator.catalog.faults import KnownFault, load_faults
 from orchestrator.catalog.model import Entry, Gpu, Option, Release
-from orchestrator.catalog.models import DATASETS, ModelInfo, load_models
+from orchestrator.catalog.models import ModelInfo, load_models
 from orchestrator.catalog.reading import load
 
 __all__ = [
     "DATASETS",
+    "SYNTHETIC",
     "Catalog",
+    "DatasetInfo",
     "Entry",
     "Gpu",
     "KnownFault",
@@ -20,4 +23,5 @@ __all__ = [
     "load_faults",
     "load_models",
     "requirement",
+    "unsuitable",
 ]

@@ -11,9 +11,6 @@ from orchestrator.errors import InputError
 
 Kind = TypeVar("Kind")
 
-DATASETS = ("synthetic",)
-"""What `benchmarks/datasets.py` can feed a model with; the first is the default."""
-
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:

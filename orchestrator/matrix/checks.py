@@ -9,7 +9,7 @@ from typing import Any
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from orchestrator.catalog import DATASETS, Catalog, ModelInfo, Option
+from orchestrator.catalog import DATASETS, SYNTHETIC, Catalog, ModelInfo, Option
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.domain import OptionValue
 from orchestrator.matrix import file, files, pins
@@ -162,7 +162,7 @@ def _models(checks: _Checks) -> Found:
             yield from checks.unknown((*loc, "dataset"), "dataset", dataset, DATASETS)
         info = checks.models.get(entry.name)
         sizes = entry.batch_size or ((info.batch_size,) if info else ())
-        for size, dataset in product(sizes, entry.dataset or DATASETS[:1]):
+        for size, dataset in product(sizes, entry.dataset or (SYNTHETIC.name,)):
             first = seen.setdefault((entry.name, size, dataset), loc)
             if first != loc:
                 line = checks.source.place(first).line

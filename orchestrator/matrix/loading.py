@@ -7,7 +7,7 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from orchestrator.catalog import DATASETS, Catalog, ModelInfo, UnsupportedError
+from orchestrator.catalog import SYNTHETIC, Catalog, ModelInfo, UnsupportedError
 from orchestrator.catalog import source as yaml_source
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.domain import BuildSettings, Duration, Framework, System
@@ -147,7 +147,7 @@ def _model(entry: file.ModelEntry, info: ModelInfo, place: str) -> ModelAxes:
     return ModelAxes(
         name=entry.name,
         batch_sizes=entry.batch_size or (info.batch_size,),
-        datasets=entry.dataset or DATASETS[:1],
+        datasets=entry.dataset or (SYNTHETIC.name,),
         settings=_settings(entry),
         place=place,
     )

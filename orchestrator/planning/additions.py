@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from orchestrator.catalog import DATASETS, Catalog, ModelInfo
+from orchestrator.catalog import SYNTHETIC, Catalog, ModelInfo
 from orchestrator.errors import InputError
 from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, Rule, pins
 from orchestrator.planning.axes import Grid
@@ -67,7 +67,7 @@ def _spelled(axes: FrameworkAxes, pin: pins.Pin) -> str | None:
 def _models(matrix: Matrix, rule: Rule, info: ModelInfo) -> Iterator[ModelAxes]:
     entries = [entry for entry in matrix.models if entry.name == info.name]
     if not entries:
-        entries = [ModelAxes(info.name, (info.batch_size,), DATASETS[:1])]
+        entries = [ModelAxes(info.name, (info.batch_size,), (SYNTHETIC.name,))]
     if rule.batch_sizes or rule.datasets:
         entries = entries[:1]
     for entry in entries:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from orchestrator.catalog import Catalog, Option, UnsupportedError
+from orchestrator.catalog import DATASETS, Catalog, ModelInfo, Option, UnsupportedError, unsuitable
 from orchestrator.domain import Framework, Mode, Options, OptionValue, System, Workload
 from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, Settings
 from orchestrator.matrix.model import EVERY_FRAMEWORK, OptionAxes
@@ -30,6 +30,8 @@ class Work:
     workload: Workload
     label: str
     settings: Settings
+    reason: str = ""
+    """Why there is no such work; empty where there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +91,13 @@ def default_python(framework: Framework, catalog: Catalog) -> str:
         return ""
 
 
-def works(models: Sequence[ModelAxes], modes: Sequence[Mode]) -> Iterator[Work]:
+def works(models: Sequence[ModelAxes], modes: Sequence[Mode], known: Mapping[str, ModelInfo]) -> Iterator[Work]:
     """Every workload of some models."""
     for model in models:
         for size, dataset, mode in product(model.batch_sizes, model.datasets, modes):
             workload = Workload(model=model.name, mode=mode, batch_size=size, dataset=dataset)
-            yield Work(workload, workload.label, model.settings)
+            reason = unsuitable(DATASETS[dataset], known[model.name], size)
+            yield Work(workload, workload.label, model.settings, reason)
 
 
 def option_axes(

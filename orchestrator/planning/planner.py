@@ -35,7 +35,7 @@ def plan(
             f"{matrix.path}: expands to {total} cells, more than the limit of {limit}; "
             f"shorten an axis, or raise it with --limit {total}"
         )
-    draft = _Draft(matrix, catalog)
+    draft = _Draft(matrix, catalog, models)
     with collector.paused():
         for number, grid in enumerate(grids):
             draft.expand(grid, added=number > 0)
@@ -89,6 +89,7 @@ class _Draft:
 
     matrix: Matrix
     catalog: Catalog
+    models: Mapping[str, ModelInfo]
     cells: dict[str, Cell] = field(default_factory=dict)
     skips: dict[str, Skip] = field(default_factory=dict)
     images: dict[str, ImageSpec] = field(default_factory=dict)
@@ -102,7 +103,7 @@ class _Draft:
         excludes = () if added else self.matrix.exclude
         works = [
             (work, rules.work_bits(excludes, work.workload), rules.work_bits(includes, work.workload))
-            for work in axes.works(grid.models, grid.modes)
+            for work in axes.works(grid.models, grid.modes, self.models)
         ]
         for entry in grid.frameworks:
             combinations = [
@@ -176,8 +177,8 @@ class _Draft:
         if out:
             place = self.matrix.exclude[next(rules.positions(out))].place
             self.skips[cell_id] = Skip(cell_id, f"excluded by {place}")
-        elif site.reason or chosen.reason:
-            self.skips[cell_id] = Skip(cell_id, site.reason or chosen.reason)
+        elif reason := site.reason or chosen.reason or work.reason:
+            self.skips[cell_id] = Skip(cell_id, reason)
         else:
             measure = self._measure(work.settings, site.expect, into)
             self.cells[cell_id] = Cell(

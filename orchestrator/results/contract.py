@@ -82,6 +82,8 @@ class Phases(_Strict):
     warmup_s: Seconds
     steady_s: Seconds
     latency_s: Seconds
+    evaluation_s: Seconds | None = None
+    """Between the epochs, and in none of the above; None where there was none."""
 
 
 class Loss(_Strict):
@@ -89,6 +91,16 @@ class Loss(_Strict):
 
     first: Finite
     last: Finite
+
+
+class Evaluation(_Strict):
+    """How good the weights are after one epoch of training, in evaluation mode, outside every timed block."""
+
+    train_loss: Finite
+    """Of as many training samples as there are test samples, always the same ones."""
+    test_loss: Finite
+    test_accuracy: Annotated[float, Field(ge=0, le=1)]
+    evaluation_s: Seconds
 
 
 class ModelFacts(_Strict):
@@ -125,6 +137,8 @@ class Result(_Strict):
     latency_s: tuple[Annotated[float, Field(gt=0, allow_inf_nan=False)], ...]
     """One wall time per step of a separate pass that is synchronised at every step."""
     loss: Loss | None
+    epochs: tuple[Evaluation, ...] = ()
+    """One for each epoch of training, in the order of `blocks`; empty where steps were timed."""
     model: ModelFacts
     memory: Memory
     facts: dict[str, Any]

@@ -56,6 +56,8 @@ def discrepancy(request: Request, result: Result) -> str:
             return f"result.json counts {block.samples} samples in {block.steps} steps of {request.batch_size}"
     if request.epochs is not None and len(result.blocks) != request.epochs:
         return f"result.json has {len(result.blocks)} epochs; {request.epochs} were asked for"
+    if result.epochs and len(result.epochs) != request.epochs:
+        return f"result.json has {len(result.epochs)} evaluations of {request.epochs} epochs"
     steps = sum(block.steps for block in result.blocks)
     if request.steps is not None and steps < request.steps:
         return f"result.json has {steps} timed steps; {request.steps} were asked for"

@@ -47,9 +47,11 @@ class Session:
         return next(self._losses)
 
 
-def run(session: Session, steps_per_epoch: int = 7, **changes: Any) -> Measurement:
+def run(
+    session: Session, steps_per_epoch: int = 7, evaluate: Callable[[], Any] | None = None, **changes: Any
+) -> Measurement:
     clock = Clock(lambda: session.now, lambda: 2 * session.now)
-    return measure(session, request_of(**changes), steps_per_epoch, lambda _phase: None, clock)
+    return measure(session, request_of(**changes), steps_per_epoch, lambda _phase: None, clock, evaluate=evaluate)
 
 
 def test_every_timed_block_lasts_at_least_the_least_time() -> None:
@@ -142,6 +144,44 @@ def test_each_epoch_is_a_block_and_the_first_is_among_them() -> None:
     assert [block["steps"] for block in taken.blocks] == [7, 7, 7]
     assert [block["wall_s"] for block in taken.blocks] == [pytest.approx(3.5), pytest.approx(0.07), pytest.approx(0.07)]
     assert taken.warmup == []
+
+
+def test_every_epoch_is_a_whole_pass_from_the_first_batch_on() -> None:
+    session = Session(repeat(0.01))
+
+    run(session, steps_per_epoch=3, steps=None, epochs=2, latency_steps=0)
+
+    assert session.seen == ["a", *"abc", *"abc"], "the first step stands before the first epoch"
+
+
+def test_evaluation_follows_each_epoch_outside_its_time_and_has_its_own() -> None:
+    session = Session(repeat(0.5))
+    seen_at: list[int] = []
+
+    def evaluate() -> dict[str, float]:
+        assert session._pending == 0, "what the epoch issued is done before the evaluation begins"
+        seen_at.append(len(session.seen))
+        session.now += 100.0
+        return {"test_accuracy": 0.1 * len(seen_at)}
+
+    taken = run(session, steps=None, epochs=2, evaluate=evaluate)
+
+    assert seen_at == [8, 15]
+    assert [block["wall_s"] for block in taken.blocks] == [pytest.approx(3.5)] * 2
+    assert taken.epochs == [
+        {"test_accuracy": pytest.approx(0.1), "evaluation_s": pytest.approx(100.0)},
+        {"test_accuracy": pytest.approx(0.2), "evaluation_s": pytest.approx(100.0)},
+    ]
+    assert taken.phases["steady_s"] == pytest.approx(7.0)
+    assert taken.phases["evaluation_s"] == pytest.approx(200.0)
+
+
+@pytest.mark.parametrize("changes", [{"mode": "infer", "steps": None, "epochs": 2}, {"steps": 50}])
+def test_neither_inference_nor_steps_are_evaluated(changes: dict[str, Any]) -> None:
+    taken = run(Session(repeat(0.01)), evaluate=lambda: {"test_accuracy": 1.0}, **changes)
+
+    assert taken.epochs == []
+    assert "evaluation_s" not in taken.phases
 
 
 @pytest.mark.parametrize(

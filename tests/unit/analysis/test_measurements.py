@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from orchestrator.analysis import (
+    CurvePoint,
     RepeatEpochs,
     estimate,
     measurement,
@@ -10,7 +11,7 @@ from orchestrator.analysis import (
     repeat_value,
     thin,
 )
-from orchestrator.results.contract import Block, Result
+from orchestrator.results.contract import Block, Evaluation, Result
 from tests.unit.reporting import synthetic
 
 
@@ -60,6 +61,47 @@ def test_the_total_time_of_a_cell_is_estimated_with_and_without_the_first_epoch(
     assert found.total_s == estimate([8.5, 7.0])
     assert found.after_first_s == estimate([4.0, 2.0])
     assert found.epoch_s == pytest.approx((np.sqrt(18), np.sqrt(2), np.sqrt(2)))
+
+
+def evaluated(run: Result, *accuracies: float) -> Result:
+    scores = [
+        Evaluation(train_loss=1 - accuracy, test_loss=2 - accuracy, test_accuracy=accuracy, evaluation_s=50.0)
+        for accuracy in accuracies
+    ]
+    phases = run.phases.model_copy(update={"evaluation_s": 50.0 * len(scores)})
+    return run.model_copy(update={"epochs": tuple(scores), "phases": phases})
+
+
+def test_a_curve_has_each_epoch_against_the_seconds_of_training_without_its_evaluation() -> None:
+    found = repeat_measurement(evaluated(epoch_run(4.0, 2.0), 0.25, 0.75), None, in_epochs=True)
+
+    assert found.epochs is not None
+    assert found.epochs.curve == (
+        CurvePoint(1, trained_s=4.5, train_loss=0.75, test_loss=1.75, test_accuracy=0.25),
+        CurvePoint(2, trained_s=6.5, train_loss=0.25, test_loss=1.25, test_accuracy=0.75),
+    )
+    assert found.epochs.total_s == 6.5
+    assert dict(found.phases_s)["evaluation"] == 100.0
+
+
+def test_the_curve_of_a_cell_is_the_median_of_its_repeats() -> None:
+    runs = [evaluated(epoch_run(seconds, 2.0), accuracy, 0.5) for seconds, accuracy in ((1, 0.0), (2, 0.5), (9, 1.0))]
+
+    found = measurement([repeat_measurement(run, None, in_epochs=True) for run in runs]).epochs
+
+    assert found is not None
+    assert [(point.epoch, point.trained_s, point.test_accuracy) for point in found.curve] == [
+        (1, 2.5, 0.5),
+        (2, 4.5, 0.5),
+    ]
+
+
+def test_epochs_that_were_not_evaluated_have_no_curve() -> None:
+    found = repeat_measurement(epoch_run(4.0, 2.0), None, in_epochs=True)
+
+    assert found.epochs is not None
+    assert found.epochs.curve == ()
+    assert "evaluation" not in dict(found.phases_s)
 
 
 def test_percentiles_pool_every_step_and_say_how_many() -> None:
