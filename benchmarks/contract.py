@@ -31,6 +31,10 @@ def _optional(check):
     return lambda value: None if value is None else check(value)
 
 
+def _flag(value):
+    return None if isinstance(value, bool) else "must be true or false"
+
+
 def _mode(value):
     return None if value in ("train", "infer") else "must be 'train' or 'infer'"
 
@@ -67,6 +71,7 @@ _FIELDS = (
     ("min_blocks", _whole(1), 10),
     ("min_block_s", _seconds, 0.2),
     ("latency_steps", _whole(0), 50),
+    ("telemetry", _flag, True),
 )
 
 Request = namedtuple("Request", [name for name, _, _ in _FIELDS])

@@ -2,6 +2,7 @@
 
 A block is consecutive steps that are synchronised only at its ends, so asynchronous engines keep their pipelining.
 Nothing but the steps happens inside a block: no sampling, no reading of values, no allocation by the harness.
+What the host went through meanwhile is read before a block's first clock and after its last.
 """
 
 import itertools
@@ -9,6 +10,7 @@ import math
 import time
 from collections import namedtuple
 
+from benchmarks.conditions import Unsampled
 from benchmarks.errors import Diverged
 
 MARGIN = 1.25
@@ -19,20 +21,24 @@ Clock.__doc__ = """Two functions that return seconds: wall time, and CPU time of
 
 SYSTEM_CLOCK = Clock(time.perf_counter, time.process_time)
 
-Measurement = namedtuple("Measurement", "first_step warmup blocks latency_s loss logits phases epochs")
-Measurement.__doc__ = """Raw samples: blocks as dictionaries, latencies in seconds, losses or None (inference),
-    what the last inference step fetched or None (training), phases in seconds, an evaluation for each epoch."""
+Measurement = namedtuple(
+    "Measurement", "first_step warmup blocks latency_s latency_conditions loss logits phases epochs"
+)
+Measurement.__doc__ = """Raw samples: blocks as dictionaries, latencies in seconds and what the host went through
+    meanwhile (None where that is not sampled), losses or None (inference), what the last inference step fetched or
+    None (training), phases in seconds, an evaluation for each epoch."""
 
 
-def measure(  # noqa: PLR0913 -- what is measured, for how long, by what clock, and two listeners
-    session, request, steps_per_epoch, enter, clock=SYSTEM_CLOCK, *, evaluate=None
+def measure(  # noqa: PLR0913 -- what is measured, for how long, by what clock, and three listeners
+    session, request, steps_per_epoch, enter, clock=SYSTEM_CLOCK, *, evaluate=None, sampler=None
 ):
     """Measure a session as its request says.
 
-    `enter(phase)` is called where a phase begins, `evaluate()` after each epoch of training.
+    `enter(phase)` is called where a phase begins, `evaluate()` after each epoch of training; `sampler` reads the
+    conditions around every block, by default none.
     Raises `Diverged` where a training loss is not finite.
     """
-    timer = _Timer(session, request.batch_size, clock)
+    timer = _Timer(session, request.batch_size, clock, sampler or Unsampled())
     training = request.mode == "train"
     enter("first_step")
     first_step = timer.block(1)
@@ -53,7 +59,8 @@ def measure(  # noqa: PLR0913 -- what is measured, for how long, by what clock, 
     steady = clock.wall()
     evaluation_s = sum(epoch["evaluation_s"] for epoch in epochs)
     enter("latency")
-    latency_s = timer.latencies(request.latency_steps, session.synchronise if training else session.fetch)
+    finish = session.synchronise if training else session.fetch
+    latency_s, latency_conditions = timer.latencies(request.latency_steps, finish)
     end = clock.wall()
     logits = None if training else session.fetch(timer.handle)
 
@@ -64,7 +71,7 @@ def measure(  # noqa: PLR0913 -- what is measured, for how long, by what clock, 
     }  # fmt: skip
     if epochs:
         phases["evaluation_s"] = evaluation_s
-    return Measurement(first_step, warmup, blocks, latency_s, loss, logits, phases, epochs)
+    return Measurement(first_step, warmup, blocks, latency_s, latency_conditions, loss, logits, phases, epochs)
 
 
 def _epochs(timer, count, steps, evaluate):
@@ -117,13 +124,14 @@ def _grown(block, least_s):
 class _Timer:
     """Runs steps round the ring of batches; `handle` is what the last step returned."""
 
-    def __init__(self, session, batch_size, clock):
+    def __init__(self, session, batch_size, clock, sampler):
         self._step = session.step
         self._synchronise = session.synchronise
         self._batches = session.batches
         self._ring = itertools.cycle(session.batches)
         self._batch_size = batch_size
         self._clock = clock
+        self._sampler = sampler
         self.handle = None
 
     def block(self, steps):
@@ -131,6 +139,7 @@ class _Timer:
         step, synchronise, (wall, cpu) = self._step, self._synchronise, self._clock
         batches = itertools.islice(self._ring, steps)
         handle = None
+        self._sampler.begin()
         cpu_begin = cpu()
         begin = wall()
         for batch in batches:
@@ -138,9 +147,11 @@ class _Timer:
         synchronise(handle)
         end = wall()
         cpu_end = cpu()
+        conditions = self._sampler.end()
         self.handle = handle
         samples = steps * self._batch_size
-        return {"steps": steps, "samples": samples, "wall_s": end - begin, "cpu_s": cpu_end - cpu_begin}
+        block = {"steps": steps, "samples": samples, "wall_s": end - begin, "cpu_s": cpu_end - cpu_begin}
+        return dict(block, conditions=conditions) if conditions else block
 
     def rewind(self):
         """Begin the ring of batches again."""
@@ -153,15 +164,19 @@ class _Timer:
         return self._clock.wall() - begin, returned
 
     def latencies(self, steps, finish):
-        """Time this many steps one by one, each with `finish(handle)`, which waits for it or fetches its result."""
+        """Time this many steps one by one, each with `finish(handle)`, which waits for it or fetches its result.
+
+        Returns their seconds, and the conditions of the whole pass.
+        """
         step, wall = self._step, self._clock.wall
         taken = [0.0] * steps
+        self._sampler.begin()
         for number, batch in enumerate(itertools.islice(self._ring, steps)):
             begin = wall()
             self.handle = step(batch)
             finish(self.handle)
             taken[number] = wall() - begin
-        return taken
+        return taken, self._sampler.end()
 
 
 def _loss(session, handle, when):

@@ -8,7 +8,7 @@ import os
 import sys
 import time
 
-from benchmarks import MEASUREMENT_VERSION, contract, counting, evaluation, measure, telemetry
+from benchmarks import MEASUREMENT_VERSION, conditions, contract, counting, evaluation, measure, telemetry
 from benchmarks.errors import BadRequest, DeviceOutOfMemory, Diverged, Failure, ImportFailed
 from benchmarks.workload import Workload, exists, model_module
 
@@ -36,6 +36,8 @@ def execute(request, enter):
     """
     started_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     _prepare_process(request)
+    # Before a framework is imported, which may bind this thread to one of the CPUs.
+    sampler = conditions.Sampler() if request.telemetry else conditions.Unsampled()
     model = model_module(request.model)
     builder, import_s = _import_builder(request.builder, enter)
 
@@ -47,7 +49,9 @@ def execute(request, enter):
         _check_parameters(session, workload)
         build_s = time.perf_counter() - begin - workload.data_s
         evaluate = evaluation.evaluator(session, workload.data, workload.batch_size, workload.classes)
-        taken = measure.measure(session, request, workload.steps_per_epoch, enter, evaluate=evaluate)
+        epoch_steps = workload.steps_per_epoch
+        taken = measure.measure(session, request, epoch_steps, enter, evaluate=evaluate, sampler=sampler)
+        sampler.close()
         _check_logits(taken.logits, workload)
         peak_device_bytes = session.peak_device_bytes()
     except Exception as error:
@@ -67,6 +71,7 @@ def execute(request, enter):
         "warmup": taken.warmup,
         "blocks": taken.blocks,
         "latency_s": taken.latency_s,
+        "latency_conditions": taken.latency_conditions,
         "loss": taken.loss,
         "epochs": taken.epochs,
         "model": {

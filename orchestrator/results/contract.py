@@ -51,6 +51,44 @@ class Request(_Strict):
     min_blocks: Annotated[int, Field(ge=1)] = 10
     min_block_s: Seconds = 0.2
     latency_steps: Count = 50
+    telemetry: bool = True
+    """Whether the conditions around every block are read; off only to measure what that costs."""
+
+
+class Conditions(_Strict):
+    """What the host and the process went through while something was timed; None where it could not be read.
+
+    Counters are differences over the interval, which begins just before what was timed and ends just after it.
+    """
+
+    wall_s: Seconds
+    cpu_s: Seconds
+    """CPU time of the process over all its threads."""
+    busy_s: Seconds | None = None
+    """CPU time of everything that ran on the CPUs of the process, itself included; counted in ticks of the kernel."""
+    steal_s: Seconds | None = None
+    """CPU time that the hypervisor gave to others."""
+    cpu_pressure_s: Seconds | None = None
+    """Time in which at least one task of the host waited for a CPU (PSI, `some`)."""
+    memory_pressure_s: Seconds | None = None
+    io_pressure_s: Seconds | None = None
+    group_cpu_pressure_s: Seconds | None = None
+    """The same for the control group of the process alone."""
+    throttled: Count | None = None
+    """Periods in which the control group had used up its CPU quota."""
+    thermal_events: Count | None = None
+    """Times that its cores throttled themselves for heat."""
+    swapped_bytes: Count | None = None
+    """Moved between memory and swap, by the whole host."""
+    frequency_hz: Count | None = None
+    """Mean over its CPUs at the end of the interval."""
+    load: Seconds | None = None
+    """Mean number of tasks that ran or were ready, over the last minute, of the whole host."""
+    rss_bytes: Count | None = None
+    """Resident memory of the process at the end of the interval."""
+    read_bytes: Count | None = None
+    """Fetched from storage for the process."""
+    written_bytes: Count | None = None
 
 
 class Block(_Strict):
@@ -61,6 +99,8 @@ class Block(_Strict):
     wall_s: Annotated[float, Field(gt=0, allow_inf_nan=False)]
     cpu_s: Seconds
     """CPU time of the process over all its threads: as itself, never as wall time."""
+    conditions: Conditions | None = None
+    """None in older results."""
 
 
 def steady_blocks(blocks: Sequence[Block], *, epochs: bool) -> Sequence[Block]:
@@ -136,6 +176,8 @@ class Result(_Strict):
     """The timed blocks; in an epoch run each epoch is a block, and the first is still here."""
     latency_s: tuple[Annotated[float, Field(gt=0, allow_inf_nan=False)], ...]
     """One wall time per step of a separate pass that is synchronised at every step."""
+    latency_conditions: Conditions | None = None
+    """Of that whole pass."""
     loss: Loss | None
     epochs: tuple[Evaluation, ...] = ()
     """One for each epoch of training, in the order of `blocks`; empty where steps were timed."""

@@ -1,0 +1,146 @@
+"""Which timed blocks something else disturbed, judged from the conditions that were read around them."""
+
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from orchestrator.results.contract import Block, Conditions, Result
+
+SHORTEST_S = 0.1
+"""Shorter blocks are not judged: the kernel counts CPU time in ticks of 1 to 10 ms."""
+REPEAT_SHARE = 0.2
+"""A repeat is disturbed where more than this share of its blocks is: a median hardly notices fewer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """One figure of a block, and above which value it is a disturbance."""
+
+    name: str
+    limit: float
+    unit: str
+    figure: Callable[[Conditions], float | None]
+    """None where the block does not tell."""
+    told: str
+    """The reason, with `{}` for the worst value."""
+
+
+def _other_cpus(seen: Conditions) -> float | None:
+    return None if seen.busy_s is None else (seen.busy_s - seen.cpu_s) / seen.wall_s
+
+
+def _rate(name: str) -> Callable[[Conditions], float | None]:
+    """A counter of seconds as a share of the block's wall time."""
+
+    def figure(seen: Conditions) -> float | None:
+        value: float | None = getattr(seen, name)
+        return None if value is None else value / seen.wall_s
+
+    return figure
+
+
+def _count(name: str) -> Callable[[Conditions], float | None]:
+    def figure(seen: Conditions) -> float | None:
+        value: float | None = getattr(seen, name)
+        return value
+
+    return figure
+
+
+THRESHOLDS = (
+    Threshold("other_cpus", 0.25, "CPUs", _other_cpus, "others used {:.2g} of our CPUs"),
+    Threshold("steal", 0.1, "CPUs", _rate("steal_s"), "the hypervisor took {:.2g} of our CPUs"),
+    Threshold("memory_pressure", 0.05, "of the time", _rate("memory_pressure_s"), "{:.0%} of the time short of memory"),
+    Threshold("swapped", 1e6, "bytes", _count("swapped_bytes"), "{:.2g} bytes went to swap and back"),
+    Threshold("throttled", 0, "periods", _count("throttled"), "its CPU quota was used up in {:.0f} periods"),
+    Threshold("thermal", 0, "events", _count("thermal_events"), "its cores throttled themselves for heat {:.0f} times"),
+)
+"""What makes a block a disturbed one. CPU and I/O pressure and load are recorded without a limit: threads of our own
+that wait for each other raise them too. A clock that is slower than usual has a rule of its own, `SLOWER_CLOCK`."""
+
+SLOWER_CLOCK = 0.1
+"""How much below the median frequency of the repeat's blocks a block's frequency counts as throttled."""
+FREQUENCY = "frequency"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One disturbed block."""
+
+    block: int
+    """Its position among the timed blocks, from 0."""
+    reasons: tuple[tuple[str, float], ...]
+    """Name of the threshold, and the value that is above it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the conditions of a repeat say of its timed blocks."""
+
+    blocks: int
+    """Timed blocks that could be judged."""
+    marks: tuple[Mark, ...]
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether so many blocks are that the repeat is."""
+        return len(self.marks) > REPEAT_SHARE * self.blocks
+
+    def __str__(self) -> str:
+        """`3 of 10 blocks (2–4): others used 0.93 of our CPUs`; empty where no block is disturbed."""
+        if not self.marks:
+            return ""
+        worst: dict[str, float] = {}
+        for name, value in (reason for mark in self.marks for reason in mark.reasons):
+            worst[name] = max(value, worst.get(name, value))
+        told = {threshold.name: threshold.told for threshold in THRESHOLDS} | {FREQUENCY: _SLOWER}
+        which = ", ".join(_ranges([mark.block for mark in self.marks]))
+        reasons = "; ".join(told[name].format(value) for name, value in worst.items())
+        return f"{len(self.marks)} of {self.blocks} blocks ({which}): {reasons}"
+
+
+_SLOWER = "its clock was {:.0%} below its usual"
+
+
+def judge(result: Result) -> Judgement | None:
+    """Judge the timed blocks of a result; None where none of them was long enough, or told its conditions."""
+    told = [(number, block.conditions) for number, block in enumerate(result.blocks) if _judged(block)]
+    known = [(number, seen) for number, seen in told if seen is not None]
+    if not known:
+        return None
+    usual = _usual_frequency([seen for _, seen in known])
+    marks = (Mark(number, (*_exceeded(seen), *_slowed(seen, usual))) for number, seen in known)
+    return Judgement(len(known), tuple(mark for mark in marks if mark.reasons))
+
+
+def _judged(block: Block) -> bool:
+    return block.conditions is not None and block.conditions.wall_s >= SHORTEST_S
+
+
+def _exceeded(seen: Conditions) -> Iterable[tuple[str, float]]:
+    for threshold in THRESHOLDS:
+        value = threshold.figure(seen)
+        if value is not None and value > threshold.limit:
+            yield threshold.name, value
+
+
+def _usual_frequency(seen: Sequence[Conditions]) -> float | None:
+    known = [one.frequency_hz for one in seen if one.frequency_hz]
+    return statistics.median(known) if known else None
+
+
+def _slowed(seen: Conditions, usual: float | None) -> Iterable[tuple[str, float]]:
+    if usual and seen.frequency_hz and seen.frequency_hz < (1 - SLOWER_CLOCK) * usual:
+        yield FREQUENCY, 1 - seen.frequency_hz / usual
+
+
+def _ranges(numbers: Sequence[int]) -> Iterable[str]:
+    """`0`, `2–4`, `9` for ascending numbers."""
+    first = last = numbers[0]
+    for number in (*numbers[1:], None):
+        if number == last + 1:
+            last = number
+            continue
+        yield str(first) if first == last else f"{first}–{last}"
+        if number is not None:
+            first = last = number
