@@ -223,3 +223,13 @@ class Outcome:
     """From asking for the container (or process) to its start."""
     exit_code: int | None = None
     image_id: str | None = None
+    idle_wait_s: float | None = None
+    """Spent waiting for the host to be idle; None where nobody waited."""
+    busy: str = ""
+    """What still went on when it was launched, in one line; empty where the host was idle."""
+    disturbed_blocks: int | None = None
+    """Timed blocks that something else disturbed; None where that is not known."""
+    disturbance: str = ""
+    """One line, where so many blocks were disturbed that the whole repeat counts as disturbed."""
+    remeasured: int = 0
+    """Earlier measurements of this repeat that were disturbed: they are kept beside this one, which counts."""

@@ -28,7 +28,7 @@ from orchestrator.cli.options import (
 from orchestrator.cli.report import PAGE_FOLDER, show
 from orchestrator.cli.runtime import RuntimeName, choose
 from orchestrator.cli.signals import INTERRUPTED, stop_on_signals
-from orchestrator.devices import host_facts, inventory
+from orchestrator.devices import host_facts, idle, inventory
 from orchestrator.domain import BuildSettings, Cell, Outcome, Plan
 from orchestrator.errors import InputError
 from orchestrator.events import Listener
@@ -72,6 +72,13 @@ def run(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="With --resume: try again what has failed.")
     ] = False,
+    extra_repeats: Annotated[
+        int, typer.Option("--extra-repeats", min=0, help="How often a repeat that was disturbed is measured again.")
+    ] = 1,
+    idle_wait: Annotated[
+        float,
+        typer.Option("--idle-wait", min=0, metavar="S", help="Wait so long at most for an idle host before a cell."),
+    ] = 10.0,
     json: Json = False,
 ) -> None:
     """Run a matrix: build what is missing, launch every cell, and report."""
@@ -84,9 +91,9 @@ def run(
         job = _new(prepared, results, runtime, repeats)
     for warning in job.plan.warnings:
         composition.say(f"warning: {warning}")
-    policy = Policy(job.plan.seed, jobs, retries, fail_fast, retry_failed)
+    policy = Policy(job.plan.seed, jobs, retries, fail_fast, retry_failed, extra_repeats)
     with stop_on_signals() as stop, views.follow(quiet=json) as listener:
-        outcomes = _execute(job, policy, listener, stop)
+        outcomes = _execute(job, policy, idle_wait, listener, stop)
     report = reporting.report(job.run)
     if json:
         reporting.write_html(report, job.run.folder / PAGE_FOLDER, job.run.folder)
@@ -128,7 +135,7 @@ def _resumed(results: Path, name: str, runtime: RuntimeName, base_image: str | N
     return _Job(found.plan(), composition.stored_settings(found, base_image), found, recorded, None)
 
 
-def _execute(job: _Job, policy: Policy, listener: Listener, stop: threading.Event) -> list[Outcome]:
+def _execute(job: _Job, policy: Policy, idle_wait_s: float, listener: Listener, stop: threading.Event) -> list[Outcome]:
     here = inventory()
     with contextlib.ExitStack() as closing:
         chosen = choose(job.runtime, job.plan, job.settings, here, listener)
@@ -144,6 +151,7 @@ def _execute(job: _Job, policy: Policy, listener: Listener, stop: threading.Even
             listener=listener,
             stop=stop,
             turn=composition.cache_folder() / "measuring.lock",
+            idle=(lambda given, stop: idle.wait(given.cpus, idle_wait_s, stop)) if idle_wait_s else None,
         )
         list(execute(job.plan, surroundings, policy))
     # Of a resumed run, those measured before count as well.

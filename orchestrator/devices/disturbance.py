@@ -8,6 +8,8 @@ from orchestrator.results.contract import Block, Conditions, Result
 
 SHORTEST_S = 0.1
 """Shorter blocks are not judged: the kernel counts CPU time in ticks of 1 to 10 ms."""
+OTHER_CPUS = 0.25
+"""How many of our CPUs others may keep busy; two and a half ticks of the kernel in a window of 0.1 s."""
 REPEAT_SHARE = 0.2
 """A repeat is disturbed where more than this share of its blocks is: a median hardly notices fewer."""
 
@@ -48,7 +50,7 @@ def _count(name: str) -> Callable[[Conditions], float | None]:
 
 
 THRESHOLDS = (
-    Threshold("other_cpus", 0.25, "CPUs", _other_cpus, "others used {:.2g} of our CPUs"),
+    Threshold("other_cpus", OTHER_CPUS, "CPUs", _other_cpus, "others used {:.2g} of our CPUs"),
     Threshold("steal", 0.1, "CPUs", _rate("steal_s"), "the hypervisor took {:.2g} of our CPUs"),
     Threshold("memory_pressure", 0.05, "of the time", _rate("memory_pressure_s"), "{:.0%} of the time short of memory"),
     Threshold("swapped", 1e6, "bytes", _count("swapped_bytes"), "{:.2g} bytes went to swap and back"),

@@ -21,7 +21,7 @@ from orchestrator.domain import Outcome, Status
 from orchestrator.errors import InputError
 from orchestrator.results.store import Run, plan_from_json
 
-_VERSION = 1
+_VERSION = 2
 _SCHEMA = """
 CREATE TABLE run (
     name TEXT PRIMARY KEY, mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL,
@@ -33,7 +33,8 @@ CREATE TABLE outcome (
     mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL, started_s REAL,
     cell_id TEXT NOT NULL, repeat INTEGER NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL, log TEXT,
     attempts INTEGER NOT NULL, started_at TEXT NOT NULL, wall_s REAL NOT NULL, create_s REAL,
-    exit_code INTEGER, image_id TEXT,
+    exit_code INTEGER, image_id TEXT, idle_wait_s REAL, busy TEXT NOT NULL, disturbed_blocks INTEGER,
+    disturbance TEXT NOT NULL, remeasured INTEGER NOT NULL,
     PRIMARY KEY (run, path)
 );
 """

@@ -1,13 +1,15 @@
 """A plan carried out: every cell × repeat ends as exactly one recorded outcome."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
 from orchestrator.devices import Allocation, Inventory, NoDevice, allocate
+from orchestrator.devices.disturbance import judge
+from orchestrator.devices.idle import Waited
 from orchestrator.domain import Cell, Outcome, Plan, Status
-from orchestrator.events import Listener, PhaseChanged, RepeatFinished, RepeatStarted, RunStarted
+from orchestrator.events import Listener, Notice, PhaseChanged, RepeatFinished, RepeatStarted, RunStarted
 from orchestrator.processes import BoundedLog, StartError, Stop, tail
 from orchestrator.results.contract import EnvironmentRecord, Request, Result
 from orchestrator.results.store import Run
@@ -33,6 +35,8 @@ class Policy:
     """Whether the first failure that the matrix does not expect leaves the rest not run."""
     retry_failed: bool = False
     """Whether a resumed run tries again what has failed."""
+    extra_repeats: int = 0
+    """How often a repeat that was disturbed is measured again; what was disturbed is kept, and the last one counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,8 @@ class Surroundings:
     stop: Stop
     turn: Path | None = None
     """A file that the runs of a host lock in turn, each for one repeat, so that no two measure at once."""
+    idle: Callable[[Allocation, Stop], Waited] | None = None
+    """Waits until nothing else runs on what a cell was given; without it, cells start at once."""
 
 
 def execute(plan: Plan, surroundings: Surroundings, policy: Policy = Policy()) -> Iterator[Outcome]:
@@ -68,6 +74,7 @@ class _Execution:
         self._plan = plan
         self._with = surroundings
         self._policy = policy
+        self._told_busy = False
         self._builders = {image.name: image.environment.builder for image in plan.images}
         self._given = {
             system: allocate(system, surroundings.inventory) for system in {cell.system for cell in plan.cells}
@@ -146,11 +153,19 @@ class _Execution:
         self, cell: Cell, repeat: int, position: int, ready: Ready, given: Allocation
     ) -> tuple[Outcome, Result | None]:
         self._with.listener(RepeatStarted(cell.id, repeat, position))
-        for attempt in range(1 + self._policy.retries):
+        retries, extra = self._policy.retries, self._policy.extra_repeats
+        while True:
             outcome, result = self._attempt(cell, repeat, ready, given)
+            outcome = replace(outcome, remeasured=self._policy.extra_repeats - extra)
             self._with.run.write_outcome(outcome)
-            last = attempt == self._policy.retries or self._with.stop.is_set()
-            if last or not worth_a_retry(outcome.status, outcome.exit_code):
+            if self._with.stop.is_set():
+                break
+            if retries and worth_a_retry(outcome.status, outcome.exit_code):
+                retries -= 1
+            elif extra and outcome.disturbance:
+                extra -= 1
+                self._with.listener(Notice(f"{cell.id} repeat {repeat} is measured again: {outcome.disturbance}"))
+            else:
                 break
         return outcome, result
 
@@ -163,6 +178,7 @@ class _Execution:
         labels = (("bench.run", run.name), ("bench.cell", cell.id), ("bench.repeat", str(repeat)))
         task = Task(ready, folder, folder / LOG, cell.system, given, cell.timeout_s, labels)
         watch = PhaseWatch(folder, lambda phase: self._with.listener(PhaseChanged(cell.id, repeat, phase)))
+        waited = self._idle(given)
         started_at = self._with.clock().isoformat(timespec="milliseconds")
         try:
             ended = runtime.launch(task, stop=self._with.stop, watch=watch)
@@ -171,6 +187,7 @@ class _Execution:
             ended, result, verdict = None, None, Verdict(Status.LAUNCH_FAILED, str(error))
             with BoundedLog(task.log) as log:
                 log.write(f"{error}\n".encode())
+        judgement = judge(result) if result else None
         outcome = Outcome(
             cell_id=cell.id,
             repeat=repeat,
@@ -183,8 +200,22 @@ class _Execution:
             create_s=ended.create_s if ended else None,
             exit_code=ended.exit_code if ended else None,
             image_id=(ended.image_id if ended else None) or ready.image_id,
+            idle_wait_s=waited.wait_s if waited else None,
+            busy=waited.busy if waited else "",
+            disturbed_blocks=len(judgement.marks) if judgement else None,
+            disturbance=str(judgement) if judgement and judgement.disturbed else "",
         )
         return outcome, result
+
+    def _idle(self, given: Allocation) -> Waited | None:
+        """Wait for the host to be idle; that it is not is told once, for it is recorded with every repeat."""
+        if self._with.idle is None:
+            return None
+        waited = self._with.idle(given, self._with.stop)
+        if waited.busy and not self._told_busy:
+            self._told_busy = True
+            self._with.listener(Notice(f"this host is not idle: {waited.busy} after {waited.wait_s:.0f} s of waiting"))
+        return waited
 
     def _relative(self, path: Path) -> str:
         folder = self._with.run.folder

@@ -47,11 +47,29 @@ class Session:
         return next(self._losses)
 
 
+class Sampling:
+    """A sampler that is slow: each reading takes three seconds."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._began = 0.0
+
+    def begin(self) -> None:
+        self._session.now += 3.0
+        self._began = self._session.now
+
+    def end(self) -> dict[str, float]:
+        wall_s = self._session.now - self._began
+        self._session.now += 3.0
+        return {"wall_s": wall_s}
+
+
 def run(
-    session: Session, steps_per_epoch: int = 7, evaluate: Callable[[], Any] | None = None, **changes: Any
+    session: Session, steps_per_epoch: int = 7, evaluate: Any = None, sampler: Any = None, **changes: Any
 ) -> Measurement:
     clock = Clock(lambda: session.now, lambda: 2 * session.now)
-    return measure(session, request_of(**changes), steps_per_epoch, lambda _phase: None, clock, evaluate=evaluate)
+    request = request_of(**changes)
+    return measure(session, request, steps_per_epoch, lambda _phase: None, clock, evaluate=evaluate, sampler=sampler)
 
 
 def test_every_timed_block_lasts_at_least_the_least_time() -> None:
@@ -233,3 +251,22 @@ def test_each_phase_is_told_where_it_begins() -> None:
     warm = 1 + sum(block["steps"] for block in taken.warmup)
     timed = sum(block["steps"] for block in taken.blocks)
     assert told == [("first_step", 0), ("warmup", 1), ("steady", warm), ("latency", warm + timed)]
+
+
+def test_conditions_are_read_around_every_block_and_the_reading_is_in_none() -> None:
+    session = Session(repeat(0.01))
+
+    taken = run(session, sampler=Sampling(session))
+
+    sampled = [taken.first_step, *taken.warmup, *taken.blocks]
+    assert all(block["conditions"]["wall_s"] == pytest.approx(block["wall_s"]) for block in sampled)
+    assert all(block["wall_s"] == pytest.approx(0.01 * block["steps"]) for block in sampled)
+    assert taken.latency_s == pytest.approx([0.01] * 50)
+    assert taken.latency_conditions["wall_s"] == pytest.approx(sum(taken.latency_s))
+
+
+def test_without_a_sampler_blocks_have_no_conditions() -> None:
+    taken = run(Session(repeat(0.01)))
+
+    assert "conditions" not in taken.blocks[0]
+    assert taken.latency_conditions is None

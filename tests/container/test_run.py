@@ -70,6 +70,8 @@ def test_a_request_is_answered_with_a_valid_result_and_nothing_is_left_beside_it
     assert (result.cell, result.repeat) == ("noop-1-cpu/lenet-train-b200", 3)
     assert result.measurement_version == MEASUREMENT_VERSION
     assert len(result.latency_s) == 50
+    seen = [block.conditions for block in (result.first_step, *result.warmup, *result.blocks)]
+    assert all(one is not None and one.rss_bytes for one in [*seen, result.latency_conditions])
     assert result.phases.data_s == 0, "this builder asks for no data"
     assert result.memory.peak_rss_bytes > 1_000_000
     assert result.facts["cpu"]["logical"] == os.cpu_count()
@@ -282,3 +284,11 @@ def test_epochs_by_hand_replace_steps() -> None:
     ended = start("lenet", "--framework", "noop", "--epochs", "2", "--json")
 
     assert [block["steps"] for block in json.loads(ended.stdout)["blocks"]] == [240, 240]
+
+
+def test_without_telemetry_nothing_is_read_around_blocks(io: Folder) -> None:
+    folder = io(telemetry=False)
+
+    assert start("--io", str(folder)).returncode == 0
+    result = read_result(folder / "result.json")
+    assert result.blocks[0].conditions is result.latency_conditions is None

@@ -1,0 +1,55 @@
+"""The gate before a cell starts: wait until nothing else runs on its CPUs, but not for ever."""
+
+import statistics
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from orchestrator.devices.disturbance import OTHER_CPUS
+from orchestrator.devices.readings import Reading, between, read
+from orchestrator.processes import Stop
+
+GLANCES = 5
+GLANCE_S = 0.01
+"""An idle host is known by a few glances at how many tasks run; any other by windows of CPU time, of which the kernel
+counts ticks of up to 10 ms."""
+WINDOW_S = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Waited:
+    """How the waiting ended."""
+
+    wait_s: float
+    busy: str = ""
+    """What still went on when the time was over, in one line; empty where the host was idle, or does not tell."""
+
+
+def wait(
+    cpus: Collection[int],
+    limit_s: float,
+    stop: Stop,
+    *,
+    look: Callable[[], Reading] = read,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Waited:
+    """Wait at most `limit_s` until others use less than `OTHER_CPUS` of these CPUs, or until `stop`."""
+    first = last = look()
+    running = []
+    for _ in range(GLANCES):
+        sleep(GLANCE_S)
+        last = look()
+        running.append(last.running)
+    known = [number for number in running if number is not None]
+    if known and statistics.median(known) <= 1:
+        return Waited(last.at_s - first.at_s)
+    while True:
+        sleep(WINDOW_S)
+        now = look()
+        other_cpus = between(last, now, cpus).other_cpus
+        waited_s = now.at_s - first.at_s
+        if other_cpus is None or other_cpus <= OTHER_CPUS or stop.is_set():
+            return Waited(waited_s)
+        if waited_s >= limit_s:
+            return Waited(waited_s, f"others used {other_cpus:.2g} of {len(cpus)} CPUs")
+        last = now

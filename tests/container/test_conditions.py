@@ -1,0 +1,165 @@
+"""What is read around a block, from trees that look like /proc and /sys."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.conditions import Places, Sampler
+
+STAT = """\
+cpu  9 9 9 9 9 9 9 9 0 0
+cpu0 {user} 10 20 500 5 1 2 {steal} 0 0
+cpu1 100 10 20 500 5 1 2 0 0 0
+cpu2 {elsewhere} 0 0 0 0 0 0 0 0 0
+intr 1234567 0 9 0 0
+procs_running 3
+"""
+PRESSURE = "some avg10=0.00 avg60=0.00 avg300=0.00 total={total}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=9\n"
+CPU = "sys/devices/system/cpu/cpu0"
+FILES = {
+    "proc/stat": STAT,
+    "proc/loadavg": "{load} 0.30 0.20 2/345 6789\n",
+    "proc/vmstat": "nr_free_pages 5\npswpin {swapped}\npswpout 7\npgfault 3\n",
+    "proc/self/statm": "5000 {resident} 200 1 0 300 0\n",
+    "proc/self/io": "rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: {read}\nwrite_bytes: {written}\n",
+    "proc/self/cgroup": "0::/docker/abc\n",
+    "proc/pressure/cpu": PRESSURE,
+    "proc/pressure/memory": PRESSURE,
+    "proc/pressure/io": PRESSURE,
+    "sys/fs/cgroup/cpu.stat": "usage_usec 5\nnr_periods 9\nnr_throttled {throttled}\nthrottled_usec 1\n",
+    "sys/fs/cgroup/cpu.pressure": PRESSURE,
+    f"{CPU}/cpufreq/scaling_cur_freq": "{frequency}\n",
+    f"{CPU}/thermal_throttle/core_throttle_count": "{thermal}\n",
+}
+BEFORE = {
+    "user": 100, "steal": 5, "elsewhere": 0, "load": 0.5, "swapped": 10, "resident": 1000, "read": 4096,
+    "written": 0, "total": 1_000_000, "throttled": 2, "frequency": 3_000_000, "thermal": 1,
+}  # fmt: skip
+Tree = Callable[..., Places]
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    """Write the files anew with these values, in place, as a kernel does it."""
+
+    def write(without: tuple[str, ...] = (), **values: Any) -> Places:
+        for name, text in FILES.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if name not in without:
+                path.write_text(text.format(**(BEFORE | values)))
+        return Places(str(tmp_path / "proc"), str(tmp_path / "sys"))
+
+    return write
+
+
+def interval(tree: Tree, without: tuple[str, ...] = (), **after: Any) -> dict[str, Any]:
+    times = iter((10.0, 10.25))
+    sampler = Sampler(tree(without), cpus=[0, 1], clock=lambda: next(times))
+    sampler.begin()
+    tree(without, **after)
+    found: dict[str, Any] = sampler.end()
+    sampler.close()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ({"user": 125}, {"busy_s": 0.25}),
+        ({"elsewhere": 25}, {"busy_s": 0.0}),
+        ({"steal": 15}, {"steal_s": 0.1, "busy_s": 0.0}),
+        ({"load": 1.75}, {"load": 1.75}),
+        ({"swapped": 12}, {"swapped_bytes": 8192}),
+        ({"resident": 1500}, {"rss_bytes": 1500 * 4096}),
+        ({"read": 8192, "written": 512}, {"read_bytes": 4096, "written_bytes": 512}),
+        ({"throttled": 5}, {"throttled": 3}),
+        ({"frequency": 2_000_000}, {"frequency_hz": 2_000_000_000}),
+        ({"thermal": 4}, {"thermal_events": 3}),
+        (
+            {"total": 1_125_000},
+            dict.fromkeys(("cpu_pressure_s", "memory_pressure_s", "io_pressure_s", "group_cpu_pressure_s"), 0.125),
+        ),
+    ],
+)  # fmt: skip
+def test_an_interval_has_the_difference_of_counters_and_gauges_as_they_are_at_its_end(
+    tree: Tree, after: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    found = interval(tree, **after)
+
+    assert expected.items() <= found.items()
+    assert found["wall_s"] == 0.25
+    assert 0 <= found["cpu_s"] < 0.25
+
+
+@pytest.mark.parametrize(
+    ("hidden", "lost"),
+    [
+        ("proc/stat", {"busy_s", "steal_s"}),
+        ("proc/loadavg", {"load"}),
+        ("proc/vmstat", {"swapped_bytes"}),
+        ("proc/self/statm", {"rss_bytes"}),
+        ("proc/self/io", {"read_bytes", "written_bytes"}),
+        ("proc/pressure/memory", {"memory_pressure_s"}),
+        ("sys/fs/cgroup/cpu.stat", {"throttled", "group_cpu_pressure_s"}),
+        (f"{CPU}/cpufreq/scaling_cur_freq", {"frequency_hz"}),
+        (f"{CPU}/thermal_throttle/core_throttle_count", {"thermal_events"}),
+    ],
+)
+def test_what_a_container_hides_is_left_out_and_the_rest_is_read(tree: Tree, hidden: str, lost: set[str]) -> None:
+    assert interval(tree).keys() - interval_of_another(tree, hidden).keys() == lost
+
+
+def interval_of_another(tree: Tree, hidden: str) -> dict[str, Any]:
+    (Path(tree().proc).parent / hidden).unlink()
+    return interval(tree, (hidden,))
+
+
+@pytest.mark.parametrize("name", sorted(set(FILES) - {"proc/self/cgroup"}))
+def test_a_file_that_holds_something_else_is_no_reason_to_fail(tree: Tree, name: str) -> None:
+    path = Path(tree().proc).parent / name
+    path.write_text("no such thing\n")
+
+    assert interval(tree, (name,))["wall_s"] == 0.25
+
+
+def test_a_file_that_breaks_off_while_measuring_is_left_out(tree: Tree) -> None:
+    sampler = Sampler(tree(), cpus=[0, 1])
+    sampler.begin()
+    (Path(tree().proc) / "pressure" / "cpu").write_text("")
+    found = sampler.end()
+    sampler.close()
+
+    assert "cpu_pressure_s" not in found
+    assert "memory_pressure_s" in found
+
+
+@pytest.mark.parametrize(
+    ("told", "folder"),
+    [
+        ("0::/\n", ""),
+        ("0::/user.slice/x\n", "user.slice/x"),
+        ("4:cpu,cpuacct:/docker/abc\n", "cpu"),
+        ("4:cpu:/docker/abc\n0::/\n", "cpu/docker/abc"),
+    ],
+)
+def test_the_control_group_is_found_at_its_path_or_at_the_root_of_what_is_mounted(
+    tree: Tree, told: str, folder: str
+) -> None:
+    hidden = ("sys/fs/cgroup/cpu.stat", "sys/fs/cgroup/cpu.pressure", "proc/self/cgroup")
+    places = tree(hidden)
+    own = Path(places.sys) / "fs" / "cgroup" / folder
+    own.mkdir(parents=True, exist_ok=True)
+    (Path(places.proc) / "self" / "cgroup").write_text(told)
+    (own / "cpu.stat").write_text("nr_throttled 7\n")
+
+    assert interval(tree, hidden)["throttled"] == 0
+
+
+def test_without_any_file_the_clocks_remain(tmp_path: Path) -> None:
+    sampler = Sampler(Places(str(tmp_path), str(tmp_path)), cpus=[0])
+    sampler.begin()
+
+    assert sampler.end().keys() == {"wall_s", "cpu_s"}

@@ -1,0 +1,136 @@
+"""Repeats that something else disturbed: marked, measured again within a limit, and never dropped."""
+
+import json
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from running_fakes import Behaviour, FakeRuntime, a_cell, a_plan, exiting, measured, result_for, surroundings
+
+from orchestrator.devices import Allocation
+from orchestrator.devices.idle import Waited
+from orchestrator.domain import Outcome, Status
+from orchestrator.events import Notice, RepeatFinished, RepeatStarted
+from orchestrator.processes import Cause, Stop, Watch
+from orchestrator.results.store import Run
+from orchestrator.running import Policy, execute
+from orchestrator.runtimes import Ended, Task
+
+CELL = "fake-1-cpu/c"
+REASON = "2 of 2 blocks (0–1): the hypervisor took 1 of our CPUs"
+
+
+def under(steal_s: float) -> Behaviour:
+    """Measure while the hypervisor takes this much of every block of a second."""
+
+    def behave(task: Task, request: dict[str, object], watch: Watch) -> Ended:
+        document = result_for(request)
+        blocks = document["blocks"]
+        assert isinstance(blocks, list)
+        for block in blocks:
+            block["conditions"] = {"wall_s": 1.0, "cpu_s": 0.9, "busy_s": 1.0, "steal_s": steal_s}
+        task.log.write_text("measured\n")
+        (task.folder / "result.json").write_text(json.dumps(document))
+        return Ended(Cause.EXITED, 0, wall_s=1.5)
+
+    return behave
+
+
+QUIET, DISTURBED = under(0.0), under(1.0)
+
+
+def carry_out(folder: Path, *behaviours: Behaviour, extra: int, retries: int = 0) -> tuple[list[Outcome], FakeRuntime]:
+    runtime = FakeRuntime(list(behaviours))
+    around, _ = surroundings(folder, runtime)
+    policy = Policy(extra_repeats=extra, retries=retries)
+    return list(execute(a_plan(replace(a_cell(), repeats=2)), around, policy)), runtime
+
+
+def test_a_disturbed_repeat_is_measured_once_more_and_both_are_kept(tmp_path: Path) -> None:
+    outcomes, runtime = carry_out(tmp_path, DISTURBED, QUIET, QUIET, extra=1)
+
+    assert [(one.status, one.attempts, one.remeasured, one.disturbance) for one in outcomes] == [
+        (Status.OK, 2, 1, ""),
+        (Status.OK, 1, 0, ""),
+    ]
+    assert [request["repeat"] for request in runtime.launched] == [0, 0, 1]
+    first = tmp_path / CELL / "0" / "attempt-1"
+    assert {"result.json", "outcome.json", "log.txt"} <= {path.name for path in first.iterdir()}
+    assert json.loads((first / "outcome.json").read_text())["disturbance"] == REASON
+
+
+def test_what_is_disturbed_again_counts_and_says_so(tmp_path: Path) -> None:
+    outcomes, _ = carry_out(tmp_path, DISTURBED, DISTURBED, QUIET, extra=1)
+
+    assert (outcomes[0].status, outcomes[0].remeasured, outcomes[0].disturbed_blocks) == (Status.OK, 1, 2)
+    assert outcomes[0].disturbance == REASON
+    assert Run(tmp_path).result(outcomes[0]) is not None
+
+
+@pytest.mark.parametrize(("extra", "launched"), [(0, 2), (1, 3), (3, 5)])
+def test_the_limit_is_that_of_every_repeat(tmp_path: Path, extra: int, launched: int) -> None:
+    _, runtime = carry_out(tmp_path, *[DISTURBED] * (1 + extra), QUIET, extra=extra)
+
+    assert len(runtime.launched) == launched
+
+
+def test_a_crash_is_retried_apart_from_what_is_measured_again(tmp_path: Path) -> None:
+    outcomes, runtime = carry_out(tmp_path, exiting(1), DISTURBED, QUIET, QUIET, extra=1, retries=1)
+
+    assert [(one.status, one.attempts, one.remeasured) for one in outcomes] == [(Status.OK, 3, 1), (Status.OK, 1, 0)]
+    assert len(runtime.launched) == 4
+
+
+def test_a_result_without_conditions_is_not_known_to_be_disturbed(tmp_path: Path) -> None:
+    outcomes, runtime = carry_out(tmp_path, measured, measured, extra=1)
+
+    assert [(one.disturbed_blocks, one.disturbance) for one in outcomes] == [(None, "")] * 2
+    assert len(runtime.launched) == 2
+
+
+def test_who_listens_hears_why_a_repeat_is_measured_again(tmp_path: Path) -> None:
+    around, events = surroundings(tmp_path, FakeRuntime([DISTURBED, QUIET]))
+    (outcome,) = execute(a_plan(a_cell()), around, Policy(extra_repeats=1))
+
+    assert events[1:] == [
+        RepeatStarted(CELL, 0, 1),
+        Notice(f"{CELL} repeat 0 is measured again: {REASON}"),
+        RepeatFinished(outcome, 450.0),
+    ]
+
+
+def test_a_stop_during_a_disturbed_repeat_leaves_it_as_it_is(tmp_path: Path) -> None:
+    stop = threading.Event()
+
+    def stopping(task: Task, request: dict[str, object], watch: Watch) -> Ended:
+        stop.set()
+        return DISTURBED(task, request, watch)
+
+    around, _ = surroundings(tmp_path, FakeRuntime([stopping]), stop)
+    (outcome,) = execute(a_plan(a_cell()), around, Policy(extra_repeats=1))
+
+    assert (outcome.status, outcome.disturbance) == (Status.OK, REASON)
+
+
+def test_the_gate_is_passed_before_every_launch_and_what_it_saw_is_recorded(tmp_path: Path) -> None:
+    seen: list[tuple[int, ...]] = []
+
+    def busy(given: Allocation, stop: Stop) -> Waited:
+        seen.append(given.cpus)
+        return Waited(10.5, "others used 0.9 of 1 CPUs")
+
+    around, events = surroundings(tmp_path, FakeRuntime())
+    outcomes = list(execute(a_plan(replace(a_cell(), repeats=2)), replace(around, idle=busy)))
+
+    assert [(one.idle_wait_s, one.busy) for one in outcomes] == [(10.5, "others used 0.9 of 1 CPUs")] * 2
+    assert seen == [(0,), (0,)]
+    assert [event.message for event in events if isinstance(event, Notice)] == [
+        "this host is not idle: others used 0.9 of 1 CPUs after 10 s of waiting"
+    ], "told once"
+
+
+def test_without_a_gate_nobody_waits(tmp_path: Path) -> None:
+    outcomes, _ = carry_out(tmp_path, QUIET, QUIET, extra=1)
+
+    assert [(one.idle_wait_s, one.busy) for one in outcomes] == [(None, "")] * 2
