@@ -17,6 +17,7 @@ from orchestrator.domain import (
     Framework,
     ImageSpec,
     Mode,
+    Options,
     Outcome,
     Plan,
     Status,
@@ -32,13 +33,22 @@ from orchestrator.runtimes import DockerRuntime, this_process
 SYSTEM = System("cpu", cpus=2, memory_bytes=8 << 30)
 
 
-def training(framework: Framework, *, tag: str, model: str, batch: int, duration: Duration, repeats: int) -> Plan:
+def training(
+    framework: Framework,
+    *,
+    tag: str,
+    model: str,
+    batch: int,
+    duration: Duration,
+    repeats: int,
+    options: Options = (),
+) -> Plan:
     """One cell that trains a model, to be repeated."""
     environment = load(resources.IMAGES / "catalog").environment(framework, SYSTEM.gpus)
     spec = ImageSpec(f"bench/{framework.name}", tag, "cpu", framework, environment)
     cell = Cell(
         f"{framework.name}-{framework.version}-cpu/{model}-train-b{batch}", framework, SYSTEM,
-        Workload(model, Mode.TRAIN, batch), spec.name, duration=duration, repeats=repeats,
+        Workload(model, Mode.TRAIN, batch), spec.name, options, duration, repeats=repeats,
     )  # fmt: skip
     return Plan("bench", 1, (spec,), (cell,))
 

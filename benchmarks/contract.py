@@ -44,6 +44,11 @@ def _options(value):
     return None if fine else "must map option names to plain values"
 
 
+def _variables(value):
+    fine = isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
+    return None if fine else "must map names of environment variables to texts"
+
+
 def _cpuset(value):
     fine = isinstance(value, list) and value and not any(_whole(0)(cpu) for cpu in value)
     return None if fine else "must be a list of CPU numbers"
@@ -61,6 +66,7 @@ _FIELDS = (
     ("batch_size", _whole(1), _REQUIRED),
     ("dataset", _text, "synthetic"),
     ("options", _options, {}),
+    ("variables", _variables, {}),
     ("seed", _whole(0), 0),
     ("threads", _optional(_whole(1)), None),
     ("cpuset", _optional(_cpuset), None),

@@ -145,6 +145,7 @@ def _facts(request, workload):
         builder=request.builder,
         gpus=telemetry.gpus() if request.gpus else [],
         options=workload.options,
+        variables={name: os.environ.get(name) for name in request.variables},
         optimizer=workload.optimizer,
         threads_asked=request.threads,
         data=dict(

@@ -37,6 +37,19 @@ OptionValue = bool | int | float | str
 Options = tuple[tuple[str, OptionValue], ...]
 """Name and value, sorted by name."""
 
+VARIABLE = "env."
+"""What an option's name begins with where it is an environment variable of the cell, not an option of its framework."""
+
+
+def variables(options: Options) -> dict[str, str]:
+    """The environment variables among options, by their own names."""
+    return {name.removeprefix(VARIABLE): str(value) for name, value in options if name.startswith(VARIABLE)}
+
+
+def without_variables(options: Options) -> dict[str, OptionValue]:
+    """The options that a framework knows itself."""
+    return {name: value for name, value in options if not name.startswith(VARIABLE)}
+
 
 @dataclass(frozen=True, slots=True)
 class System:

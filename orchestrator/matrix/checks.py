@@ -16,6 +16,7 @@ from orchestrator.matrix import file, files, pins
 from orchestrator.matrix.hints import did_you_mean
 from orchestrator.matrix.mistakes import entries
 from orchestrator.matrix.model import EVERY_FRAMEWORK
+from orchestrator.matrix.variables import is_variable, name_problem, value_problem
 
 Found = Iterator[Mistake]
 
@@ -198,6 +199,14 @@ def _every_option(catalog: Catalog) -> dict[str, Option]:
 
 def _option(checks: _Checks, loc: Loc, values: tuple[Any, ...], known: Mapping[str, Option], owner: str) -> Found:
     name = str(loc[-1])
+    if is_variable(name):
+        wrong = name_problem(name)
+        if wrong:
+            yield checks.at(loc, wrong, key=True)
+        for value in values:
+            if problem := value_problem(name, value):
+                yield checks.at(loc, problem)
+        return
     if name not in known:
         kind = "option" if owner == EVERY_FRAMEWORK else f"{owner} option"
         yield from checks.unknown(loc, kind, name, known, key=True)
@@ -236,7 +245,7 @@ def _rule(checks: _Checks, loc: Loc, rule: file.RuleEntry) -> Found:
             yield from checks.unknown((*loc, "framework"), "framework", pin.backend.name, checks.catalog.names())
     options = _every_option(checks.catalog)
     for name, values in rule.options.items():
-        if name in options:
+        if name in options or is_variable(name):
             yield from _option(checks, (*loc, name), values, options, EVERY_FRAMEWORK)
         else:
             keys = (*file.keys(type(rule)), *options)

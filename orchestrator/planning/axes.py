@@ -6,7 +6,7 @@ from itertools import product
 from math import prod
 
 from orchestrator.catalog import DATASETS, Catalog, ModelInfo, Option, UnsupportedError, unsuitable
-from orchestrator.domain import Framework, Mode, Options, OptionValue, System, Workload
+from orchestrator.domain import VARIABLE, Framework, Mode, Options, OptionValue, System, Workload
 from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, Settings
 from orchestrator.matrix.model import EVERY_FRAMEWORK, OptionAxes
 from orchestrator.planning import ids
@@ -129,4 +129,4 @@ def combinations(axes: FrameworkAxes, grid: Grid, catalog: Catalog) -> Iterator[
 
 
 def _offers(known: Mapping[str, Option], name: str, value: OptionValue) -> bool:
-    return name in known and value in known[name].values
+    return name.startswith(VARIABLE) or (name in known and value in known[name].values)

@@ -37,6 +37,8 @@ class Request(_Strict):
     batch_size: Annotated[int, Field(ge=1)]
     dataset: str = "synthetic"
     options: dict[str, bool | int | float | str] = {}
+    variables: dict[str, str] = {}
+    """Environment variables that the matrix sets, beside those of the runtime; the runtime sets them, before Python."""
     seed: Count = 0
     """Of the data and the weights; the same for every framework and repeat."""
     threads: Annotated[int, Field(ge=1)] | None = None

@@ -176,7 +176,9 @@ class _Execution:
         request = request_for(cell, repeat, builder, self._plan.seed, given, pinned=pinned)
         folder = run.prepare(request)
         labels = (("bench.run", run.name), ("bench.cell", cell.id), ("bench.repeat", str(repeat)))
-        task = Task(ready, folder, folder / LOG, cell.system, given, cell.timeout_s, labels)
+        task = Task(
+            ready, folder, folder / LOG, cell.system, given, cell.timeout_s, labels, tuple(request.variables.items())
+        )
         watch = PhaseWatch(folder, lambda phase: self._with.listener(PhaseChanged(cell.id, repeat, phase)))
         waited = self._idle(given)
         started_at = self._with.clock().isoformat(timespec="milliseconds")

@@ -1,7 +1,7 @@
 """From a planned cell to the request that its container reads."""
 
 from orchestrator.devices import Allocation
-from orchestrator.domain import Cell
+from orchestrator.domain import Cell, variables, without_variables
 from orchestrator.results.contract import Request
 
 
@@ -18,7 +18,8 @@ def request_for(  # noqa: PLR0913 - all that makes a request, the last one by na
         mode=cell.workload.mode,
         batch_size=cell.workload.batch_size,
         dataset=cell.workload.dataset,
-        options=dict(cell.options),
+        options=without_variables(cell.options),
+        variables=variables(cell.options),
         seed=seed,
         threads=len(allocation.cpus),
         cpuset=cpuset_for(cell, allocation, pinned=pinned),

@@ -62,7 +62,7 @@ class DockerRuntime:
             image=task.ready.handle,
             folder=task.folder,
             user=self._user,
-            environment=tuple(in_container(task.system, task.allocation).items()),
+            environment=(*in_container(task.system, task.allocation).items(), *task.variables),
             # Labels of the image are inherited: without its own kind, a container would pass for an image.
             labels=((labels.KIND, "container"), *task.labels, (ownership.LABEL, str(self._owner))),
             cpus=task.allocation.cpus if task.system.cpus is not None else (),

@@ -65,7 +65,7 @@ def launch(python: Path, task: Task, *, stop: Stop, watch: Watch, kept: Mapping[
     with tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as home:
         base = _base(python)
         environment = base | in_process(task.allocation, path=base["PATH"], home=home)
-        environment |= dict(kept) | dict(task.ready.variables)
+        environment |= dict(kept) | dict(task.ready.variables) | dict(task.variables)
         kills = oom_kills()
         finished = processes.run(
             [str(python), "-m", "benchmarks.run", "--io", str(task.folder.resolve())],

@@ -55,6 +55,8 @@ class Task:
     allocation: Allocation
     timeout_s: float
     labels: tuple[tuple[str, str], ...] = ()
+    variables: tuple[tuple[str, str], ...] = ()
+    """Environment variables that the matrix asks for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ def test_a_noop_cell_is_built_launched_and_measured(
 ) -> None:
     cell = Cell(
         "noop-1-cpu/mlp-train-b32", NOOP, SYSTEM, Workload("mlp", Mode.TRAIN, 32), spec().name,
-        duration=Duration(steps=20),
+        options=(("env.MALLOC_ARENA_MAX", 1),), duration=Duration(steps=20),
     )  # fmt: skip
     user = f"{os.getuid()}:{os.getgid()}"
     runtime = DockerRuntime(engine, settings, user=user, owner=this_process())
@@ -62,6 +62,7 @@ def test_a_noop_cell_is_built_launched_and_measured(
     result = read_result(tmp_path / cell.id / "0/result.json")
     assert result.facts["python"].startswith("3.11")
     assert sum(block.steps for block in result.blocks) >= 20
+    assert result.facts["variables"] == {"MALLOC_ARENA_MAX": "1"}
     assert outcome.image_id == engine.images.get(spec().name).id
     (made,) = Run(tmp_path).environments().environments
     assert (made.image, made.image_id) == (spec().name, outcome.image_id)

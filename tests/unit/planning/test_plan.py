@@ -277,3 +277,14 @@ def test_an_include_that_spells_a_release_otherwise_adds_no_second_cell(plan: An
     )
 
     assert plan.ids(found) == ["noop-1.0-cpu/lenet-train-b200", "noop-1.0-cpu/lenet-train-b3"]
+
+
+def test_environment_variables_are_an_axis_of_any_framework(plan: Any) -> None:
+    found = plan("frameworks: [noop==1]\noptions: {'*': {env.MALLOC_ARENA_MAX: [1, '4']}}")
+
+    assert plan.ids(found) == [
+        "noop-1-cpu/lenet-train-b200-env.MALLOC_ARENA_MAX=1",
+        "noop-1-cpu/lenet-train-b200-env.MALLOC_ARENA_MAX=4",
+    ]
+    assert found.skips == ()
+    assert len(found.images) == 1

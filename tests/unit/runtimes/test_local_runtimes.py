@@ -65,12 +65,13 @@ def run_on_host(folder: Path, *cells: Cell, images: Sequence[ImageSpec] = (NOOP,
 
 
 def test_a_cell_is_measured_by_the_interpreter_at_hand_pinned_and_with_its_threads(tmp_path: Path) -> None:
-    (outcome,) = run_on_host(tmp_path / "run", cell())
+    (outcome,) = run_on_host(tmp_path / "run", cell(options=(("env.MALLOC_ARENA_MAX", 1),)))
 
     assert (outcome.status, outcome.reason) == (Status.OK, "")
     folder = tmp_path / "run/noop-1-cpu/mlp-train-b32/0"
     assert json.loads((folder / "request.json").read_text())["cpuset"] == [0]
     assert read_result(folder / "result.json").facts["threads_asked"] == 1
+    assert read_result(folder / "result.json").facts["variables"] == {"MALLOC_ARENA_MAX": "1"}
     assert "measured noop-1-cpu/mlp-train-b32" in (folder / "log.txt").read_text()
 
 

@@ -1,0 +1,37 @@
+"""Environment variables among options: `env.NAME`, for any framework."""
+
+import re
+
+from orchestrator.domain import VARIABLE, OptionValue
+
+OURS = frozenset({
+    "BENCH_BUILDER", "CUDA_DEVICE_ORDER", "CUDA_VISIBLE_DEVICES", "HOME", "LANG", "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS", "NVIDIA_TF32_OVERRIDE", "NVIDIA_VISIBLE_DEVICES", "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS", "PATH", "PYTHONPATH", "TMPDIR", "VECLIB_MAXIMUM_THREADS",
+})  # fmt: skip
+"""Set by the runtimes from what a system asks for; a matrix that set them too would measure something else."""
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def is_variable(option: str) -> bool:
+    """Whether an option's name is that of an environment variable."""
+    return option.startswith(VARIABLE)
+
+
+def name_problem(option: str) -> str | None:
+    """What is wrong with `env.NAME`; None where nothing is."""
+    name = option.removeprefix(VARIABLE)
+    if not _NAME.fullmatch(name):
+        return f"{name!r} is no name of an environment variable: letters, digits and _"
+    if name in OURS:
+        return f"{name} is set by the runtime, from `systems` and the image; drop this"
+    return None
+
+
+def value_problem(option: str, value: OptionValue) -> str | None:
+    """What is wrong with a value; None where nothing is."""
+    if isinstance(value, bool):
+        return f'{option} takes text: write "{str(value).lower()}" or "{int(value)}" in quotes'
+    if isinstance(value, str) and ("\0" in value or "\n" in value):
+        return f"{option} takes one line of text"
+    return None
