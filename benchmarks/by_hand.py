@@ -33,7 +33,7 @@ def main(arguments, execute):
 def _arguments():
     parser = _Parser(prog="benchmarks", description="Measure one model in the framework of this image.")
     add = parser.add_argument
-    add("model", nargs="?", help="a file of benchmarks/models, such as lenet")
+    add("model", nargs="?", help="a file of benchmarks/models, such as lenet, or the path of one of your own")
     add("--mode", choices=["train", "infer"], default="train")
     add("--batch-size", type=int, help="default: the model's own")
     add("--steps", type=int, help="fewest timed steps (default 50)")
@@ -55,14 +55,15 @@ def _request(asked):
         raise BadRequest("name a framework by --framework or the variable BENCH_BUILDER")
     if asked.steps is not None and asked.epochs is not None:
         raise BadRequest("give either --steps or --epochs")
-    batch_size = model_module(asked.model).BATCH_SIZE if asked.batch_size is None else asked.batch_size
+    name, file = _model(asked.model)
+    batch_size = model_module(name, file).BATCH_SIZE if asked.batch_size is None else asked.batch_size
     steps = None if asked.epochs is not None else 50 if asked.steps is None else asked.steps
     document = {
-        "cell": "by-hand/%s-%s-b%s" % (asked.model, asked.mode, batch_size),
+        "cell": "by-hand/%s-%s-b%s" % (name, asked.mode, batch_size),
         "repeat": 0,
         "framework": asked.framework,
         "builder": asked.framework,
-        "model": asked.model,
+        "model": name,
         "mode": asked.mode,
         "batch_size": batch_size,
         "dataset": asked.dataset,
@@ -72,7 +73,14 @@ def _request(asked):
         "steps": steps,
         "epochs": asked.epochs,
     }
-    return contract.request(document)
+    return contract.request(document)._replace(model_file=file)
+
+
+def _model(asked):
+    """A model's name, and its file where it is none of the image's."""
+    if not asked.endswith(".py"):
+        return asked, None
+    return os.path.basename(asked)[: -len(".py")] or asked, os.path.abspath(asked)
 
 
 def _option(text):
@@ -106,7 +114,7 @@ class _stdout_for_the_result:
 
 def _lines(request, result):
     """The result for people, in ASCII because an image's locale may know nothing else."""
-    model = model_module(request.model)
+    model = model_module(request.model, request.model_file)
     facts = result["facts"]
     rates = sorted(block["samples"] / block["wall_s"] for block in result["blocks"])
     step_ms = [1e3 * block["wall_s"] / block["steps"] for block in result["blocks"]]

@@ -49,6 +49,11 @@ def _variables(value):
     return None if fine else "must map names of environment variables to texts"
 
 
+def _file_name(value):
+    fine = isinstance(value, str) and value.endswith(".py") and os.path.basename(value) == value
+    return None if fine else "must be the name of a file beside the request"
+
+
 def _cpuset(value):
     fine = isinstance(value, list) and value and not any(_whole(0)(cpu) for cpu in value)
     return None if fine else "must be a list of CPU numbers"
@@ -62,6 +67,7 @@ _FIELDS = (
     ("framework", _text, _REQUIRED),
     ("builder", _text, _REQUIRED),
     ("model", _text, _REQUIRED),
+    ("model_file", _optional(_file_name), None),
     ("mode", _mode, _REQUIRED),
     ("batch_size", _whole(1), _REQUIRED),
     ("dataset", _text, "synthetic"),
@@ -117,7 +123,10 @@ def read_request(folder):
         raise BadRequest("%s cannot be read: %s" % (path, error.strerror)) from None
     except ValueError as error:
         raise BadRequest("%s is not JSON: %s" % (path, error)) from None
-    return request(document)
+    checked = request(document)
+    if checked.model_file is None:
+        return checked
+    return checked._replace(model_file=os.path.join(os.path.abspath(folder), checked.model_file))
 
 
 def result_text(result):

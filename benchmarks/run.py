@@ -38,7 +38,7 @@ def execute(request, enter):
     _prepare_process(request)
     # Before a framework is imported, which may bind this thread to one of the CPUs.
     sampler = conditions.Sampler() if request.telemetry else conditions.Unsampled()
-    model = model_module(request.model)
+    model = model_module(request.model, request.model_file)
     builder, import_s = _import_builder(request.builder, enter)
 
     begin = time.perf_counter()
@@ -146,6 +146,7 @@ def _facts(request, workload):
         gpus=telemetry.gpus() if request.gpus else [],
         options=workload.options,
         variables={name: os.environ.get(name) for name in request.variables},
+        model_sha256=workload.model_sha256,
         optimizer=workload.optimizer,
         threads_asked=request.threads,
         data=dict(

@@ -5,7 +5,7 @@ import importlib.util
 import re
 import time
 
-from benchmarks import datasets, layers, optimizers, weights
+from benchmarks import datasets, optimizers, own_models, weights
 from benchmarks.errors import BadRequest, Unsupported
 
 _NAME = re.compile("[a-z][a-z0-9_]*")
@@ -16,8 +16,10 @@ def exists(package, name):
     return bool(_NAME.fullmatch(name)) and importlib.util.find_spec("benchmarks.%s.%s" % (package, name)) is not None
 
 
-def model_module(name):
-    """Import a model file; raises `BadRequest` where there is none of that name."""
+def model_module(name, file=None):
+    """Import a model of this image, or run a `file` from outside; raises `BadRequest` where there is none."""
+    if file is not None:
+        return own_models.load(file, name)
     if not exists("models", name):
         raise BadRequest("there is no model '%s' in this image" % name)
     return importlib.import_module("benchmarks.models." + name)
@@ -38,8 +40,10 @@ class Workload:
         self.options = merge_options(defaults, request.options, request.builder)
         self.input_shape = model.INPUT_SHAPE
         self.classes = model.CLASSES
+        # Of a file from outside: one of the image's own is known by the image.
+        self.model_sha256 = getattr(model, "SHA256", None)
         self.optimizer = optimizers.complete(model.OPTIMIZER)
-        self.layers = layers.record(model.build)
+        self.layers = own_models.record(model)
         self.steps_per_epoch = self.data.samples // request.batch_size
         self.seed = request.seed
         self.data_s = 0.0

@@ -187,6 +187,16 @@ class Skip:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelFile:
+    """A model of the user's own: its whole file, which goes to the container as it is."""
+
+    name: str
+    source: str
+    sha256: str
+    """Of the source in UTF-8."""
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """Everything that would run, decided without looking at a host."""
 
@@ -196,6 +206,8 @@ class Plan:
     cells: tuple[Cell, ...]
     skips: tuple[Skip, ...] = ()
     warnings: tuple[str, ...] = ()
+    models: tuple[ModelFile, ...] = ()
+    """The user's own models among those of the cells."""
 
 
 @dataclass(frozen=True, slots=True)

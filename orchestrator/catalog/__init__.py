@@ -4,7 +4,7 @@ from orchestrator.catalog.catalog import Catalog, UnsupportedError, requirement
 from orchestrator.catalog.datasets import DATASETS, SYNTHETIC, DatasetInfo, unsuitable
 from orchestrator.catalog.faults import KnownFault, load_faults
 from orchestrator.catalog.model import Entry, Gpu, Option, Release
-from orchestrator.catalog.models import ModelInfo, load_models
+from orchestrator.catalog.models import ModelInfo, load_models, own_models
 from orchestrator.catalog.reading import load
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "load",
     "load_faults",
     "load_models",
+    "own_models",
     "requirement",
     "unsuitable",
 ]

@@ -9,7 +9,17 @@ import typer
 
 from orchestrator import images
 from orchestrator.cli import composition, views
-from orchestrator.cli.options import DEFAULT_LIMIT, BaseImage, Exclude, Jobs, Json, Limit, MatrixFile, Select
+from orchestrator.cli.options import (
+    DEFAULT_LIMIT,
+    BaseImage,
+    Exclude,
+    Jobs,
+    Json,
+    Limit,
+    MatrixFile,
+    ModelsFolder,
+    Select,
+)
 from orchestrator.cli.signals import INTERRUPTED, stop_on_signals
 from orchestrator.engine.client import connect
 from orchestrator.errors import HostError
@@ -27,6 +37,7 @@ def build(
     exclude: Exclude = [],
     limit: Limit = DEFAULT_LIMIT,
     base_image: BaseImage = None,
+    models: ModelsFolder = None,
     jobs: Jobs = 2,
     json: Json = False,
     logs: Annotated[Path | None, typer.Option("--logs", metavar="DIR", help="Where the build logs go.")] = None,
@@ -35,7 +46,7 @@ def build(
     ] = None,
 ) -> None:
     """Build the images that are missing, GPU images too: no GPU is needed for that."""
-    prepared = composition.prepare(file, select, exclude, limit, base_image)
+    prepared = composition.prepare(file, select, exclude, limit, base_image, models)
     for warning in prepared.plan.warnings:
         composition.say(f"warning: {warning}")
     if render is not None:

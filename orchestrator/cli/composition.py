@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -12,8 +13,8 @@ import yaml
 from rich.console import Console
 
 from orchestrator import matrix, planning, resources
-from orchestrator.catalog import Catalog, ModelInfo, load, load_models
-from orchestrator.domain import BuildSettings, Plan
+from orchestrator.catalog import Catalog, ModelInfo, load, load_models, own_models
+from orchestrator.domain import BuildSettings, ModelFile, Plan
 from orchestrator.errors import InputError
 from orchestrator.images import settings as image_settings
 from orchestrator.planning import Selection
@@ -21,6 +22,7 @@ from orchestrator.results.store import Run, runs, write_atomically
 
 CACHE_NAME = "framework-bench"
 STORED_MATRIX = "matrix.yaml"
+STORED_MODELS = "models"
 BASE_IMAGE_VARIABLE = "ORCHESTRATOR_BASE_IMAGE"
 
 
@@ -31,6 +33,8 @@ class Prepared:
     matrix: matrix.Matrix
     plan: Plan
     settings: BuildSettings
+    own_models: tuple[ModelFile, ...] = ()
+    """All that the matrix may name, so that it can be read again with them."""
 
 
 @cache
@@ -45,17 +49,49 @@ def the_models() -> dict[str, ModelInfo]:
     return dict(load_models(resources.BENCHMARKS / "models"))
 
 
+def known_models(folder: Path | None) -> dict[str, ModelInfo]:
+    """The models that ship with the program, and those of a user's folder; raises `InputError` with its mistakes."""
+    if folder is None:
+        return the_models()
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; --models names one with models of your own")
+    own, mistakes = own_models(folder, the_models())
+    if mistakes:
+        raise InputError(*mistakes.values())
+    return the_models() | own
+
+
+def listed_models(path: Path | None, folder: Path | None) -> tuple[ModelInfo, ...]:
+    """Every model there is: the program's, those of `models_folder` in the matrix at hand, and those of `folder`.
+
+    Raises `InputError` where one of the folders holds what is no model.
+    """
+    known = known_models(folder)
+    here = Path("matrix.yaml")
+    if path is None and not here.exists():
+        return tuple(known.values())
+    return (*known.values(), *matrix.own_models(path or here, known).values())
+
+
 def prepare(
-    path: Path | None, select: list[str], exclude: list[str], limit: int, base_image: str | None = None
+    path: Path | None,
+    select: list[str],
+    exclude: list[str],
+    limit: int,
+    base_image: str | None = None,
+    models_folder: Path | None = None,
 ) -> Prepared:
     """Load a matrix and plan it; raises `InputError` with every mistake."""
-    loaded = matrix.load(_matrix_file(path), the_catalog(), the_models())
+    models = known_models(models_folder)
+    loaded = matrix.load(matrix_file(path), the_catalog(), models)
     selection = Selection(select=tuple(select), exclude=tuple(exclude))
-    plan = planning.plan(loaded, the_catalog(), the_models(), selection=selection, limit=limit)
-    return Prepared(loaded, plan, site_settings(loaded.build, base_image))
+    plan = planning.plan(loaded, the_catalog(), models, selection=selection, limit=limit)
+    own = tuple(info.own for info in (*models.values(), *loaded.own_models) if info.own)
+    return Prepared(loaded, plan, site_settings(loaded.build, base_image), own)
 
 
-def _matrix_file(path: Path | None) -> Path:
+def matrix_file(path: Path | None) -> Path:
+    """The file asked for, the one that is here, or the one that ships with the program."""
     here = Path("matrix.yaml")
     if path is not None or here.exists():
         return path or here
@@ -89,8 +125,14 @@ def without_credentials(document: dict[str, Any], settings: BuildSettings) -> di
     return {**document, "build": build}
 
 
-def store_matrix(run: Run, document: dict[str, Any]) -> None:
-    """Keep a matrix's long form beside the run, to be read by people and by `--resume`."""
+def store_matrix(run: Run, document: dict[str, Any], own: Sequence[ModelFile] = ()) -> None:
+    """Keep a matrix's long form beside the run with the user's own models, to be read by people and by `--resume`."""
+    if own:
+        folder = run.folder / STORED_MODELS
+        folder.mkdir(exist_ok=True)
+        for model in own:
+            write_atomically(folder / f"{model.name}.py", model.source)
+    document = {**document, "models_folder": STORED_MODELS if own else None}
     write_atomically(run.folder / STORED_MATRIX, yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
 
 

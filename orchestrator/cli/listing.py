@@ -11,8 +11,9 @@ from rich.text import Text
 
 from orchestrator import matrix
 from orchestrator.analysis import repeat_value
+from orchestrator.catalog import ModelInfo
 from orchestrator.cli import composition
-from orchestrator.cli.options import DEFAULT_RESULTS, Json, Results, RunName
+from orchestrator.cli.options import DEFAULT_RESULTS, Json, MatrixFile, ModelsFolder, Results, RunName
 from orchestrator.domain import Outcome
 from orchestrator.errors import InputError
 from orchestrator.results import index
@@ -111,19 +112,25 @@ def _result(run: Run, outcome: Outcome) -> tuple[Result | None, str]:
         return None, str(error)
 
 
-def models(json: Json = False) -> None:
-    """List the models, with their defaults."""
-    found = composition.the_models().values()
+def models(file: MatrixFile = None, models: ModelsFolder = None, json: Json = False) -> None:
+    """List the models, with their defaults: those of the program, of the matrix's models_folder, and of --models."""
+    found = composition.listed_models(file, models)
     if json:
-        composition.print_json([asdict(model) | {"optimizer": dict(model.optimizer)} for model in found])
+        composition.print_json([_model_entry(model) for model in found])
         return
-    table = _table("model", "title", "input", "classes", "batch", "samples", "optimizer")
+    table = _table("model", "title", "input", "classes", "batch", "samples", "optimizer", "whose")
     for model in found:
         shape = "×".join(map(str, model.input_shape))
         optimizer = f"{model.optimizer['name']} {model.optimizer.get('learning_rate', '')}"
         figures = (shape, str(model.classes), str(model.batch_size), str(model.samples), optimizer)
-        table.add_row(*_texts(model.name, model.title, *figures))
+        table.add_row(*_texts(model.name, model.title, *figures, "yours" if model.own else "the program's"))
     composition.output().print(table)
+
+
+def _model_entry(model: ModelInfo) -> dict[str, Any]:
+    entry = {field: getattr(model, field) for field in ("name", "title", "input_shape", "classes", "batch_size")}
+    own = {"sha256": model.own.sha256} if model.own else None
+    return entry | {"samples": model.samples, "optimizer": dict(model.optimizer), "own": own}
 
 
 def frameworks(json: Json = False) -> None:

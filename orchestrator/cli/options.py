@@ -24,6 +24,10 @@ BaseImage = Annotated[
         "which wins over ORCHESTRATOR_BASE_IMAGE.",
     ),
 ]
+ModelsFolder = Annotated[
+    Path | None,
+    typer.Option("--models", metavar="DIR", help="Folder with models of your own, beside the matrix's models_folder."),
+]
 Jobs = Annotated[int, typer.Option("-j", "--jobs", min=1, help="Environments made at the same time.")]
 Results = Annotated[Path, typer.Option("--results", metavar="DIR", help="The results folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs on stdout, and nothing else there.")]

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from orchestrator import matrix, planning
 from orchestrator.cli import composition
-from orchestrator.cli.options import DEFAULT_LIMIT, Exclude, Json, Limit, MatrixFile, Select
+from orchestrator.cli.options import DEFAULT_LIMIT, Exclude, Json, Limit, MatrixFile, ModelsFolder, Select
 
 
 def register(app: typer.Typer) -> None:
@@ -23,11 +23,12 @@ def plan(
     select: Select = [],
     exclude: Exclude = [],
     limit: Limit = DEFAULT_LIMIT,
+    models: ModelsFolder = None,
     json: Json = False,
     long: Annotated[bool, typer.Option("--long", help="Print the matrix with every field spelled out.")] = False,
 ) -> None:
     """Show what would run, what is skipped and why, and about how long it takes."""
-    prepared = composition.prepare(file, select, exclude, limit)
+    prepared = composition.prepare(file, select, exclude, limit, models_folder=models)
     if long:
         document = composition.without_credentials(matrix.long_form(prepared.matrix), prepared.settings)
         if json:

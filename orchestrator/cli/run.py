@@ -22,6 +22,7 @@ from orchestrator.cli.options import (
     Json,
     Limit,
     MatrixFile,
+    ModelsFolder,
     Results,
     Select,
 )
@@ -29,7 +30,7 @@ from orchestrator.cli.report import PAGE_FOLDER, show
 from orchestrator.cli.runtime import RuntimeName, choose
 from orchestrator.cli.signals import INTERRUPTED, stop_on_signals
 from orchestrator.devices import host_facts, idle, inventory
-from orchestrator.domain import BuildSettings, Cell, Outcome, Plan
+from orchestrator.domain import BuildSettings, Cell, ModelFile, Outcome, Plan
 from orchestrator.errors import InputError
 from orchestrator.events import Listener
 from orchestrator.results.contract import RunRecord
@@ -52,6 +53,7 @@ class _Job:
     runtime: RuntimeName
     matrix: dict[str, Any] | None
     """Long form, for a new run; None for one that is there."""
+    own_models: tuple[ModelFile, ...] = ()
 
 
 def run(
@@ -60,6 +62,7 @@ def run(
     exclude: Exclude = [],
     limit: Limit = DEFAULT_LIMIT,
     base_image: BaseImage = None,
+    models: ModelsFolder = None,
     jobs: Jobs = 2,
     runtime: Annotated[RuntimeName, typer.Option("--runtime", help="Where cells run.")] = RuntimeName.AUTO,
     repeats: Annotated[int | None, typer.Option("--repeats", min=1, help="In place of the matrix's own.")] = None,
@@ -83,11 +86,11 @@ def run(
 ) -> None:
     """Run a matrix: build what is missing, launch every cell, and report."""
     if resume is not None:
-        job = _resumed(results, resume, runtime, base_image, bool(file or select or exclude or repeats))
+        job = _resumed(results, resume, runtime, base_image, bool(file or select or exclude or repeats or models))
     else:
         if retry_failed:
             raise InputError("--retry-failed tries again what a run has recorded: say which with --resume RUN")
-        prepared = composition.prepare(file, select, exclude, limit, base_image)
+        prepared = composition.prepare(file, select, exclude, limit, base_image, models)
         job = _new(prepared, results, runtime, repeats)
     for warning in job.plan.warnings:
         composition.say(f"warning: {warning}")
@@ -119,13 +122,13 @@ def _new(prepared: composition.Prepared, results: Path, runtime: RuntimeName, re
         plan = replace(plan, cells=tuple(replace(cell, repeats=repeats) for cell in plan.cells))
     document = composition.without_credentials(matrix.long_form(prepared.matrix), prepared.settings)
     name = new_run_name(datetime.now(UTC), secrets.token_hex(2))
-    return _Job(plan, prepared.settings, Run(results / name), runtime, document)
+    return _Job(plan, prepared.settings, Run(results / name), runtime, document, prepared.own_models)
 
 
 def _resumed(results: Path, name: str, runtime: RuntimeName, base_image: str | None, changed: bool) -> _Job:
     if changed:
         raise InputError(
-            "--resume goes on with the run's own plan: leave out --file, --select, --exclude and --repeats"
+            "--resume goes on with the run's own plan: leave out --file, --select, --exclude, --models and --repeats"
         )
     found = composition.find_run(results, name)
     record = found.record()
@@ -142,7 +145,7 @@ def _execute(job: _Job, policy: Policy, idle_wait_s: float, listener: Listener, 
         closing.callback(chosen.close)
         if job.matrix is not None:
             job.run.write_record(_record(job, chosen.runtime.name, host_facts(here, chosen.engine_version)))
-            composition.store_matrix(job.run, job.matrix)
+            composition.store_matrix(job.run, job.matrix, job.own_models)
         surroundings = Surroundings(
             run=job.run,
             runtime=chosen.runtime,

@@ -1,8 +1,19 @@
 """`matrix.yaml` → `Matrix`, or all of its mistakes at once."""
 
 from orchestrator.matrix.file import schema
-from orchestrator.matrix.loading import load
+from orchestrator.matrix.loading import load, own_models
 from orchestrator.matrix.long_form import long_form
 from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings
 
-__all__ = ["FrameworkAxes", "Include", "Matrix", "ModelAxes", "Rule", "Settings", "load", "long_form", "schema"]
+__all__ = [
+    "FrameworkAxes",
+    "Include",
+    "Matrix",
+    "ModelAxes",
+    "Rule",
+    "Settings",
+    "load",
+    "long_form",
+    "own_models",
+    "schema",
+]

@@ -27,7 +27,7 @@ class _Checks:
 
     source: Source
     catalog: Catalog
-    models: Mapping[str, ModelInfo]
+    models: Mapping[str, ModelInfo | None]
 
     def at(self, loc: Loc, text: str, *, key: bool = False) -> Mistake:
         return self.source.mistake(loc, text, key=key)
@@ -47,8 +47,11 @@ class _Checks:
             yield self.at(loc, f"unknown {kind} {word!r}{did_you_mean(word, tuple(known))}", key=key)
 
 
-def of_meaning(source: Source, catalog: Catalog, models: Mapping[str, ModelInfo], folder: Path) -> Found:
-    """Every mistake beyond shape, in the parts of the file that have the right shape; `folder` is where paths start."""
+def of_meaning(source: Source, catalog: Catalog, models: Mapping[str, ModelInfo | None], folder: Path) -> Found:
+    """Every mistake beyond shape, in the parts of the file that have the right shape; `folder` is where paths start.
+
+    A model that is None is known to be broken, which is told elsewhere.
+    """
     checks = _Checks(source, catalog, models)
     yield from _length(checks, (), source.value)
     yield from _frameworks(checks)

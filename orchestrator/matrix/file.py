@@ -220,6 +220,9 @@ class MatrixFile(SettingsShape):
         Annotated[SystemEntry, BeforeValidator(lambda value: {} if value is None else value)],
     ] = Field({"cpu": SystemEntry()}, min_length=1, description="What cells require of a host, under names of yours.")
     frameworks: list[FrameworkEntry] = Field(min_length=1, description="Pins, or mappings with axes.")
+    models_folder: Annotated[Text, Field(min_length=1)] | None = Field(
+        None, description="Folder with models of your own, NAME.py each, relative to this file."
+    )
     models: list[ModelEntry] = Field(min_length=1, description="Names, or mappings with axes.")
     modes: Axis[Mode] = Field((Mode.TRAIN,), description="train, infer, or both.")
     options: dict[str, OptionLists] = Field(

@@ -16,9 +16,11 @@ def path_of(text: str, folder: Path) -> Path | None:
     return None if "://" in text else folder / text
 
 
-def missing(source: Source, folder: Path) -> Iterator[Mistake]:
-    """Every Dockerfile, certificate and folder of wheels that is not there."""
+def missing(source: Source, folder: Path, only: str = "") -> Iterator[Mistake]:
+    """Every Dockerfile, certificate and folder of wheels or models that is not there; `only` those under one key."""
     for loc, text, is_there, what in _named(source.value):
+        if only and loc[0] != only:
+            continue
         path = path_of(text, folder)
         if path is not None and not _holds(is_there, path):
             yield source.mistake(loc, f"there is no {what} {text!r}; {_BESIDE}")
@@ -30,6 +32,8 @@ def _named(value: dict[str, Any]) -> Iterator[tuple[Loc, str, Callable[[Path], b
     for index, entry in enumerate(frameworks if isinstance(frameworks, list) else ()):
         if isinstance(entry, dict) and isinstance(text := entry.get("dockerfile"), str) and text:
             yield ("frameworks", index, "dockerfile"), text, Path.is_file, "file"
+    if isinstance(text := value.get("models_folder"), str) and text:
+        yield ("models_folder",), text, Path.is_dir, "folder"
     if not isinstance(build, dict):
         return
     if isinstance(text := build.get("ca_bundle"), str):
@@ -40,6 +44,11 @@ def _named(value: dict[str, Any]) -> Iterator[tuple[Loc, str, Callable[[Path], b
             yield ("build", "find_links", index), link, Path.is_dir, "folder"
     if isinstance(links, str):
         yield ("build", "find_links"), links, Path.is_dir, "folder"
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a path names a folder; one that no file system takes does not."""
+    return _holds(Path.is_dir, path)
 
 
 def _holds(is_there: Callable[[Path], bool], path: Path) -> bool:

@@ -8,11 +8,12 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 
 from orchestrator.catalog import SYNTHETIC, Catalog, ModelInfo, UnsupportedError
+from orchestrator.catalog import own_models as catalog_own_models
 from orchestrator.catalog import source as yaml_source
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.domain import BuildSettings, Duration, Framework, System
 from orchestrator.errors import InputError
-from orchestrator.matrix import checks, file, mistakes, pins
+from orchestrator.matrix import checks, file, files, mistakes, pins
 from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings
 
 MAX_SHOWN = 50
@@ -32,10 +33,40 @@ def load(path: Path, catalog: Catalog, models: Mapping[str, ModelInfo]) -> Matri
     if isinstance(version, int) and not isinstance(version, bool) and version > file.VERSION:
         newer = f"{version} is newer than this orchestrator reads ({file.VERSION}): upgrade it"
         raise InputError(source.mistake(("version",), newer).at(source.name))
-    found = {*source.mistakes, *mistakes.of_shape(source), *checks.of_meaning(source, catalog, models, path.parent)}
-    if found:
-        raise InputError(*_lines(source, sorted(found)))
-    return _resolved(file.MatrixFile.model_validate(source.value), source, path, catalog, models)
+    own, broken = _own_models(source, path.parent, models)
+    known = {**models, **own}
+    meant = checks.of_meaning(source, catalog, known | dict.fromkeys(broken), path.parent)
+    found = {*source.mistakes, *mistakes.of_shape(source), *meant}
+    if found or broken:
+        raise InputError(*_lines(source, sorted(found)), *broken.values())
+    loaded = _resolved(file.MatrixFile.model_validate(source.value), source, path, catalog, known)
+    return replace(loaded, own_models=tuple(own.values()))
+
+
+def own_models(path: Path, shipped: Mapping[str, ModelInfo]) -> dict[str, ModelInfo]:
+    """Read the models of a matrix's `models_folder` alone, whatever else is wrong with it.
+
+    Raises `InputError` where the matrix cannot be read, and with every file that is no model.
+    """
+    source = yaml_source.read(path, "matrix")
+    if not isinstance(source.value, dict):
+        return {}
+    own, broken = _own_models(source, path.parent, shipped)
+    wrong = [mistake.at(source.name) for mistake in files.missing(source, path.parent, "models_folder")]
+    if broken or wrong:
+        raise InputError(*wrong, *broken.values())
+    return own
+
+
+def _own_models(
+    source: Source, folder: Path, shipped: Mapping[str, ModelInfo]
+) -> tuple[dict[str, ModelInfo], dict[str, str]]:
+    """Read the models of `models_folder`, if there is one: those that are right, and what is wrong with others."""
+    text = source.value.get("models_folder")
+    path = files.path_of(text, folder) if isinstance(text, str) and text else None
+    if path is None or not files.is_folder(path):
+        return {}, {}
+    return catalog_own_models(path, shipped, str(path))
 
 
 def _lines(source: Source, found: list[Mistake]) -> list[str]:
@@ -77,6 +108,7 @@ def _resolved(
             for index, include in enumerate(entry.include)
         ),
         build=_build(entry.build, folder),
+        models_folder=str(folder / entry.models_folder) if entry.models_folder else None,
         path=source.name,
     )
 

@@ -16,6 +16,7 @@ def long_form(matrix: Matrix) -> dict[str, Any]:
         "seed": matrix.seed,
         "systems": {system.name: _system(system) for system in matrix.systems},
         "frameworks": [_framework(framework) for framework in matrix.frameworks],
+        "models_folder": matrix.models_folder,
         "models": [_model(model) for model in matrix.models],
         "modes": [mode.value for mode in matrix.modes],
         "options": {name: _lists(axes) for name, axes in matrix.options},

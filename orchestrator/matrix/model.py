@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from orchestrator.catalog import ModelInfo
 from orchestrator.domain import BuildSettings, Duration, Mode, OptionValue, Status, System
 
 OptionAxes = tuple[tuple[str, tuple[OptionValue, ...]], ...]
@@ -96,5 +97,8 @@ class Matrix:
     exclude: tuple[Rule, ...] = ()
     include: tuple[Include, ...] = ()
     build: BuildSettings = field(default_factory=BuildSettings)
+    models_folder: str | None = None
+    own_models: tuple[ModelInfo, ...] = field(default=(), compare=False)
+    """Of that folder, beside those that ship with the program."""
     path: str = field(default="", compare=False)
     """Of the file, as the user wrote it."""

@@ -48,6 +48,7 @@ def _parts(plan: Plan, estimate: Estimate) -> Iterator[tuple[str, Any]]:
     yield "seed", plan.seed
     yield "cells", (_cell(cell, shared) for cell in plan.cells)
     yield "images", (_image(image) for image in plan.images)
+    yield "models", [{"name": model.name, "sha256": model.sha256} for model in plan.models]
     yield "skips", ({"id": skip.cell_id, "reason": skip.reason} for skip in plan.skips)
     yield "warnings", list(plan.warnings)
     yield "estimate", asdict(estimate)

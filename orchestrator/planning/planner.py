@@ -28,6 +28,7 @@ def plan(
     Raises `InputError` where the matrix expands to nothing or to more than `limit` combinations, where two cells
     would share an id, and where a glob to select matches nothing.
     """
+    models = {**models, **{info.name: info for info in matrix.own_models}}
     grids = (axes.main_grid(matrix), *added_grids(matrix, catalog, models))
     total = sum(axes.count(grid, catalog) for grid in grids)
     if total > limit:
@@ -50,6 +51,7 @@ def plan(
         cells=tuple(cells),
         skips=tuple(skips),
         warnings=(*draft.warnings(), *warnings),
+        models=tuple(own for name in dict.fromkeys(cell.workload.model for cell in cells) if (own := models[name].own)),
     )
 
 

@@ -32,6 +32,8 @@ class Request(_Strict):
     builder: str
     """Module of `benchmarks/frameworks/`."""
     model: str
+    model_file: str | None = None
+    """File beside the request that holds the model, for one of the user's own; None for one of the image's."""
     mode: Mode | Literal["parity"]
     """With `parity` nothing is timed: the answer is a `ParityResult` (`orchestrator/results/parity.py`)."""
     batch_size: Annotated[int, Field(ge=1)]

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from filelock import FileLock, Timeout
 from pydantic import TypeAdapter, ValidationError
 
-from orchestrator.domain import Cell, Outcome, Plan
+from orchestrator.domain import Cell, ModelFile, Outcome, Plan
 from orchestrator.errors import HostError, InputError
 from orchestrator.results.contract import (
     SCHEMA,
@@ -154,9 +154,11 @@ class Run:
         text = self.environments().merged(provided).model_dump_json(by_alias=True, indent=1) + "\n"
         write_atomically(self.folder / "environments.json", text)
 
-    def prepare(self, request: Request) -> Path:
-        """Make the folder of one repeat with its `request.json`, and return it."""
+    def prepare(self, request: Request, model: ModelFile | None = None) -> Path:
+        """Make the folder of one repeat with its `request.json` and the model that this names, and return it."""
         folder = _folder(self.repeat_folder(request.cell, request.repeat))
+        if model is not None and request.model_file is not None:
+            write_atomically(folder / request.model_file, model.source)
         write_atomically(folder / "request.json", request.model_dump_json(by_alias=True, indent=1) + "\n")
         return folder
 

@@ -16,7 +16,7 @@ from orchestrator.results.store import Run
 from orchestrator.running.classify import Verdict, classify, throughput, worth_a_retry
 from orchestrator.running.folders import LOG, PhaseWatch, answer, set_aside
 from orchestrator.running.order import Repeat, order, unfinished
-from orchestrator.running.requests import request_for
+from orchestrator.running.requests import request_for, with_model
 from orchestrator.running.turn import taken
 from orchestrator.runtimes import STOPPED, Ended, Provided, Ready, Runtime, Task, Unavailable
 
@@ -76,6 +76,7 @@ class _Execution:
         self._policy = policy
         self._told_busy = False
         self._builders = {image.name: image.environment.builder for image in plan.images}
+        self._own = {model.name: model for model in plan.models}
         self._given = {
             system: allocate(system, surroundings.inventory) for system in {cell.system for cell in plan.cells}
         }
@@ -174,7 +175,8 @@ class _Execution:
         earlier = set_aside(run.repeat_folder(cell.id, repeat))
         builder, pinned = self._builders[cell.image], runtime.pins_cpus
         request = request_for(cell, repeat, builder, self._plan.seed, given, pinned=pinned)
-        folder = run.prepare(request)
+        own = self._own.get(cell.workload.model)
+        folder = run.prepare(with_model(request, own), own)
         labels = (("bench.run", run.name), ("bench.cell", cell.id), ("bench.repeat", str(repeat)))
         task = Task(
             ready, folder, folder / LOG, cell.system, given, cell.timeout_s, labels, tuple(request.variables.items())

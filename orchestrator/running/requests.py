@@ -1,8 +1,10 @@
 """From a planned cell to the request that its container reads."""
 
 from orchestrator.devices import Allocation
-from orchestrator.domain import Cell, variables, without_variables
+from orchestrator.domain import Cell, ModelFile, variables, without_variables
 from orchestrator.results.contract import Request
+
+MODEL_FILE = "model.py"
 
 
 def request_for(  # noqa: PLR0913 - all that makes a request, the last one by name
@@ -28,6 +30,11 @@ def request_for(  # noqa: PLR0913 - all that makes a request, the last one by na
         steps=cell.duration.steps,
         epochs=cell.duration.epochs,
     )
+
+
+def with_model(request: Request, model: ModelFile | None) -> Request:
+    """Name the file of a user's own model, which goes beside the request; without one the image has the model."""
+    return request if model is None else request.model_copy(update={"model_file": MODEL_FILE})
 
 
 def cpuset_for(cell: Cell, allocation: Allocation, *, pinned: bool) -> tuple[int, ...] | None:

@@ -1,0 +1,90 @@
+# ruff: noqa: E501 — each message stands on one line, as it is printed
+"""Models of a user's folder: read without being run, refused with their place."""
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator import catalog, resources
+from tests.documented import blocks
+
+(GOOD,) = blocks("models.md", "A model of your own", "python")
+SHIPPED = catalog.load_models(resources.BENCHMARKS / "models")
+
+
+def read(folder: Path, **texts: str) -> tuple[dict[str, catalog.ModelInfo], list[str]]:
+    for name, text in texts.items():
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    found, mistakes = catalog.own_models(folder, SHIPPED, "mine")
+    return found, list(mistakes.values())
+
+
+def test_the_documented_model_is_read_with_its_text_and_its_hash(tmp_path: Path) -> None:
+    found, mistakes = read(tmp_path, wide=GOOD)
+
+    assert mistakes == []
+    info = found["wide"]
+    assert (info.title, info.input_shape, info.batch_size) == ("Wide", (1, 8, 8), 64)
+    assert info.own is not None
+    assert info.own.source == GOOD
+    assert len(info.own.sha256) == 64
+
+
+def test_nothing_of_the_file_is_executed(tmp_path: Path) -> None:
+    found, mistakes = read(tmp_path, wide=GOOD + f"\nopen({str(tmp_path / 'ran')!r}, 'w')\n")
+
+    assert (list(found), mistakes) == (["wide"], [])
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x = (", "mine/wide.py:1: not a model: '(' was never closed"),
+        (GOOD.replace("CLASSES = 10", "CLASSES = ten"), "mine/wide.py:5: not a model: CLASSES must be a literal int at the top of the file"),
+        (GOOD.replace("(1, 8, 8)", "(1, 0, 8)"), "mine/wide.py:4: not a model: INPUT_SHAPE must hold whole numbers from 1, such as (1, 28, 28)"),
+        (GOOD.replace("SAMPLES = 2000", "SAMPLES = True"), "mine/wide.py:7: not a model: SAMPLES must be a whole number from 1"),
+        (GOOD.replace('"learning_rate": 0.1, ', ""), 'mine/wide.py:8: not a model: OPTIMIZER must have a name and a learning_rate, as in {"name": "adam", "learning_rate": 0.001}'),
+        (GOOD.replace("def build(net)", "def make(net)"), "mine/wide.py:1: not a model: it has no function build(net)"),
+        (GOOD.replace("def build(net)", "def build(net, x)"), "mine/wide.py:11: not a model: build takes one argument, net"),
+        ("é", "mine/wide.py:1: not a model: TITLE must be a literal str at the top of the file"),
+        ("\0", "mine/wide.py:1: not a model: source code string cannot contain null bytes"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_no_model_is_told_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+    assert read(tmp_path, wide=text) == ({}, [message])
+
+
+def test_a_name_that_the_program_has_is_refused(tmp_path: Path) -> None:
+    found, mistakes = read(tmp_path, lenet=GOOD, wide=GOOD)
+
+    assert list(found) == ["wide"]
+    assert mistakes == ["mine/lenet.py:1: a model 'lenet' is there already; give the file another name"]
+
+
+def test_a_name_that_could_not_stand_in_an_id_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "My-Model.py").write_text(GOOD)
+
+    assert read(tmp_path)[1] == [
+        "mine/My-Model.py:1: not a model: its name 'My-Model' should be lowercase letters, digits and '_'"
+    ]
+
+
+def test_a_folder_without_models_says_so_and_private_files_are_none(tmp_path: Path) -> None:
+    (tmp_path / "_part.py").write_text("x")
+    (tmp_path / ".hidden.py").write_text("x")
+
+    assert read(tmp_path)[1] == ["mine: holds no model; a model is a file NAME.py, as docs/models.md shows"]
+
+
+def test_a_file_that_cannot_be_read_is_a_mistake_and_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_bytes(b"\xff\xfe")
+    (tmp_path / "folder.py").mkdir()
+
+    _, mistakes = read(tmp_path, deep="x = " + "(" * 5000)
+
+    assert [mistake.partition(": ")[0] for mistake in mistakes] == [
+        "mine/bad.py:1",
+        "mine/deep.py:1",
+        "mine/folder.py:1",
+    ]
