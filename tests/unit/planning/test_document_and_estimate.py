@@ -29,7 +29,7 @@ def test_the_document_has_flat_rows_of_json_values(tmp_path: Path, known: catalo
 
     document = planning.plan_document(plan, planning.estimate(plan, known))
 
-    assert list(document) == ["name", "seed", "cells", "images", "skips", "warnings", "estimate"]
+    assert list(document) == ["name", "seed", "cells", "images", "models", "skips", "warnings", "estimate"]
     assert document["cells"][1] == {
         "id": "keras-mxnet-2.2.4.3-on-mxnet-1.5.1-cpu/lenet-train-b200",
         "framework": "keras-mxnet", "version": "2.2.4.3", "backend": "mxnet==1.5.1", "python": "3.6", "packages": {},
