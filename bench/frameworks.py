@@ -25,6 +25,7 @@ FRAMEWORKS = {
     "mxnet": Framework("mxnet", "1.9.1"),
     "tensorflow": Framework("tensorflow", "2.21.0"),
     "torch": Framework("torch", "2.13.0"),
+    "jax": Framework("jax", "0.12.0.1"),
     "keras-mxnet": Framework("keras-mxnet", "2.2.4.3", backend=Framework("mxnet", "1.5.1")),
 }
 # glibc gives the top of its heap back after each of PyTorch's steps, or not, by accidents of the heap's layout:

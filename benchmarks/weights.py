@@ -34,3 +34,12 @@ def channels_last_rows(array, flattened):
         return array
     rows = array.reshape(tuple(flattened) + (array.shape[1],))
     return rows.transpose(1, 2, 0, 3).reshape(array.shape)
+
+
+def channel_first_rows(array, flattened):
+    """The way back: rows of a dense weight that follows a channels-last flatten, in canonical order again."""
+    if flattened is None or len(flattened) != 3:
+        return array
+    channels, height, width = flattened
+    rows = array.reshape(height, width, channels, array.shape[1])
+    return rows.transpose(2, 0, 1, 3).reshape(array.shape)

@@ -1,4 +1,8 @@
-"""TensorFlow 2 through Keras layers, with one `tf.function` per step; channels last, without TF32."""
+"""TensorFlow 2 through Keras layers, with one `tf.function` per step, without TF32.
+
+Images are channels last unless the option `layout` says otherwise. `xla` compiles the step's own `tf.function` and
+nothing else in the process; `eager` runs the step without any.
+"""
 
 import os
 
@@ -8,17 +12,19 @@ os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 import tensorflow as tf
 
 from benchmarks.errors import Unsupported
-from benchmarks.weights import channels_last_rows
+from benchmarks.native import LAYOUTS, PRECISIONS, one_of, precision_fact
+from benchmarks.native import tensorflow as native
 
-OPTIONS = {}
+OPTIONS = {"eager": False, "layout": "auto", "precision": "fp32", "xla": False}
 OLDEST = (2, 4)
+OLDEST_WITH_XLA = (2, 5)
+POLICIES = {"fp32": "float32", "bf16": "bfloat16", "amp": "mixed_bfloat16"}
+"""The option `precision` as Keras names it."""
 
 
 def start(workload):
     """Build the model with its optimizer, and place weights and batches."""
-    if tuple(int(part) for part in tf.__version__.split(".")[:2]) < OLDEST:
-        message = "this builder needs TensorFlow %d.%d or newer; here is %s"
-        raise Unsupported(message % (OLDEST + (tf.__version__,)))
+    _require(OLDEST, "this builder")
     return _Session(workload)
 
 
@@ -28,18 +34,30 @@ class _Session:
     def __init__(self, workload):
         self._gpu = workload.one_device()
         self._training = workload.training
+        self._precision = one_of(workload.options, "precision", PRECISIONS)
+        self._builder = _builder(workload, self._gpu, POLICIES[self._precision])
         _seed(workload.seed)
         _configure(workload.threads, self._gpu)
         self._device = "/GPU:0" if self._gpu else "/CPU:0"
+        self._input_dtype = "bfloat16" if self._precision == "bf16" else "float32"
+        self._layers = workload.layers
         with tf.device(self._device):
-            network = _network(workload)
+            network, self._made = self._builder.network(self._layers, workload.input_shape, self._input_dtype)
+            self._builder.set_weights(self._layers, self._made, workload.weights())
             # 64 bits wide, because TensorFlow keeps int32 in the host's memory whatever the device is.
             self.batches = [
-                (tf.constant(_channels_last(inputs)), tf.constant(labels, tf.int64))
-                for inputs, labels in workload.batches()
+                (self._placed(inputs), tf.constant(labels, tf.int64)) for inputs, labels in workload.batches()
             ]
-            self.parameters = network.count_params()
-            self.step = _training_step(network, workload) if workload.training else _inference_step(network)
+            self._network = network
+            self.parameters = _count(network)
+            compiled = _decorator(workload.options)
+            if workload.training:
+                self._function, self.step = _training_step(network, workload, compiled)
+            else:
+                self._function, self.step = _inference_step(network, compiled)
+
+    def _placed(self, inputs):
+        return tf.constant(self._builder.native_inputs(inputs), self._input_dtype)
 
     def synchronise(self, handle):
         """Read one value of the last step back; on a GPU wait for the update behind it too."""
@@ -57,20 +75,71 @@ class _Session:
         """Mean over the batch."""
         return float(handle.numpy())
 
+    def weights(self):
+        """What the layers hold now, in canonical layout."""
+        return self._builder.weights(self._layers, self._made)
+
+    def native_layers(self):
+        """Every layer: its name, its output shape, and the weights it trains."""
+        return [
+            (layer.name, self._builder.canonical_shape(tuple(made.output.shape)[1:]), _count(made))
+            for layer, made in zip(self._layers, self._made)
+        ]
+
+    def predict(self, inputs):
+        """Logits of a NumPy batch in evaluation mode, run eagerly."""
+        with tf.device(self._device):
+            return tf.cast(self._network(self._placed(inputs), training=False), tf.float32).numpy()
+
     def facts(self):
-        """Threads are those of the intra-op pool; TensorFlow says 0 where it chooses for itself."""
+        """Threads are those of the intra-op pool; TensorFlow says 0 where it chooses for itself.
+
+        The precision is that of a weight and of what its layer yields.
+        """
+        weighted = next(made for made in self._made if made.trainable_weights)
+        dtypes = [tf.as_dtype(each.dtype).name for each in (weighted.trainable_weights[0], weighted.output)]
+        xla = self._compiled_by_xla()
         return {
             "framework_version": tf.__version__,
-            "layout": "channels_last",
-            "precision": "float32",
+            "layout": "channels_last" if self._builder.channels_last else "channels_first",
+            "precision": precision_fact(*dtypes),
+            "tf32": tf.config.experimental.tensor_float_32_execution_enabled(),
             "threads": tf.config.threading.get_intra_op_parallelism_threads() or None,
             "device": self._device,
-            "execution": "tf.function",
+            "execution": ("tf.function with XLA" if xla else "tf.function") if self._function else "eager",
+            "xla": xla,
+            "xla_in_whole_process": bool(tf.config.optimizer.get_jit()),
         }
+
+    def _compiled_by_xla(self):
+        """Whether the step must be compiled by XLA, as the traced function itself has it."""
+        if self._function is None:
+            return False
+        batch = self.batches[0]
+        traced = self._function.get_concrete_function(*(batch if self._training else batch[:1]))
+        return bool(traced.function_def.attr["_XlaMustCompile"].b)
 
     def peak_device_bytes(self):
         """Highest use of TensorFlow's own allocator on the GPU."""
         return int(tf.config.experimental.get_memory_info("GPU:0")["peak"]) if self._gpu else None
+
+
+def _require(oldest, what):
+    if tuple(int(part) for part in tf.__version__.split(".")[:2]) < oldest:
+        raise Unsupported("%s needs TensorFlow %d.%d or newer; here is %s" % ((what,) + oldest + (tf.__version__,)))
+
+
+def _builder(workload, gpu, policy):
+    channels_last = one_of(workload.options, "layout", LAYOUTS) != "channels_first"
+    # Keras 3 transposes around the kernels that TensorFlow has for CPUs; Keras 2 leaves it to them.
+    if not channels_last and not gpu and tf.keras.__version__.startswith("2."):
+        raise Unsupported("TensorFlow's CPU kernels take channels_last only, and Keras 2 does not transpose for them")
+    return native.Builder(channels_last, policy, workload.options["xla"])
+
+
+def _count(holder):
+    """How many weights a model or a layer trains."""
+    return sum(int(tf.size(weight)) for weight in holder.trainable_weights)
 
 
 def _configure(threads, gpu):
@@ -89,69 +158,50 @@ def _seed(seed):
     getattr(tf.keras.utils, "set_random_seed", tf.random.set_seed)(seed)
 
 
-def _network(workload):
-    shape = workload.input_shape
-    inputs = tf.keras.Input(shape[1:] + shape[:1] if len(shape) == 3 else shape)
-    outputs = inputs
-    made = []
-    for layer in workload.layers:
-        made.append(_LAYERS[layer.kind](layer))
-        outputs = made[-1](outputs)
-    _set_weights(workload, made)
-    return tf.keras.Model(inputs, outputs)
+def _decorator(options):
+    """What makes a step's function: a `tf.function`, one that XLA compiles, or None for none."""
+    if not options["xla"]:
+        return None if options["eager"] else tf.function
+    if options["eager"]:
+        raise Unsupported("xla compiles a step's tf.function, and with eager there is none; set one of them")
+    _require(OLDEST_WITH_XLA, "the option xla")
+    return tf.function(jit_compile=True)
 
 
-_LAYERS = {
-    "conv2d": lambda layer: tf.keras.layers.Conv2D(
-        layer.settings["filters"], layer.settings["kernel"], data_format="channels_last"
-    ),
-    "dense": lambda layer: tf.keras.layers.Dense(layer.settings["units"]),
-    "average_pool": lambda layer: tf.keras.layers.AveragePooling2D(layer.settings["size"], data_format="channels_last"),
-    "flatten": lambda _layer: tf.keras.layers.Flatten(data_format="channels_last"),
-    "relu": lambda _layer: tf.keras.layers.ReLU(),
-    "dropout": lambda layer: tf.keras.layers.Dropout(layer.settings["rate"]),
-}
-
-
-def _set_weights(workload, made):
-    weights = workload.weights()
-    for layer, native in zip(workload.layers, made):
-        if layer.parameters:
-            weight, bias = (weights[parameter.name] for parameter in layer.parameters)
-            native.set_weights([channels_last_rows(weight, layer.settings.get("flattened")), bias])
-
-
-def _channels_last(inputs):
-    return inputs.transpose(0, 2, 3, 1) if inputs.ndim == 4 else inputs
-
-
-def _training_step(network, workload):
+def _training_step(network, workload, compiled):
+    """Return the step's `tf.function` (None where eager), and the step."""
     loss_of = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     optimizer = _optimizer(workload.optimizer)
     variables = network.trainable_variables
 
-    @tf.function
     def train(inputs, labels):
         with tf.GradientTape() as tape:
-            loss = loss_of(labels, network(inputs, training=True))
+            loss = loss_of(labels, tf.cast(network(inputs, training=True), tf.float32))
         optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
         return loss
+
+    function = compiled(train) if compiled else None
+    train = function or train
 
     def step(batch):
         return train(*batch)
 
-    return step
+    return function, step
 
 
-def _inference_step(network):
-    @tf.function
+def _inference_step(network, compiled):
+    """Return the step's `tf.function` (None where eager), and the step."""
+
     def infer(inputs):
-        return network(inputs, training=False)
+        return tf.cast(network(inputs, training=False), tf.float32)
+
+    function = compiled(infer) if compiled else None
+    infer = function or infer
 
     def step(batch):
         return infer(batch[0])
 
-    return step
+    return function, step
 
 
 def _optimizer(settings):

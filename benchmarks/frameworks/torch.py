@@ -1,11 +1,21 @@
-"""PyTorch: `torch.nn` layers in a Sequential, eager, without TF32.
+"""PyTorch: `torch.nn` layers, eager unless the option `compile` says otherwise, without TF32.
 
-Shapes are channels first as always in PyTorch; on a CPU the values lie channels last in memory, which is faster there.
+Shapes are channels first as always in PyTorch; `layout` says how the values lie in memory, and left to itself it is
+what is fast: channels last on a CPU and in reduced precision, channels first for float32 on a GPU.
 """
 
+import os
+import shutil
+import tempfile
+
+import numpy
 import torch
 
-OPTIONS = {}
+from benchmarks.errors import Unsupported
+from benchmarks.native import LAYOUTS, PRECISIONS, one_of, precision_fact
+from benchmarks.native import torch as native
+
+OPTIONS = {"compile": False, "layout": "auto", "precision": "fp32"}
 
 
 def start(workload):
@@ -21,28 +31,56 @@ class _Session:
         if workload.threads:
             torch.set_num_threads(workload.threads)
         self._device = torch.device("cuda:0" if workload.one_device() else "cpu")
-        if self._device.type == "cuda":
-            torch.backends.cuda.matmul.allow_tf32 = False
-            torch.backends.cudnn.allow_tf32 = False
-            torch.backends.cudnn.benchmark = True
-        network = torch.nn.Sequential(*[_LAYERS[layer.kind](layer) for layer in workload.layers])
-        _set_weights(network, workload)
-        network.to(self._device).train(workload.training)
-        # PyTorch before 1.5 knows one memory format for modules.
-        self._channels_last = self._device.type == "cpu" and hasattr(torch, "channels_last")
+        torch.backends.cuda.matmul.allow_tf32 = False
+        torch.backends.cudnn.allow_tf32 = False
+        torch.backends.cudnn.benchmark = self._device.type == "cuda"
+        self._precision = one_of(workload.options, "precision", PRECISIONS)
+        self._channels_last = _channels_last(workload, self._device, self._precision)
+        self._compiled = workload.options["compile"]
+        self._layers, self._made = workload.layers, native.modules(workload.layers)
+        self._network = native.network(self._layers, self._made)
+        native.set_weights(self._layers, self._made, workload.weights())
+        self._place(workload.training)
+        self.batches = [self._placed(*batch) for batch in workload.batches()]
+        trained = [parameter for parameter in self._network.parameters() if parameter.requires_grad]
+        self.parameters = sum(parameter.numel() for parameter in trained)
+        self._optimizer = _optimizer(trained, workload.optimizer) if workload.training else None
+        forward = self._forward(_compile(self._network) if self._compiled else self._network)
+        self.step = _training_step(forward, self._optimizer) if workload.training else _inference_step(forward)
+
+    def _place(self, training):
+        self._network.to(self._device).train(training)
+        if self._precision == "bf16":
+            self._network.to(torch.bfloat16)
         if self._channels_last:
-            network.to(memory_format=torch.channels_last)
-        self.batches = [self._placed(inputs, labels) for inputs, labels in workload.batches()]
-        self.parameters = sum(parameter.numel() for parameter in network.parameters())
-        self._optimizer = _optimizer(network.parameters(), workload.optimizer) if workload.training else None
-        self.step = _training_step(network, self._optimizer) if workload.training else _inference_step(network)
+            self._network.to(memory_format=torch.channels_last)
 
     def _placed(self, inputs, labels):
         """Copy a batch into memory that PyTorch itself allocates and aligns, laid out as the weights are."""
-        inputs = torch.tensor(inputs, device=self._device)
+        return self._placed_inputs(inputs), torch.tensor(labels, dtype=torch.long, device=self._device)
+
+    def _placed_inputs(self, inputs):
+        dtype = torch.bfloat16 if self._precision == "bf16" else torch.float32
+        inputs = torch.tensor(inputs, dtype=dtype, device=self._device)
         if self._channels_last and inputs.dim() == 4:
             inputs = inputs.contiguous(memory_format=torch.channels_last)
-        return inputs, torch.tensor(labels, dtype=torch.long, device=self._device)
+        return inputs
+
+    def _forward(self, network):
+        """What makes float32 logits from inputs: the network itself in float32, which costs nothing."""
+        if self._precision == "fp32":
+            return network
+        if self._precision == "bf16":
+            return lambda inputs: network(inputs).float()
+        if not hasattr(torch, "autocast"):
+            raise Unsupported("mixed precision in bfloat16 needs PyTorch 1.10 or newer")
+        mixed = torch.autocast(self._device.type, dtype=torch.bfloat16)
+
+        def forward(inputs):
+            with mixed:
+                return network(inputs).float()
+
+        return forward
 
     def synchronise(self, _handle):
         """Wait for the GPU; on a CPU every step is synchronous."""
@@ -59,31 +97,88 @@ class _Session:
         """Mean over the batch."""
         return float(handle.item())
 
+    def weights(self):
+        """What the modules hold now, in canonical layout."""
+        return native.weights(self._layers, self._made)
+
+    def native_layers(self):
+        """Every layer that has a module: its name, its output shape, and the weights it trains."""
+        return [
+            (layer.name, tuple(output.shape[1:]), native.trainable(module))
+            for layer, module, output in zip(self._layers, self._made, self._yielded())
+            if module
+        ]
+
+    def predict(self, inputs):
+        """Logits of a NumPy batch in evaluation mode, never compiled."""
+        with native.evaluating(self._network):
+            return self._forward(self._network)(self._placed_inputs(inputs)).cpu().numpy()
+
+    def _yielded(self):
+        """What each module yields for one sample of zeros."""
+        zeros = self._placed_inputs(numpy.zeros((1,) + tuple(self._layers[0].input_shape), numpy.float32))
+        with native.evaluating(self._network), native.watching(self._made) as yielded:
+            self._forward(self._network)(zeros)
+        return yielded
+
     def facts(self):
-        """Threads are those of the intra-op pool."""
-        return {
+        """Threads are those of the intra-op pool; the precision is that of a weight and of what its layer yields."""
+        weighted = [output for layer, output in zip(self._layers, self._yielded()) if layer.parameters]
+        dtypes = [next(self._network.parameters()).dtype, weighted[0].dtype]
+        facts = {
             "framework_version": torch.__version__,
             "layout": "channels_last" if self._channels_last else "channels_first",
-            "precision": "float32",
+            "precision": precision_fact(*[str(dtype).replace("torch.", "") for dtype in dtypes]),
+            "tf32": torch.backends.cuda.matmul.allow_tf32 or torch.backends.cudnn.allow_tf32,
             "threads": torch.get_num_threads(),
             "device": str(self._device),
-            "execution": "eager",
+            "execution": "torch.compile" if self._compiled else "eager",
             "optimizer_form": _form(self._optimizer),
             "libraries": [name for name in ("mkldnn", "mkl", "openmp") if getattr(torch.backends, name).is_available()],
         }
+        return dict(facts, graph_breaks=_graph_breaks()) if self._compiled else facts
 
     def peak_device_bytes(self):
         """Highest sum of the tensors on the GPU."""
         return torch.cuda.max_memory_allocated() if self._device.type == "cuda" else None
 
 
-def _training_step(network, optimizer):
+def _channels_last(workload, device, precision):
+    layout = one_of(workload.options, "layout", LAYOUTS)
+    known = hasattr(torch, "channels_last")
+    if layout == "channels_last" and not known:
+        raise Unsupported("PyTorch before 1.5 knows one memory format for modules: channels_first")
+    # Tensor cores take channels last; float32 on a GPU runs faster channels first.
+    fast = known and (device.type == "cpu" or precision != "fp32")
+    return fast if layout == "auto" else layout == "channels_last"
+
+
+def _compile(network):
+    """Compile the network with Inductor, which writes C++ (Triton on a GPU) and calls a compiler for it."""
+    if not hasattr(torch, "compile"):
+        raise Unsupported("torch.compile needs PyTorch 2.0 or newer; here is %s" % torch.__version__)
+    if not any(shutil.which(name) for name in (os.environ.get("CXX"), "g++", "clang++") if name):
+        raise Unsupported("torch.compile needs a C++ compiler, and there is none here: install g++")
+    # Fresh for each process, so that a repeat never finds what another one compiled; and the default folder is named
+    # after the user, who in a container may have no name.
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", tempfile.mkdtemp(prefix="torchinductor-"))
+    return torch.compile(network)
+
+
+def _graph_breaks():
+    """How often the compiler had to hand back to Python, by its own count."""
+    from torch._dynamo.utils import counters
+
+    return sum(counters["graph_break"].values())
+
+
+def _training_step(forward, optimizer):
     loss_of = torch.nn.CrossEntropyLoss()
 
     def step(batch):
         inputs, labels = batch
         optimizer.zero_grad()
-        loss = loss_of(network(inputs), labels)
+        loss = loss_of(forward(inputs), labels)
         loss.backward()
         optimizer.step()
         return loss
@@ -91,39 +186,18 @@ def _training_step(network, optimizer):
     return step
 
 
-def _inference_step(network):
+def _inference_step(forward):
     # `inference_mode` came with PyTorch 1.9; what was there before saves less bookkeeping.
     without_gradients = getattr(torch, "inference_mode", torch.no_grad)
 
     @without_gradients()
     def step(batch):
-        return network(batch[0])
+        return forward(batch[0])
 
     return step
 
 
-_LAYERS = {
-    "conv2d": lambda layer: torch.nn.Conv2d(layer.input_shape[0], layer.settings["filters"], layer.settings["kernel"]),
-    "dense": lambda layer: torch.nn.Linear(layer.input_shape[0], layer.settings["units"]),
-    "average_pool": lambda layer: torch.nn.AvgPool2d(layer.settings["size"]),
-    "flatten": lambda _layer: torch.nn.Flatten(),
-    "relu": lambda _layer: torch.nn.ReLU(),
-    "dropout": lambda layer: torch.nn.Dropout(layer.settings["rate"]),
-}
-
-
-def _set_weights(network, workload):
-    weights = workload.weights()
-    with torch.no_grad():
-        for layer, module in zip(workload.layers, network):
-            if layer.parameters:
-                weight, bias = (torch.from_numpy(weights[parameter.name]) for parameter in layer.parameters)
-                module.weight.copy_(weight.permute(3, 2, 0, 1) if weight.dim() == 4 else weight.t())
-                module.bias.copy_(bias)
-
-
 def _optimizer(parameters, settings):
-    parameters = list(parameters)
     rate = settings["learning_rate"]
     if settings["name"] == "adam":
         betas = (settings["beta_1"], settings["beta_2"])

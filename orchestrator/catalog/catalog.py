@@ -10,7 +10,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from orchestrator.catalog.model import Entry, Option, Release
-from orchestrator.domain import Environment, Framework
+from orchestrator.domain import Environment, Framework, Options
 
 
 class UnsupportedError(Exception):
@@ -44,6 +44,18 @@ class Catalog:
         """Options of a framework or flavour by name; none where it is unknown."""
         entry = self.entry(name)
         return entry.options if entry else {}
+
+    def option_packages(self, framework: Framework, options: Options) -> tuple[str, ...]:
+        """Debian packages that options need where they are off their defaults; none for the user's own image."""
+        if framework.image or framework.dockerfile:
+            return ()
+        known = self.options(framework.name)
+        return tuple(
+            package
+            for name, value in options
+            if name in known and value != known[name].default
+            for package in known[name].system_packages
+        )
 
     def release(self, framework: Framework) -> Release:
         """The range that holds a framework's version, its front-end's where it runs on a backend.

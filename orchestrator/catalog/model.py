@@ -29,6 +29,8 @@ class Option(_Strict):
     values: tuple[OptionValue, ...]
     default: OptionValue
     help: str
+    system_packages: tuple[str, ...] = ()
+    """Debian packages that an image holds where one of its cells asks for another value than the default."""
 
 
 class Gpu(_Strict):

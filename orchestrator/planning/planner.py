@@ -47,12 +47,22 @@ def plan(
     return Plan(
         name=matrix.name,
         seed=matrix.seed,
-        images=tuple(draft.images[name] for name in used),
+        images=tuple(_equipped([draft.images[name] for name in used], cells, catalog)),
         cells=tuple(cells),
         skips=tuple(skips),
         warnings=(*draft.warnings(), *warnings),
         models=tuple(own for name in dict.fromkeys(cell.workload.model for cell in cells) if (own := models[name].own)),
     )
+
+
+def _equipped(images: Sequence[ImageSpec], cells: Sequence[Cell], catalog: Catalog) -> Iterator[ImageSpec]:
+    """Images with what the options of their cells need on top: nobody else has to fetch or carry it."""
+    needed: dict[str, dict[str, None]] = {image.name: {} for image in images}
+    for cell in cells:
+        needed[cell.image] |= dict.fromkeys(catalog.option_packages(cell.framework, cell.options))
+    for image in images:
+        packages = tuple(dict.fromkeys((*image.environment.system_packages, *needed[image.name])))
+        yield replace(image, environment=replace(image.environment, system_packages=packages))
 
 
 def _nothing(matrix: Matrix, skips: Sequence[Skip]) -> str:

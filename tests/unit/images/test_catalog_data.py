@@ -31,6 +31,8 @@ def dockerfile(framework: Framework, gpus: int) -> str:
         ("tensorflow", "1.8.0", 0, "tensorflow>=1.8.0,"),
         ("torch", "2.13.0", 0, "torch>=2.13.0,"),
         ("torch", "2.13.0", 4, "torch>=2.13.0,"),
+        ("jax", "0.12.0.1", 0, "jax>=0.12.0.1,"),
+        ("jax", "0.12.0.1", 1, "jax[cuda12]>=0.12.0.1,"),
     ],
 )
 def test_a_release_is_installed_from_the_distribution_of_its_system(

@@ -49,6 +49,23 @@ def test_systems_of_one_class_share_an_image(plan: Any) -> None:
     assert len(found.cells) == 5
 
 
+def test_an_image_holds_what_an_option_needs_only_where_a_cell_asks_for_it(plan: Any) -> None:
+    torch = "frameworks: [torch==2.13.0, mxnet==1.9.1]\nsystems: {cpu: {}, 1_gpu: {gpus: 1}}\n"
+
+    without = plan(torch)
+    asked = plan(torch + "options: {torch: {layout: [first, last]}}\nexclude: [{system: 1_gpu, layout: last}]")
+
+    held = [("g++" in image.environment.system_packages, image.name) for image in (*without.images, *asked.images)]
+    assert [name for has, name in held if has] == ["bench/torch:2.13.0-cpu"]
+    assert len(held) == 8
+
+
+def test_an_image_of_the_users_own_is_asked_for_nothing_by_an_option(plan: Any) -> None:
+    found = plan("frameworks: [{name: torch, image: own/torch}]\noptions: {torch: {layout: [last]}}")
+
+    assert found.images[0].environment.system_packages == ()
+
+
 def test_ids_show_python_packages_and_backend_that_are_off_their_default(plan: Any) -> None:
     found = plan(
         "frameworks: [{name: torch, version: 2.13.0, python: ['3.11', '3.12'], packages: {numpy: [2.2.0, 2.3.0]}},"

@@ -1,0 +1,153 @@
+"""Flax layers (its NNX interface) for the vocabulary, and where their weights lie; images are channels last."""
+
+import jax
+from flax import nnx
+from jax import numpy as jnp
+
+from benchmarks.weights import channel_first_rows, channels_last_rows
+
+
+class Lstm(nnx.Module):
+    """An LSTM over (batch, time, features): flax's cell with one product for all gates, in its scan."""
+
+    def __init__(self, features, units, sequences, dtypes, rngs):
+        cell = nnx.OptimizedLSTMCell(features, units, recurrent_kernel_init=_ZEROS, rngs=rngs, **dtypes)
+        self.loop = nnx.RNN(cell, return_carry=True)
+        self.units, self.sequences, self.dtype = units, sequences, dtypes["dtype"]
+
+    def __call__(self, inputs):
+        """Yield every output, or the last one."""
+        zeros = jnp.zeros((inputs.shape[0], self.units), self.dtype)
+        (_, hidden), outputs = self.loop(inputs, initial_carry=(zeros, zeros))
+        return outputs if self.sequences else hidden
+
+
+class Network(nnx.Module):
+    """A recorded model: one attribute for each layer that has weights or a state, and functions for the rest.
+
+    Its Python runs only while JAX traces it.
+    """
+
+    def __init__(self, layers, weights_dtype, compute_dtype, seed):
+        dtypes = {"dtype": compute_dtype, "param_dtype": weights_dtype}
+        rngs = nnx.Rngs(seed)
+        walk = []
+        for layer in layers:
+            function = _FUNCTIONS[layer.kind](layer.settings) if layer.kind in _FUNCTIONS else None
+            if function is None:
+                setattr(self, layer.name, _MODULES[layer.kind](layer, dtypes, rngs))
+            walk.append((layer.name, function, layer.inputs))
+        self.walk = tuple(walk)
+
+    def __call__(self, inputs):
+        """Logits of a batch."""
+        return self.values(inputs)[-1]
+
+    def values(self, inputs):
+        """What each layer yields, in recorded order."""
+        values = [inputs]
+        for name, function, taken in self.walk:
+            values.append((function or getattr(self, name))(*[values[position] for position in taken]))
+        return values[1:]
+
+
+# The harness sets the weights, so nothing is drawn; and what flax draws for a recurrent matrix has no bfloat16.
+_ZEROS = nnx.initializers.zeros_init()
+
+
+def _conv2d(layer, dtypes, rngs):
+    settings = layer.settings
+    top, bottom, left, right = settings["pads"]
+    return nnx.Conv(
+        layer.input_shape[0], settings["filters"], (settings["kernel"],) * 2, strides=settings["stride"],
+        padding=[(top, bottom), (left, right)], use_bias=settings["bias"], kernel_init=_ZEROS, rngs=rngs, **dtypes
+    )  # fmt: skip
+
+
+def _dense(layer, dtypes, rngs):
+    return nnx.Linear(layer.input_shape[0], layer.settings["units"], kernel_init=_ZEROS, rngs=rngs, **dtypes)
+
+
+def _batch_norm(layer, dtypes, rngs):
+    rule = {"momentum": layer.settings["momentum"], "epsilon": layer.settings["epsilon"]}
+    return nnx.BatchNorm(layer.input_shape[0], rngs=rngs, **rule, **dtypes)
+
+
+def _lstm(layer, dtypes, rngs):
+    return Lstm(layer.input_shape[1], layer.settings["units"], layer.settings["sequences"], dtypes, rngs)
+
+
+_MODULES = {
+    "conv2d": _conv2d,
+    "dense": _dense,
+    "batch_norm": _batch_norm,
+    "lstm": _lstm,
+    "dropout": lambda layer, _dtypes, rngs: nnx.Dropout(layer.settings["rate"], rngs=rngs),
+}
+
+_FUNCTIONS = {
+    "max_pool": lambda settings: lambda x: nnx.max_pool(x, (settings["size"],) * 2, (settings["stride"],) * 2),
+    "average_pool": lambda settings: lambda x: nnx.avg_pool(x, (settings["size"],) * 2, (settings["size"],) * 2),
+    "global_average_pool": lambda _settings: lambda x: x.mean(axis=(1, 2)),
+    "add": lambda _settings: lambda a, b: a + b,
+    "flatten": lambda _settings: lambda x: x.reshape(x.shape[0], -1),
+    "relu": lambda _settings: nnx.relu,
+}
+
+
+# The variables of each kind, in canonical order.
+_VARIABLES = {
+    "conv2d": lambda module: (module.kernel, module.bias),
+    "dense": lambda module: (module.kernel, module.bias),
+    "batch_norm": lambda module: (module.scale, module.bias),
+    "lstm": lambda module: (
+        module.loop.cell.dense_i.kernel,
+        module.loop.cell.dense_h.kernel,
+        module.loop.cell.dense_h.bias,
+    ),
+}
+
+
+def _variables(layers, network):
+    """Yield each parameter's name, its variable, and the image that a flatten took before a dense weight, else None."""
+    for layer in layers:
+        if layer.parameters:
+            held = _VARIABLES[layer.kind](getattr(network, layer.name))
+            for number, (parameter, variable) in enumerate(zip(layer.parameters, held)):
+                yield parameter.name, variable, None if number else layer.settings.get("flattened")
+
+
+def set_weights(layers, network, weights):
+    """Set canonical arrays into the variables, in their data type."""
+    for name, variable, flattened in _variables(layers, network):
+        array = channels_last_rows(weights[name], flattened)
+        variable.set_value(jnp.asarray(array, variable.get_value().dtype))
+
+
+def weights(layers, network):
+    """What the variables hold as canonical float32 arrays, by parameter name."""
+    return {
+        name: channel_first_rows(jax.device_get(variable.get_value()).astype("float32"), flattened)
+        for name, variable, flattened in _variables(layers, network)
+    }
+
+
+def trainable(layer, network):
+    """How many weights the module of a layer trains."""
+    state = nnx.state(getattr(network, layer.name), nnx.Param) if hasattr(network, layer.name) else ()
+    return sum(leaf.size for leaf in jax.tree.leaves(state))
+
+
+def native_inputs(inputs):
+    """A NumPy batch of canonical images, channels last; any other batch as it is."""
+    return inputs.transpose(0, 2, 3, 1) if inputs.ndim == 4 else inputs
+
+
+def native_shape(shape):
+    """An image's canonical shape, channels last; any other as it is."""
+    return tuple(shape[1:]) + tuple(shape[:1]) if len(shape) == 3 else tuple(shape)
+
+
+def canonical_shape(shape):
+    """The way back."""
+    return tuple(shape[-1:]) + tuple(shape[:-1]) if len(shape) == 3 else tuple(shape)

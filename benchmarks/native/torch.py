@@ -1,0 +1,152 @@
+"""PyTorch's layers for the vocabulary, and where their weights lie."""
+
+import contextlib
+import operator
+
+import torch
+
+from benchmarks import graph
+from benchmarks.errors import Unsupported
+
+
+class Lstm(torch.nn.LSTM):
+    """`torch.nn.LSTM` that yields its outputs alone: all of them, or the last; its second bias is zero and frozen."""
+
+    def __init__(self, features, units, sequences):
+        super().__init__(features, units, batch_first=True)
+        self.sequences = sequences
+        with torch.no_grad():
+            self.bias_hh_l0.zero_()
+        self.bias_hh_l0.requires_grad_(False)
+
+    def forward(self, inputs):
+        """Map (batch, time, features) to (batch, time, units) or (batch, units)."""
+        outputs, (hidden, _) = super().forward(inputs)
+        return outputs if self.sequences else hidden[-1]
+
+
+def _conv2d(layer):
+    settings = layer.settings
+    top, bottom, left, right = settings["pads"]
+    symmetric = top == bottom and left == right
+    convolution = torch.nn.Conv2d(
+        layer.input_shape[0], settings["filters"], settings["kernel"], stride=settings["stride"],
+        padding=(top, left) if symmetric else 0, bias=settings["bias"],
+    )  # fmt: skip
+    return (
+        convolution if symmetric else torch.nn.Sequential(torch.nn.ZeroPad2d((left, right, top, bottom)), convolution)
+    )
+
+
+def _batch_norm(layer):
+    # PyTorch's momentum is the share of the new value.
+    kind = torch.nn.BatchNorm2d if len(layer.input_shape) == 3 else torch.nn.BatchNorm1d
+    return kind(layer.input_shape[0], eps=layer.settings["epsilon"], momentum=1 - layer.settings["momentum"])
+
+
+_LAYERS = {
+    "conv2d": _conv2d,
+    "dense": lambda layer: torch.nn.Linear(layer.input_shape[0], layer.settings["units"]),
+    "max_pool": lambda layer: torch.nn.MaxPool2d(layer.settings["size"], layer.settings["stride"]),
+    "average_pool": lambda layer: torch.nn.AvgPool2d(layer.settings["size"]),
+    "global_average_pool": lambda _layer: torch.nn.Sequential(torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten()),
+    "batch_norm": _batch_norm,
+    "add": lambda _layer: None,
+    "lstm": lambda layer: Lstm(layer.input_shape[1], layer.settings["units"], layer.settings["sequences"]),
+    "flatten": lambda _layer: torch.nn.Flatten(),
+    "relu": lambda _layer: torch.nn.ReLU(),
+    "dropout": lambda layer: torch.nn.Dropout(layer.settings["rate"]),
+}
+
+
+def modules(layers):
+    """Make one module for each layer; None where an operator does."""
+    return [_LAYERS[layer.kind](layer) for layer in layers]
+
+
+def network(layers, made):
+    """Put modules together: a Sequential, or for a model with branches a module whose `forward` is straight code."""
+    if graph.is_stack(layers):
+        return torch.nn.Sequential(*made)
+    if not hasattr(torch, "fx"):
+        raise Unsupported("models with branches need torch.fx, which came with PyTorch 1.8")
+    drawn = torch.fx.Graph()
+    values = [drawn.placeholder("inputs")]
+    for layer, module in zip(layers, made):
+        taken = tuple(values[position] for position in layer.inputs)
+        values.append(drawn.call_module(layer.name, taken) if module else drawn.call_function(operator.add, taken))
+    drawn.output(values[-1])
+    return torch.fx.GraphModule({layer.name: module for layer, module in zip(layers, made) if module}, drawn)
+
+
+# For each parameter in canonical order: its attribute, and its axes as the canonical ones are numbered.
+_TENSORS = {
+    "conv2d": (("weight", (3, 2, 0, 1)), ("bias", (0,))),
+    "dense": (("weight", (1, 0)), ("bias", (0,))),
+    "batch_norm": (("weight", (0,)), ("bias", (0,))),
+    "lstm": (("weight_ih_l0", (1, 0)), ("weight_hh_l0", (1, 0)), ("bias_ih_l0", (0,))),
+}
+
+
+def _tensors(layers, made):
+    """Yield each parameter's name, its native tensor and its axes."""
+    for layer, module in zip(layers, made):
+        if layer.parameters:
+            owner = module[-1] if isinstance(module, torch.nn.Sequential) else module
+            for parameter, (attribute, axes) in zip(layer.parameters, _TENSORS[layer.kind]):
+                yield parameter.name, getattr(owner, attribute), axes
+
+
+def set_weights(layers, made, weights):
+    """Copy canonical arrays into the native tensors."""
+    with torch.no_grad():
+        for name, tensor, axes in _tensors(layers, made):
+            tensor.copy_(torch.from_numpy(weights[name]).permute(*axes))
+
+
+def weights(layers, made):
+    """Copy what the native tensors hold into canonical float32 arrays, by parameter name."""
+    return {
+        name: tensor.detach().float().cpu().permute(*_inverse(axes)).contiguous().numpy().copy()
+        for name, tensor, axes in _tensors(layers, made)
+    }
+
+
+def _inverse(axes):
+    return tuple(axes.index(axis) for axis in range(len(axes)))
+
+
+def trainable(module):
+    """How many logical weights a module trains; the second bias of an LSTM is frozen."""
+    return sum(parameter.numel() for parameter in module.parameters() if parameter.requires_grad)
+
+
+@contextlib.contextmanager
+def evaluating(whole):
+    """Run what stands inside in evaluation mode and without gradients; afterwards all is as it was."""
+    training = whole.training
+    whole.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        whole.train(training)
+
+
+@contextlib.contextmanager
+def watching(made):
+    """Collect what each module yields inside: a list in the order of the modules, None where there is none."""
+    yielded = [None] * len(made)
+
+    def keep(number):
+        def hook(_module, _inputs, output):
+            yielded[number] = output
+
+        return hook
+
+    hooks = [module.register_forward_hook(keep(number)) for number, module in enumerate(made) if module]
+    try:
+        yield yielded
+    finally:
+        for hook in hooks:
+            hook.remove()
