@@ -3,7 +3,9 @@
 import mxnet as mx
 from mxnet import autograd, gluon
 
+from benchmarks import graph
 from benchmarks.counting import size
+from benchmarks.errors import Unsupported
 
 OPTIONS = {"hybridize": True}
 
@@ -20,18 +22,21 @@ class _Session:
         mx.random.seed(workload.seed)
         self._context = mx.gpu(0) if workload.one_device() else mx.cpu()
         self._hybrid = workload.options["hybridize"]
-        network = gluon.nn.HybridSequential()
-        for layer in workload.layers:
-            network.add(_LAYERS[layer.kind](layer))
+        self._layers = workload.layers
+        self._blocks = [_LAYERS[layer.kind](layer) for layer in workload.layers]
+        network = _network(workload.layers, self._blocks)
         network.initialize(ctx=self._context)
-        _set_weights(network, workload)
+        _set_weights(workload, self._blocks)
         if self._hybrid:
             network.hybridize(static_alloc=True, static_shape=True)
+            # The network's own graph holds all of it; what `_walk` runs must not make others beside it.
+            for block in self._blocks:
+                block.hybridize(False)
         self.batches = [
             (mx.nd.array(inputs, self._context), mx.nd.array(labels, self._context, dtype="int32"))
             for inputs, labels in workload.batches()
         ]
-        self.parameters = sum(size(parameter.shape) for parameter in network.collect_params().values())
+        self.parameters = _count(network)
         self.step = self._training_step(network, workload) if workload.training else _inference_step(network)
         mx.nd.waitall()
 
@@ -68,6 +73,36 @@ class _Session:
         """Mean over the batch: Gluon's loss is one value per sample, and the Trainer divides by their number."""
         return float(handle.asnumpy().astype("float64").mean())
 
+    def weights(self):
+        """Copy them to the host and into canonical layout."""
+        return {
+            parameter.name: _turned(native.data().asnumpy(), (2, 3, 1, 0))
+            for layer, block in zip(self._layers, self._blocks)
+            for parameter, native in zip(layer.parameters, _parameters(layer, block))
+        }
+
+    def native_layers(self):
+        """Shapes are those that the blocks yield for a sample of zeros."""
+        yielded = self._walk(mx.nd.zeros((1,) + self._layers[0].input_shape, self._context))
+        return [
+            (layer.name, value.shape[1:], _count(block))
+            for layer, block, value in zip(self._layers, self._blocks, yielded)
+        ]
+
+    def predict(self, inputs):
+        """Walk the blocks one by one, which leaves what the training step has compiled and allocated as it is."""
+        for value in self._walk(mx.nd.array(inputs, self._context)):
+            logits = value
+        return logits.asnumpy()
+
+    def _walk(self, inputs):
+        """Yield what each block yields, in evaluation mode."""
+        walk, count = graph.places(self._layers)
+        values = [inputs] + [None] * (count - 1)
+        for block, (taken, given) in zip(self._blocks, walk):
+            values[given] = block(*[values[place] for place in taken])
+            yield values[given]
+
     def facts(self):
         """Threads are OpenMP's, as the library that MXNet itself is linked to tells them."""
         return {
@@ -92,25 +127,124 @@ def _inference_step(network):
     return step
 
 
+def _network(layers, blocks):
+    if not graph.is_stack(layers):
+        return _Graph(layers, blocks)
+    network = gluon.nn.HybridSequential()
+    for block in blocks:
+        network.add(block)
+    return network
+
+
+class _Graph(gluon.HybridBlock):
+    """Blocks that take values from any block before them."""
+
+    def __init__(self, layers, blocks):
+        super().__init__()
+        for block in blocks:
+            self.register_child(block)
+        walk, self._count = graph.places(layers)
+        self._walk = list(zip(blocks, walk))
+
+    def hybrid_forward(self, _, x):
+        """Run the blocks in their order."""
+        values = [x] + [None] * (self._count - 1)
+        for block, (taken, given) in self._walk:
+            values[given] = block(*[values[place] for place in taken])
+        return values[given]
+
+
+class _Add(gluon.HybridBlock):
+    def hybrid_forward(self, F, a, b):
+        """Add values of one shape."""
+        return F.elemwise_add(a, b)
+
+
+class _Lstm(gluon.HybridBlock):
+    """MXNet's fused LSTM, which takes time first; the bias that it adds to the recurrent product stays at zero."""
+
+    def __init__(self, layer):
+        super().__init__()
+        if not hasattr(gluon.rnn.LSTM, "hybrid_forward"):
+            raise Unsupported("the fused LSTM of MXNet %s does not train on a CPU; MXNet 1.4 does" % mx.__version__)
+        self._sequences = layer.settings["sequences"]
+        self.fused = gluon.rnn.LSTM(layer.settings["units"], input_size=layer.input_shape[1])
+        self.fused.l0_h2h_bias.grad_req = "null"
+
+    def hybrid_forward(self, F, x):
+        """Run over (batch, time, features)."""
+        outputs = self.fused(F.swapaxes(x, 0, 1))
+        return F.swapaxes(outputs, 0, 1) if self._sequences else F.SequenceLast(outputs)
+
+
+def _conv2d(layer):
+    settings = layer.settings
+    top, bottom, left, right = settings["pads"]
+    symmetric = top == bottom and left == right
+    convolution = gluon.nn.Conv2D(
+        settings["filters"],
+        settings["kernel"],
+        strides=settings["stride"],
+        padding=(top, left) if symmetric else (0, 0),
+        use_bias=settings["bias"],
+        in_channels=layer.input_shape[0],
+    )
+    if symmetric:
+        return convolution
+    widths = (0, 0, 0, 0) + settings["pads"]
+    padding = gluon.nn.HybridLambda(lambda F, x: F.pad(x, mode="constant", pad_width=widths, constant_value=0))
+    return _sequence(padding, convolution)
+
+
+def _sequence(*blocks):
+    sequence = gluon.nn.HybridSequential()
+    for block in blocks:
+        sequence.add(block)
+    return sequence
+
+
 _LAYERS = {
-    "conv2d": lambda layer: gluon.nn.Conv2D(
-        layer.settings["filters"], layer.settings["kernel"], in_channels=layer.input_shape[0]
-    ),
+    "conv2d": _conv2d,
     "dense": lambda layer: gluon.nn.Dense(layer.settings["units"], in_units=layer.input_shape[0]),
+    "lstm": _Lstm,
+    "batch_norm": lambda layer: gluon.nn.BatchNorm(
+        momentum=layer.settings["momentum"], epsilon=layer.settings["epsilon"], in_channels=layer.input_shape[0]
+    ),
+    "max_pool": lambda layer: gluon.nn.MaxPool2D(layer.settings["size"], layer.settings["stride"]),
     "average_pool": lambda layer: gluon.nn.AvgPool2D(layer.settings["size"]),
+    "global_average_pool": lambda _layer: _sequence(gluon.nn.GlobalAvgPool2D(), gluon.nn.Flatten()),
+    "add": lambda _layer: _Add(),
     "flatten": lambda _layer: gluon.nn.Flatten(),
     "relu": lambda _layer: gluon.nn.Activation("relu"),
     "dropout": lambda layer: gluon.nn.Dropout(layer.settings["rate"]),
 }
 
 
-def _set_weights(network, workload):
+def _parameters(layer, block):
+    """Gluon's parameters in the order of the layer's own."""
+    if layer.kind == "lstm":
+        return [block.fused.l0_i2h_weight, block.fused.l0_h2h_weight, block.fused.l0_i2h_bias]
+    if layer.kind == "batch_norm":
+        return [block.gamma, block.beta]
+    holder = block[-1] if isinstance(block, gluon.nn.HybridSequential) else block
+    return [holder.weight, holder.bias][: len(layer.parameters)]
+
+
+def _set_weights(workload, blocks):
     weights = workload.weights()
-    for layer, block in zip(workload.layers, network):
-        if layer.parameters:
-            weight, bias = (weights[parameter.name] for parameter in layer.parameters)
-            block.weight.set_data(mx.nd.array(weight.transpose(3, 2, 0, 1) if weight.ndim == 4 else weight.T))
-            block.bias.set_data(mx.nd.array(bias))
+    for layer, block in zip(workload.layers, blocks):
+        for parameter, native in zip(layer.parameters, _parameters(layer, block)):
+            native.set_data(mx.nd.array(_turned(weights[parameter.name], (3, 2, 0, 1))))
+
+
+def _turned(array, axes):
+    """Turn a weight into MXNet's layout, or back: a convolution's by `axes`, while a matrix is transposed."""
+    return array.transpose(axes) if array.ndim == 4 else array.T
+
+
+def _count(block):
+    """Logical trainable parameters: what MXNet updates."""
+    return sum(size(each.shape) for each in block.collect_params().values() if each.grad_req != "null")
 
 
 def _optimizer(settings):
