@@ -36,7 +36,7 @@ def _flag(value):
 
 
 def _mode(value):
-    return None if value in ("train", "infer") else "must be 'train' or 'infer'"
+    return None if value in ("train", "infer", "parity") else "must be 'train', 'infer' or 'parity'"
 
 
 def _options(value):

@@ -8,25 +8,9 @@ import os
 import sys
 import time
 
-from benchmarks import MEASUREMENT_VERSION, conditions, contract, counting, evaluation, measure, telemetry
-from benchmarks.errors import BadRequest, DeviceOutOfMemory, Diverged, Failure, ImportFailed
-from benchmarks.workload import Workload, exists, model_module
-
-THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-)
-_DEVICE_MEMORY = (
-    "out of memory",
-    "OOM when allocating",
-    "ResourceExhausted",
-    "cudaMalloc failed",
-    "ALLOC_FAILED",
-    "CUDA_ERROR_OUT_OF_MEMORY",
-)
+from benchmarks import MEASUREMENT_VERSION, conditions, contract, counting, evaluation, measure, process, telemetry
+from benchmarks.errors import Diverged, Failure
+from benchmarks.workload import Workload, model_module
 
 
 def execute(request, enter):
@@ -35,16 +19,16 @@ def execute(request, enter):
     Raises a `Failure` whose class carries the exit code.
     """
     started_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    _prepare_process(request)
+    process.prepare(request)
     # Before a framework is imported, which may bind this thread to one of the CPUs.
     sampler = conditions.Sampler() if request.telemetry else conditions.Unsampled()
     model = model_module(request.model, request.model_file)
-    builder, import_s = _import_builder(request.builder, enter)
+    builder, import_s = process.import_builder(request.builder, enter)
 
     begin = time.perf_counter()
     enter("build")
     workload = Workload(request, model, builder.OPTIONS)
-    try:
+    with process.device_memory(request):
         session = builder.start(workload)
         _check_parameters(session, workload)
         build_s = time.perf_counter() - begin - workload.data_s
@@ -54,12 +38,7 @@ def execute(request, enter):
         sampler.close()
         _check_logits(taken.logits, workload)
         peak_device_bytes = session.peak_device_bytes()
-    except Exception as error:
-        if request.gpus and _is_device_memory(error):
-            message = "the device ran out of memory at batch size %d" % request.batch_size
-            raise DeviceOutOfMemory(message) from error
-        raise
-    facts = dict(_facts(request, workload), **session.facts())
+    facts = dict(process.facts(request, workload), **session.facts())
     return {
         "schema": contract.SCHEMA,
         "measurement_version": MEASUREMENT_VERSION,
@@ -83,34 +62,6 @@ def execute(request, enter):
     }
 
 
-def _prepare_process(request):
-    """Pin the process and set its thread variables: both only count before NumPy and the framework are imported."""
-    if request.cpuset:
-        try:
-            os.sched_setaffinity(0, request.cpuset)
-        except OSError as error:
-            raise BadRequest("cannot run on CPUs %s: %s" % (request.cpuset, error.strerror)) from None
-    if request.threads:
-        for name in THREAD_VARIABLES:
-            os.environ[name] = str(request.threads)
-    # The workloads are float32; without this, NVIDIA's libraries may round their products to TF32.
-    os.environ["NVIDIA_TF32_OVERRIDE"] = "0"
-
-
-def _import_builder(name, enter):
-    """Import a builder and with it its framework; return the module and the seconds it took."""
-    if not exists("frameworks", name):
-        raise BadRequest("there is no framework builder '%s' in this image" % name)
-    begin = time.perf_counter()
-    enter("import")
-    try:
-        builder = __import__("benchmarks.frameworks." + name, fromlist=["start"])
-    except Exception as error:
-        # Whatever a framework raises while it is imported, it is the environment that is wrong.
-        raise ImportFailed("%s cannot be imported: %s" % (name, describe(error))) from error
-    return builder, time.perf_counter() - begin
-
-
 def _check_parameters(session, workload):
     expected = counting.parameters(workload.layers)
     if session.parameters not in (None, expected):
@@ -131,43 +82,24 @@ def _check_logits(logits, workload):
         raise Diverged("the last logits are not all finite: what diverged is no measurement")
 
 
-def _is_device_memory(error):
-    """Frameworks share no class for it, and old ones have none at all: the message tells."""
-    text = "%s: %s" % (type(error).__name__, error)
-    return any(sign in text for sign in _DEVICE_MEMORY)
-
-
-def _facts(request, workload):
-    return dict(
-        telemetry.machine(),
-        python=telemetry.python_version(),
-        versions=telemetry.versions(sys.path),
-        builder=request.builder,
-        gpus=telemetry.gpus() if request.gpus else [],
-        options=workload.options,
-        variables={name: os.environ.get(name) for name in request.variables},
-        model_sha256=workload.model_sha256,
-        optimizer=workload.optimizer,
-        threads_asked=request.threads,
-        data=dict(
-            workload.data.facts(), batches=workload.batch_count, samples=workload.batch_count * workload.batch_size
-        ),
-    )
-
-
-def describe(error):
-    """An exception as one line: its type and the first line of its message."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return "%s: %s" % (type(error).__name__, lines[0][:300]) if lines else type(error).__name__
-
-
 def harness(folder):
     """Answer `request.json` in a folder with `result.json`, telling in `phase` how far it is."""
     request = contract.read_request(folder)
-    result = execute(request, lambda phase: contract.write_atomically(folder, "phase", phase + "\n"))
+
+    def enter(phase):
+        contract.write_atomically(folder, "phase", phase + "\n")
+
+    if request.mode == "parity":
+        from benchmarks import parity
+
+        result = parity.check(request, enter)
+        said = "checked %s: %d tensors" % (request.cell, len(result["gradients"]))
+    else:
+        result = execute(request, enter)
+        steps = sum(block["steps"] for block in result["blocks"])
+        said = "measured %s: %d blocks, %d steps" % (request.cell, len(result["blocks"]), steps)
     contract.write_atomically(folder, "result.json", contract.result_text(result))
-    steps = sum(block["steps"] for block in result["blocks"])
-    print("measured %s: %d blocks, %d steps" % (request.cell, len(result["blocks"]), steps))
+    print(said)
 
 
 def main(arguments):
@@ -182,7 +114,7 @@ def main(arguments):
     except Failure as failure:
         return _say(failure, str(failure), failure.exit_code)
     except Exception as error:
-        return _say(error, describe(error), 1)
+        return _say(error, process.describe(error), 1)
     return 0
 
 

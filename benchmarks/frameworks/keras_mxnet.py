@@ -27,9 +27,11 @@ class _Session:
         mx.random.seed(workload.seed)
         self._context = "gpu(0)" if workload.one_device() else "cpu"
         backend.set_image_data_format("channels_first")
-        network = _network(workload)
+        self._layers = workload.layers
+        network, self._native = _network(workload)
+        self._network = network
         network.compile(optimizer=_optimizer(workload.optimizer), loss=_loss, context=[self._context])
-        self.parameters = network.count_params()
+        self.parameters = _count(network)
         if workload.training:
             self.batches = [(inputs, labels.reshape(-1, 1)) for inputs, labels in workload.batches()]
             self.step = lambda batch: network.train_on_batch(*batch)
@@ -52,6 +54,24 @@ class _Session:
         """Mean over the batch."""
         return float(handle)
 
+    def weights(self):
+        """Copy them to the host; running values of batch norm come after those that are trained."""
+        held = {}
+        for layer, native in zip(self._layers, self._native):
+            for parameter, value in zip(layer.parameters, native.get_weights()):
+                held[parameter.name] = _turned(value, (2, 3, 1, 0))
+        return held
+
+    def native_layers(self):
+        """Shapes are those that Keras has inferred."""
+        return [
+            (layer.name, native.output_shape[1:], _count(native)) for layer, native in zip(self._layers, self._native)
+        ]
+
+    def predict(self, inputs):
+        """MXNet keeps an executor of its own for prediction, which shares its weights with that for training."""
+        return self._network.predict_on_batch(inputs)
+
     def facts(self):
         """Threads are OpenMP's, as the library that MXNet itself is linked to tells them."""
         return {
@@ -70,29 +90,73 @@ class _Session:
 
 def _network(workload):
     inputs = keras.layers.Input(workload.input_shape)
-    outputs = inputs
-    made = []
+    values = [inputs]
+    natives = []
     for layer in workload.layers:
-        made.append(_LAYERS[layer.kind](layer))
-        outputs = made[-1](outputs)
-    network = keras.models.Model(inputs, outputs)
+        taken = [values[position] for position in layer.inputs]
+        if layer.kind == "conv2d" and not _pads_itself(layer):
+            top, bottom, left, right = layer.settings["pads"]
+            taken = [keras.layers.ZeroPadding2D(((top, bottom), (left, right)))(taken[0])]
+        natives.append(_LAYERS[layer.kind](layer))
+        values.append(natives[-1](taken if len(taken) > 1 else taken[0]))
+    network = keras.models.Model(inputs, values[-1])
     weights = workload.weights()
-    for layer, native in zip(workload.layers, made):
+    for layer, native in zip(workload.layers, natives):
         if layer.parameters:
-            weight, bias = (weights[parameter.name] for parameter in layer.parameters)
-            native.set_weights([weight.transpose(3, 2, 0, 1) if weight.ndim == 4 else weight, bias])
-    return network
+            drawn = [_turned(weights[parameter.name], (3, 2, 0, 1)) for parameter in layer.parameters]
+            native.set_weights(drawn + native.get_weights()[len(drawn) :])
+    return network, natives
+
+
+def _pads_itself(layer):
+    """Whether Keras' own padding is the convolution's: with strides, or on one side more, it pads otherwise."""
+    pads, kernel = layer.settings["pads"], layer.settings["kernel"]
+    return not any(pads) or (layer.settings["stride"] == 1 and pads == (kernel // 2,) * 4)
+
+
+def _conv2d(layer):
+    settings = layer.settings
+    return keras.layers.Conv2D(
+        settings["filters"],
+        settings["kernel"],
+        strides=settings["stride"],
+        padding="same" if any(settings["pads"]) and _pads_itself(layer) else "valid",
+        use_bias=settings["bias"],
+    )
 
 
 _LAYERS = {
-    "conv2d": lambda layer: keras.layers.Conv2D(layer.settings["filters"], layer.settings["kernel"]),
+    "conv2d": _conv2d,
     "dense": lambda layer: keras.layers.Dense(layer.settings["units"]),
+    # Its default for the gates was `hard_sigmoid` then; MXNet has no loop, so the steps are laid out one by one.
+    "lstm": lambda layer: keras.layers.LSTM(
+        layer.settings["units"],
+        recurrent_activation="sigmoid",
+        return_sequences=layer.settings["sequences"],
+        unroll=True,
+    ),
+    "batch_norm": lambda layer: keras.layers.BatchNormalization(
+        axis=1, epsilon=layer.settings["epsilon"], momentum=layer.settings["momentum"]
+    ),
+    "max_pool": lambda layer: keras.layers.MaxPooling2D(layer.settings["size"], layer.settings["stride"]),
     "average_pool": lambda layer: keras.layers.AveragePooling2D(layer.settings["size"]),
+    "global_average_pool": lambda _layer: keras.layers.GlobalAveragePooling2D(),
+    "add": lambda _layer: keras.layers.Add(),
     # Told that its input is channels last, Flatten leaves the order alone, which is channel first here.
     "flatten": lambda _layer: keras.layers.Flatten(data_format="channels_last"),
     "relu": lambda _layer: keras.layers.Activation("relu"),
     "dropout": lambda layer: keras.layers.Dropout(layer.settings["rate"]),
 }
+
+
+def _turned(array, axes):
+    """Turn a weight into Keras-MXNet's layout, or back: a convolution's by `axes`, others lie the same."""
+    return array.transpose(axes) if array.ndim == 4 else array
+
+
+def _count(layers):
+    """Trainable parameters of a layer or a network, as Keras counts them."""
+    return int(sum(backend.count_params(weights) for weights in layers.trainable_weights))
 
 
 def _loss(labels, logits):

@@ -174,7 +174,10 @@ class _Lstm(gluon.HybridBlock):
     def hybrid_forward(self, F, x):
         """Run over (batch, time, features)."""
         outputs = self.fused(F.swapaxes(x, 0, 1))
-        return F.swapaxes(outputs, 0, 1) if self._sequences else F.SequenceLast(outputs)
+        if self._sequences:
+            return F.swapaxes(outputs, 0, 1)
+        # Not SequenceLast: its backward pass corrupts memory on a CPU (seen in MXNet 1.5.1 and 1.9.1).
+        return F.reshape(F.slice_axis(outputs, axis=0, begin=-1, end=None), shape=(-3, 0))
 
 
 def _conv2d(layer):
@@ -222,6 +225,8 @@ _LAYERS = {
 
 def _parameters(layer, block):
     """Gluon's parameters in the order of the layer's own."""
+    if not layer.parameters:
+        return []
     if layer.kind == "lstm":
         return [block.fused.l0_i2h_weight, block.fused.l0_h2h_weight, block.fused.l0_i2h_bias]
     if layer.kind == "batch_norm":

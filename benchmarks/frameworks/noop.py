@@ -1,5 +1,7 @@
 """No framework at all: every step is free, so what is left is what the harness itself costs."""
 
+from benchmarks.errors import Unsupported
+
 OPTIONS = {}
 
 
@@ -29,6 +31,17 @@ class _Session:
     def loss(_handle):
         """Nothing is learned, so nothing is lost."""
         return 0.0
+
+    @staticmethod
+    def weights():
+        """There are none, and so nothing to hold against other frameworks."""
+        raise Unsupported("noop computes nothing: it has no weights and no layers")
+
+    native_layers = weights
+
+    @staticmethod
+    def predict(_inputs):
+        """There are no logits."""
 
     @staticmethod
     def facts():

@@ -23,7 +23,7 @@ def test_container_and_host_know_the_same_fields_with_the_same_defaults() -> Non
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"mode": "fly"}, "bad request: 'mode' must be 'train' or 'infer'"),
+        ({"mode": "fly"}, "bad request: 'mode' must be 'train', 'infer' or 'parity'"),
         ({"batch_size": 0}, "bad request: 'batch_size' must be a whole number of at least 1"),
         ({"batch_size": True}, "bad request: 'batch_size' must be a whole number of at least 1"),
         ({"min_block_s": -1}, "bad request: 'min_block_s' must be a number of seconds"),

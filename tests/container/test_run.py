@@ -82,7 +82,7 @@ def test_a_request_is_answered_with_a_valid_result_and_nothing_is_left_beside_it
 @pytest.mark.parametrize(
     ("changes", "exit_code", "sentence"),
     [
-        ({"mode": "fly"}, 5, "bad request: 'mode' must be 'train' or 'infer'"),
+        ({"mode": "fly"}, 5, "bad request: 'mode' must be 'train', 'infer' or 'parity'"),
         ({"model": "lenett"}, 5, "there is no model 'lenett' in this image"),
         ({"model": "../run"}, 5, "there is no model '../run' in this image"),
         ({"builder": "caffe"}, 5, "there is no framework builder 'caffe' in this image"),

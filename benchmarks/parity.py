@@ -1,0 +1,183 @@
+"""The answer to a request of mode `parity`: what a framework's own layers are, and what they compute.
+
+Nothing is timed. One fixed batch, the weights that the harness draws, dropout off, plain SGD: whatever does the same
+work gets the same numbers, up to rounding. Each session has a process of its own, forked before any framework is
+imported, because some frameworks keep state between two models of one process.
+"""
+
+import json
+import os
+import sys
+import time
+import traceback
+
+from benchmarks import MEASUREMENT_VERSION, contract, counting, errors, optimizers, process
+from benchmarks.errors import Failure
+from benchmarks.workload import Workload, model_module
+
+LEARNING_RATE = 0.01
+STEPS = (1, 3, 10)
+"""The plain descent, and after how many of its steps the loss is told."""
+
+GRADIENT_RATE = 1024.0
+"""A gradient is read as what one step takes from the weights. At this rate, a power of two, the step is so much larger
+than the weights' own rounding that the difference keeps a float32's digits."""
+
+BUCKETS = 1024
+SKETCH_SEED = 20021
+"""Of the count sketch; another seed makes sketches that cannot be compared with earlier ones."""
+
+
+def check(request, enter):
+    """Carry out a request of mode `parity`; the result is a `ParityResult` of the contract as plain values.
+
+    Raises a `Failure` whose class carries the exit code.
+    """
+    started_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    begin = time.perf_counter()
+    process.prepare(request)
+    first = _in_a_process(_first_step, request, enter)
+    descent = _in_a_process(_descent, request, enter)
+    result = {
+        "schema": contract.SCHEMA,
+        "measurement_version": MEASUREMENT_VERSION,
+        "cell": request.cell,
+        "started_at": started_at,
+        "wall_s": time.perf_counter() - begin,
+    }
+    return dict(result, **dict(first, **descent))
+
+
+def _first_step(request, enter):
+    """What the layers are, and the gradients of the first step, in canonical layout."""
+    session, workload = _start(request, enter, GRADIENT_RATE)
+    enter("first_step")
+    drawn = workload.weights()
+    before = _weights(session, drawn)
+    layers = [_layer(*layer) for layer in session.native_layers()]
+    inputs, _ = next(workload.batches())
+    logits = session.predict(inputs)
+    handle = session.step(session.batches[0])
+    session.synchronise(handle)
+    after = _weights(session, drawn)
+    return {
+        "parameters": int(session.parameters),
+        "layers": layers,
+        "counted_parameters": counting.parameters(workload.layers),
+        "counted": [_layer(layer.name, layer.output_shape, counting.parameters([layer])) for layer in workload.layers],
+        "weights": {name: tensor(value) for name, value in before.items()},
+        "gradients": {name: tensor((value - after[name]) / GRADIENT_RATE) for name, value in before.items()},
+        "logits": tensor(logits),
+    }
+
+
+def _descent(request, enter):
+    """Losses of the fixed batch before any step and after some, and the facts."""
+    session, workload = _start(request, enter, LEARNING_RATE)
+    enter("steady")
+    losses = []
+    for _ in range(max(STEPS) + 1):
+        handle = session.step(session.batches[0])
+        session.synchronise(handle)
+        losses.append(session.loss(handle))
+    return {
+        "first_loss": losses[0],
+        "losses": {str(steps): losses[steps] for steps in STEPS},
+        "facts": dict(process.facts(request, workload), **session.facts()),
+    }
+
+
+def _start(request, enter, learning_rate):
+    model = model_module(request.model, request.model_file)
+    builder, _ = process.import_builder(request.builder, enter)
+    enter("build")
+    workload = Workload(request._replace(mode="train"), model, builder.OPTIONS)
+    workload.optimizer = optimizers.complete({"name": "sgd", "learning_rate": learning_rate})
+    workload.layers = tuple(_without_dropout(layer) for layer in workload.layers)
+    workload.batch_count = 1
+    return builder.start(workload), workload
+
+
+def _without_dropout(layer):
+    return layer._replace(settings={"rate": 0.0}) if layer.kind == "dropout" else layer
+
+
+def _weights(session, drawn):
+    """What the session holds, as float64 and in the order of `drawn`; raises `Failure` where it is not of that form."""
+    import numpy
+
+    held = session.weights()
+    for name, value in drawn.items():
+        if name not in held or held[name].shape != value.shape:
+            found = "a shape of %s" % (held[name].shape,) if name in held else "nothing"
+            raise Failure("the framework tells %s for %s, whose shape is %s" % (found, name, value.shape))
+    return {name: numpy.asarray(held[name], numpy.float64) for name in drawn}
+
+
+def _layer(name, shape, parameters):
+    return {"name": name, "shape": [int(extent) for extent in shape], "parameters": int(parameters)}
+
+
+def tensor(array):
+    """Make a tensor small: its Euclidean norm, and its values or, where they are more than `BUCKETS`, a sketch of them.
+
+    The sketch adds every value, with a random sign, to a random bucket (Charikar, Chen and Farach-Colton 2002); the
+    norm of the difference of two sketches estimates the norm of the difference of the tensors. Nine digits are kept.
+    """
+    import numpy
+
+    values = numpy.asarray(array, numpy.float64).ravel()
+    norm = float(numpy.sqrt(numpy.sum(values * values)))
+    if values.size > BUCKETS:
+        random = numpy.random.RandomState(SKETCH_SEED)
+        buckets = (random.random_sample(values.size) * BUCKETS).astype(int)
+        signs = numpy.where(random.random_sample(values.size) < 0.5, -1.0, 1.0)
+        values = numpy.bincount(buckets, signs * values, BUCKETS)
+    return {"norm": float("%.9g" % norm), "sketch": [float("%.9g" % value) for value in values]}
+
+
+def _in_a_process(work, request, enter):
+    """Call `work(request, enter)` in a forked process and return what it returns; raises the `Failure` it raises."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        _tell_and_end(writing, work, request, enter)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        answer = pipe.read()
+    _, status = os.waitpid(child, 0)
+    if not answer or status:
+        how = "by signal %d" % os.WTERMSIG(status) if os.WIFSIGNALED(status) else "with %d" % os.WEXITSTATUS(status)
+        raise Failure("the process of a parity session ended %s" % how)
+    outcome = json.loads(answer)
+    if "failure" in outcome:
+        raise getattr(errors, outcome["failure"])(outcome["reason"])
+    return outcome["result"]
+
+
+def _tell_and_end(writing, work, request, enter):
+    """Write the outcome as JSON and end, whatever happens: the rest of the program belongs to the process above."""
+    try:
+        with os.fdopen(writing, "w") as pipe:
+            json.dump(_outcome(work, request, enter), pipe)
+        sys.stdout.flush()
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+        sys.stderr.flush()
+    finally:
+        os._exit(1)
+
+
+def _outcome(work, request, enter):
+    """What a forked process has to tell: its result, or the class and the message of its `Failure`."""
+    try:
+        with process.device_memory(request):
+            return {"result": work(request, enter)}
+    except Failure as failure:
+        if failure.__cause__:
+            traceback.print_exc()
+        return {"failure": type(failure).__name__, "reason": str(failure)}
+    except Exception as error:
+        traceback.print_exc()
+        return {"failure": "Failure", "reason": process.describe(error)}

@@ -1,0 +1,97 @@
+"""What every process that runs a session does: prepare itself, import the builder, tell facts and failures."""
+
+import os
+import sys
+import time
+from contextlib import contextmanager
+
+from benchmarks import telemetry
+from benchmarks.errors import BadRequest, DeviceOutOfMemory, ImportFailed
+from benchmarks.workload import exists
+
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
+_DEVICE_MEMORY = (
+    "out of memory",
+    "OOM when allocating",
+    "ResourceExhausted",
+    "cudaMalloc failed",
+    "ALLOC_FAILED",
+    "CUDA_ERROR_OUT_OF_MEMORY",
+)
+
+
+def prepare(request):
+    """Pin the process and set its thread variables: both only count before NumPy and the framework are imported."""
+    if request.cpuset:
+        try:
+            os.sched_setaffinity(0, request.cpuset)
+        except OSError as error:
+            raise BadRequest("cannot run on CPUs %s: %s" % (request.cpuset, error.strerror)) from None
+    if request.threads:
+        for name in THREAD_VARIABLES:
+            os.environ[name] = str(request.threads)
+    # The workloads are float32; without this, NVIDIA's libraries may round their products to TF32.
+    os.environ["NVIDIA_TF32_OVERRIDE"] = "0"
+
+
+def import_builder(name, enter):
+    """Import a builder and with it its framework; return the module and the seconds it took."""
+    if not exists("frameworks", name):
+        raise BadRequest("there is no framework builder '%s' in this image" % name)
+    begin = time.perf_counter()
+    enter("import")
+    try:
+        builder = __import__("benchmarks.frameworks." + name, fromlist=["start"])
+    except Exception as error:
+        # Whatever a framework raises while it is imported, it is the environment that is wrong.
+        raise ImportFailed("%s cannot be imported: %s" % (name, describe(error))) from error
+    return builder, time.perf_counter() - begin
+
+
+@contextmanager
+def device_memory(request):
+    """Raise `DeviceOutOfMemory` in place of what a framework raises where the memory of a GPU does not suffice."""
+    try:
+        yield
+    except Exception as error:
+        if request.gpus and _is_device_memory(error):
+            message = "the device ran out of memory at batch size %d" % request.batch_size
+            raise DeviceOutOfMemory(message) from error
+        raise
+
+
+def _is_device_memory(error):
+    """Frameworks share no class for it, and old ones have none at all: the message tells."""
+    text = "%s: %s" % (type(error).__name__, error)
+    return any(sign in text for sign in _DEVICE_MEMORY)
+
+
+def facts(request, workload):
+    """What can be asked without the framework, of the machine and of what was asked for."""
+    return dict(
+        telemetry.machine(),
+        python=telemetry.python_version(),
+        versions=telemetry.versions(sys.path),
+        builder=request.builder,
+        gpus=telemetry.gpus() if request.gpus else [],
+        options=workload.options,
+        variables={name: os.environ.get(name) for name in request.variables},
+        model_sha256=workload.model_sha256,
+        optimizer=workload.optimizer,
+        threads_asked=request.threads,
+        data=dict(
+            workload.data.facts(), batches=workload.batch_count, samples=workload.batch_count * workload.batch_size
+        ),
+    )
+
+
+def describe(error):
+    """An exception as one line: its type and the first line of its message."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return "%s: %s" % (type(error).__name__, lines[0][:300]) if lines else type(error).__name__
