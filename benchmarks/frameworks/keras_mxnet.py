@@ -58,14 +58,17 @@ class _Session:
         """Copy them to the host; running values of batch norm come after those that are trained."""
         held = {}
         for layer, native in zip(self._layers, self._native):
-            for parameter, value in zip(layer.parameters, native.get_weights()):
-                held[parameter.name] = _turned(value, (2, 3, 1, 0))
+            if layer.parameters:
+                for parameter, value in zip(layer.parameters, native.get_weights()):
+                    held[parameter.name] = _turned(value, (2, 3, 1, 0))
         return held
 
     def native_layers(self):
         """Shapes are those that Keras has inferred."""
         return [
-            (layer.name, native.output_shape[1:], _count(native)) for layer, native in zip(self._layers, self._native)
+            (layer.name, native.output_shape[1:], _count(native))
+            for layer, native in zip(self._layers, self._native)
+            if native is not None
         ]
 
     def predict(self, inputs):
@@ -97,6 +100,11 @@ def _network(workload):
         if layer.kind == "conv2d" and not _pads_itself(layer):
             top, bottom, left, right = layer.settings["pads"]
             taken = [keras.layers.ZeroPadding2D(((top, bottom), (left, right)))(taken[0])]
+        if layer.settings.get("rate") == 0:
+            # A Keras layer that hands on what it takes makes Keras-MXNet evaluate it, which fails.
+            natives.append(None)
+            values.append(taken[0])
+            continue
         natives.append(_LAYERS[layer.kind](layer))
         values.append(natives[-1](taken if len(taken) > 1 else taken[0]))
     network = keras.models.Model(inputs, values[-1])
@@ -114,6 +122,13 @@ def _pads_itself(layer):
     return not any(pads) or (layer.settings["stride"] == 1 and pads == (kernel // 2,) * 4)
 
 
+class _Lstm(keras.layers.LSTM):
+    def get_initial_state(self, inputs):
+        """Zeros of shape (batch, units); Keras' own way fails on MXNet where another layer yields the inputs."""
+        zeros = backend.sum(backend.sum(backend.zeros_like(inputs), axis=1), axis=1, keepdims=True)
+        return [backend.tile(zeros, [1, size]) for size in self.cell.state_size]
+
+
 def _conv2d(layer):
     settings = layer.settings
     return keras.layers.Conv2D(
@@ -128,8 +143,8 @@ def _conv2d(layer):
 _LAYERS = {
     "conv2d": _conv2d,
     "dense": lambda layer: keras.layers.Dense(layer.settings["units"]),
-    # Its default for the gates was `hard_sigmoid` then; MXNet has no loop, so the steps are laid out one by one.
-    "lstm": lambda layer: keras.layers.LSTM(
+    # The default for the gates was `hard_sigmoid` then.
+    "lstm": lambda layer: _Lstm(
         layer.settings["units"],
         recurrent_activation="sigmoid",
         return_sequences=layer.settings["sequences"],
