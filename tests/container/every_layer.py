@@ -4,6 +4,7 @@ INPUT_SHAPE = (3, 11, 10)
 CLASSES = 7
 BATCH_SIZE = 128
 SAMPLES = 1024
+TITLE = "Every layer"
 OPTIMIZER = {"name": "sgd", "learning_rate": 0.01}
 
 

@@ -5,6 +5,7 @@ BINARY_INPUTS = True
 CLASSES = 4
 BATCH_SIZE = 32
 SAMPLES = 1024
+TITLE = "Two LSTMs"
 OPTIMIZER = {"name": "sgd", "learning_rate": 0.01}
 
 
