@@ -64,4 +64,6 @@ def ended(outcome: Outcome, throughput: float | None) -> str:
         figures.append(seconds(outcome.wall_s))
     status = ", ".join([outcome.status.value, *figures])
     reason = "" if outcome.status is Status.OK or not outcome.reason else f": {outcome.reason}"
+    if outcome.disturbance:
+        reason += f" (disturbed: {outcome.disturbance})"
     return clean_line(f"{outcome.cell_id} repeat {outcome.repeat}: {status}{reason}")

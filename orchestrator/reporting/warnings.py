@@ -2,14 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 
+from orchestrator.domain import Outcome
 from orchestrator.reporting.model import CellReport, ImageReport
-from orchestrator.reporting.text import clean_line
+from orchestrator.reporting.text import clean_line, plural
+
+_MOST_NAMED = 3
 
 
 def warnings(images: Sequence[ImageReport], cells: Sequence[CellReport]) -> Iterable[str]:
     """Everything that a run's own files say against its figures."""
     yield from _measured_differently(images)
     yield from _other_threads(cells)
+    yield from _disturbances([repeat.outcome for cell in cells for repeat in cell.repeats])
 
 
 def _measured_differently(images: Sequence[ImageReport]) -> Iterable[str]:
@@ -31,3 +35,33 @@ def _other_threads(cells: Sequence[CellReport]) -> Iterable[str]:
                 f"{cell.cell.id}: the framework ran {running} threads where {asked} were asked for: "
                 "its figures are not comparable with those of frameworks that kept to it"
             )
+
+
+def _disturbances(outcomes: Sequence[Outcome]) -> Iterable[str]:
+    """How many repeats something else disturbed, and whether they count; nothing is dropped unsaid."""
+    launched = [outcome for outcome in outcomes if outcome.attempts]
+    disturbed = [outcome for outcome in launched if outcome.disturbance]
+    again = [outcome for outcome in launched if outcome.remeasured]
+    busy = [outcome for outcome in launched if outcome.busy]
+    if disturbed:
+        named = "; ".join(f"{one.cell_id} repeat {one.repeat}: {one.disturbance}" for one in disturbed[:_MOST_NAMED])
+        more = f"; and {len(disturbed) - _MOST_NAMED} more" if len(disturbed) > _MOST_NAMED else ""
+        yield clean_line(
+            f"{len(disturbed)} of {len(launched)} repeats {_were(disturbed)} disturbed and {_counts(disturbed)}: "
+            f"{named}{more}"
+        )
+    if again:
+        yield (
+            f"{len(again)} {plural('repeat', len(again))} {_were(again)} measured again after a disturbance: "
+            "what was disturbed is kept in attempt-1 and so on, and does not count"
+        )
+    if busy:
+        yield clean_line(f"the host was not idle when {len(busy)} of {len(launched)} repeats began: {busy[0].busy}")
+
+
+def _were(some: Sequence[Outcome]) -> str:
+    return "was" if len(some) == 1 else "were"
+
+
+def _counts(some: Sequence[Outcome]) -> str:
+    return "counts" if len(some) == 1 else "count"
