@@ -72,28 +72,29 @@ def _number(path: Path, default: int) -> int:
 
 
 def _gpus() -> tuple[tuple[Gpu, ...], str | None]:
-    with _nvml() as nvml:
-        if nvml is None:
+    with nvml() as library:
+        if library is None:
             return (), None
-        found = (_gpu(nvml, index) for index in range(nvml.nvmlDeviceGetCount()))
-        return tuple(gpu for gpu in found if gpu), _text(nvml.nvmlSystemGetDriverVersion())
+        found = (_gpu(library, index) for index in range(library.nvmlDeviceGetCount()))
+        return tuple(gpu for gpu in found if gpu), _text(library.nvmlSystemGetDriverVersion())
 
 
-def _gpu(nvml: Any, index: int) -> Gpu | None:
+def _gpu(library: Any, index: int) -> Gpu | None:
     try:
-        handle = nvml.nvmlDeviceGetHandleByIndex(index)
+        handle = library.nvmlDeviceGetHandleByIndex(index)
         return Gpu(
             index=index,
-            uuid=_text(nvml.nvmlDeviceGetUUID(handle)),
-            name=_text(nvml.nvmlDeviceGetName(handle)),
-            memory_bytes=int(nvml.nvmlDeviceGetMemoryInfo(handle).total),
+            uuid=_text(library.nvmlDeviceGetUUID(handle)),
+            name=_text(library.nvmlDeviceGetName(handle)),
+            memory_bytes=int(library.nvmlDeviceGetMemoryInfo(handle).total),
         )
     except pynvml.NVMLError:
         return None  # fallen off the bus, or not ours to use: nothing to give a cell
 
 
 @contextmanager
-def _nvml() -> Iterator[Any]:
+def nvml() -> Iterator[Any]:
+    """Give the library of the GPU driver, ready to be asked; None where there is no driver."""
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError:

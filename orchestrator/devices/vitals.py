@@ -1,0 +1,198 @@
+"""What `doctor` looks at on a host: read here, judged in `fitness`."""
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pynvml
+
+from orchestrator.devices.host import nvml
+from orchestrator.devices.readings import Activity, between, read
+
+WINDOW_S = 1.0
+_SLOWED = {
+    "nvmlClocksThrottleReasonSwPowerCap": "its power limit",
+    "nvmlClocksThrottleReasonHwSlowdown": "a hardware slowdown",
+    "nvmlClocksThrottleReasonSwThermalSlowdown": "heat",
+    "nvmlClocksThrottleReasonHwThermalSlowdown": "heat",
+    "nvmlClocksThrottleReasonHwPowerBrakeSlowdown": "the power supply",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """Free space at a place that this program fills."""
+
+    purpose: str
+    path: str
+    free_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class GpuVitals:
+    """One GPU; what its driver does not tell is None."""
+
+    index: int
+    name: str
+    persistent: bool | None
+    clock_mhz: int | None
+    most_clock_mhz: int | None
+    slowed_by: tuple[str, ...]
+    processes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Vitals:
+    """A host as it is now; what it does not tell is None or empty."""
+
+    cpus: int
+    """That this process may use."""
+    activity: Activity
+    load: float
+    swap_bytes: int | None
+    governors: tuple[str, ...]
+    turbo: bool | None
+    smt: bool | None
+    throttled: int | None
+    """Periods in which this process's control group had used up its quota; None without a quota."""
+    cgroups: tuple[int, tuple[str, ...]] | None
+    """Version, and names of the controllers."""
+    clock_source: str | None
+    disks: tuple[Disk, ...] = ()
+    engine_version: str | None = None
+    engine_problem: str = ""
+    base_image: str = ""
+    base_problem: str = ""
+    gpus: tuple[GpuVitals, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where the kernel tells."""
+
+    proc: Path = Path("/proc")
+    sys: Path = Path("/sys")
+
+
+def examine(
+    places: Places = Places(), *, window_s: float = WINDOW_S, sleep: Callable[[float], None] = time.sleep
+) -> Vitals:
+    """Look at this host for `window_s`; engine, disks and GPUs are for the caller to add."""
+    cpus = sorted(os.sched_getaffinity(0))
+    before = read(places.proc)
+    sleep(window_s)
+    after = read(places.proc)
+    each = [places.sys / "devices/system/cpu" / f"cpu{cpu}" for cpu in cpus]
+    governors = {_line(cpu / "cpufreq/scaling_governor") for cpu in each}
+    return Vitals(
+        cpus=len(cpus),
+        activity=between(before, after, cpus),
+        load=os.getloadavg()[0],
+        swap_bytes=_swap(places.proc),
+        governors=tuple(sorted(governor for governor in governors if governor)),
+        turbo=_turbo(places.sys / "devices/system/cpu"),
+        smt=_flag(places.sys / "devices/system/cpu/smt/active"),
+        throttled=_throttled(places),
+        cgroups=_cgroups(places.sys / "fs/cgroup", places.proc),
+        clock_source=_line(places.sys / "devices/system/clocksource/clocksource0/current_clocksource"),
+    )
+
+
+def disks(wanted: Mapping[str, Path]) -> tuple[Disk, ...]:
+    """Ask for free space by purpose, at each path or the nearest folder above it that exists."""
+    found = []
+    for purpose, path in wanted.items():
+        place = next((folder for folder in (path.absolute(), *path.absolute().parents) if folder.is_dir()), None)
+        if place is not None:
+            found.append(Disk(purpose, str(place), shutil.disk_usage(place).free))
+    return tuple(found)
+
+
+def gpus() -> tuple[GpuVitals, ...]:
+    """Ask the GPU driver; without one there are none."""
+    with nvml() as library:
+        if library is None:
+            return ()
+        return tuple(_gpu(library, index) for index in range(library.nvmlDeviceGetCount()))
+
+
+def _gpu(library: Any, index: int) -> GpuVitals:
+    handle = library.nvmlDeviceGetHandleByIndex(index)
+    name = _asked(library.nvmlDeviceGetName, handle)
+    reasons = _asked(library.nvmlDeviceGetCurrentClocksThrottleReasons, handle) or 0
+    processes = _asked(library.nvmlDeviceGetComputeRunningProcesses, handle)
+    persistence = _asked(library.nvmlDeviceGetPersistenceMode, handle)
+    return GpuVitals(
+        index=index,
+        name=name.decode() if isinstance(name, bytes) else str(name),
+        persistent=None if persistence is None else bool(persistence),
+        clock_mhz=_asked(library.nvmlDeviceGetClockInfo, handle, library.NVML_CLOCK_SM),
+        most_clock_mhz=_asked(library.nvmlDeviceGetMaxClockInfo, handle, library.NVML_CLOCK_SM),
+        slowed_by=tuple(dict.fromkeys(why for bit, why in _SLOWED.items() if reasons & getattr(library, bit, 0))),
+        processes=None if processes is None else len(processes),
+    )
+
+
+def _asked(question: Callable[..., Any], *arguments: Any) -> Any:
+    """The driver's answer, None where it has none for this GPU."""
+    try:
+        return question(*arguments)
+    except pynvml.NVMLError:
+        return None
+
+
+def _turbo(cpu: Path) -> bool | None:
+    no_turbo, boost = _flag(cpu / "intel_pstate/no_turbo"), _flag(cpu / "cpufreq/boost")
+    return boost if no_turbo is None else not no_turbo
+
+
+def _swap(proc: Path) -> int | None:
+    for line in _text(proc / "meminfo").splitlines():
+        if line.startswith("SwapTotal:"):
+            return int(line.split()[1]) * 1024
+    return None
+
+
+def _throttled(places: Places) -> int | None:
+    """Of the group of this process; where only the root of the hierarchy tells, nothing is limited."""
+    for entry in _text(places.proc / "self/cgroup").splitlines():
+        _, _, own = entry.partition(":")
+        controllers, _, path = own.partition(":")
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        root = places.sys / "fs/cgroup" / ("cpu" if controllers else "")
+        for folder in (root / path.lstrip("/"), root):
+            fields = dict(line.split() for line in _text(folder / "cpu.stat").splitlines() if len(line.split()) == 2)
+            if int(fields.get("nr_periods", 0)):
+                return int(fields["nr_throttled"])
+    return None
+
+
+def _cgroups(root: Path, proc: Path) -> tuple[int, tuple[str, ...]] | None:
+    controllers = _text(root / "cgroup.controllers")
+    if controllers:
+        return 2, tuple(controllers.split())
+    if not root.is_dir() or not any(root.iterdir()):
+        return None
+    rows = (line.split() for line in _text(proc / "cgroups").splitlines() if not line.startswith("#"))
+    return 1, tuple(row[0] for row in rows if len(row) == 4 and row[3] == "1")
+
+
+def _flag(path: Path) -> bool | None:
+    text = _line(path)
+    return None if text is None else text == "1"
+
+
+def _line(path: Path) -> str | None:
+    return _text(path).strip() or None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,159 @@
+"""Whether a host is fit to measure, from what was read of it."""
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pynvml
+import pytest
+
+from orchestrator.devices import vitals
+from orchestrator.devices.fitness import Level, fitness, is_fit
+from orchestrator.devices.readings import Activity
+from orchestrator.devices.vitals import Disk, GpuVitals, Places, Vitals, examine
+
+QUIET = Activity(1.0, 0.02, 0.0, {"cpu": 0.01, "memory": 0.0, "io": 0.0}, 0)
+GPU = GpuVitals(0, "Example GPU", True, 1900, 1980, (), 0)
+GOOD = Vitals(
+    cpus=8, activity=QUIET, load=0.1, swap_bytes=0, governors=("performance",), turbo=False, smt=False, throttled=None,
+    cgroups=(2, ("cpu", "cpuset")), clock_source="tsc", disks=(Disk("results", "/r", 90_000_000_000),),
+    engine_version="28.0", base_image="python:3.11", gpus=(GPU,),
+)  # fmt: skip
+
+
+def levels(seen: Vitals) -> dict[str, Level]:
+    return {finding.check: finding.level for finding in fitness(seen)}
+
+
+def doing(**changes: Any) -> Vitals:
+    return replace(GOOD, activity=replace(QUIET, **changes))
+
+
+def test_a_host_in_order_has_nothing_to_change() -> None:
+    findings = fitness(GOOD)
+
+    assert {finding.level for finding in findings} == {Level.OK}
+    assert not any(finding.remedy for finding in findings)
+    assert is_fit(findings)
+
+
+@pytest.mark.parametrize(
+    ("seen", "check", "level"),
+    [
+        (doing(other_cpus=0.3), "load", Level.WARNING),
+        (doing(other_cpus=4.1), "load", Level.UNFIT),
+        (doing(other_cpus=None), "load", Level.UNKNOWN),
+        (doing(pressure={"cpu": 0.06}), "pressure", Level.WARNING),
+        (doing(pressure={"memory": 0.06}), "pressure", Level.UNFIT),
+        (doing(pressure={}), "pressure", Level.UNKNOWN),
+        (doing(swapped_bytes=2_000_000), "swap", Level.UNFIT),
+        (replace(GOOD, swap_bytes=1 << 30), "swap", Level.WARNING),
+        (replace(GOOD, swap_bytes=None), "swap", Level.UNKNOWN),
+        (doing(steal_cpus=0.2), "steal", Level.WARNING),
+        (doing(steal_cpus=1.0), "steal", Level.UNFIT),
+        (doing(steal_cpus=None), "steal", Level.UNKNOWN),
+        (replace(GOOD, governors=("performance", "powersave")), "governor", Level.WARNING),
+        (replace(GOOD, governors=()), "governor", Level.UNKNOWN),
+        (replace(GOOD, turbo=True), "turbo", Level.WARNING),
+        (replace(GOOD, turbo=None), "turbo", Level.UNKNOWN),
+        (replace(GOOD, smt=True), "smt", Level.WARNING),
+        (replace(GOOD, smt=None), "smt", Level.UNKNOWN),
+        (replace(GOOD, throttled=3), "quota", Level.WARNING),
+        (replace(GOOD, cgroups=None), "cpusets", Level.WARNING),
+        (replace(GOOD, cgroups=(2, ("cpu",))), "cpusets", Level.WARNING),
+        (replace(GOOD, disks=(Disk("images", "/i", 10_000_000_000),)), "disk", Level.WARNING),
+        (replace(GOOD, disks=(*GOOD.disks, Disk("images", "/i", 1_000_000_000))), "disk", Level.UNFIT),
+        (replace(GOOD, disks=()), "disk", Level.UNKNOWN),
+        (replace(GOOD, clock_source="hpet"), "clock", Level.WARNING),
+        (replace(GOOD, clock_source=None), "clock", Level.UNKNOWN),
+        (replace(GOOD, engine_version=None, engine_problem="nobody answers; start it"), "engine", Level.WARNING),
+        (replace(GOOD, engine_version=None), "base image", Level.UNKNOWN),
+        (replace(GOOD, base_problem="no such host"), "base image", Level.WARNING),
+        (replace(GOOD, gpus=(replace(GPU, persistent=False),)), "GPU 0 persistence", Level.WARNING),
+        (replace(GOOD, gpus=(replace(GPU, persistent=None),)), "GPU 0 persistence", Level.UNKNOWN),
+        (replace(GOOD, gpus=(replace(GPU, slowed_by=("heat",)),)), "GPU 0 clocks", Level.WARNING),
+        (replace(GOOD, gpus=(replace(GPU, clock_mhz=None),)), "GPU 0 clocks", Level.UNKNOWN),
+        (replace(GOOD, gpus=(replace(GPU, processes=1),)), "GPU 0 processes", Level.UNFIT),
+        (replace(GOOD, gpus=(replace(GPU, processes=None),)), "GPU 0 processes", Level.UNKNOWN),
+    ],
+)
+def test_each_check_has_its_threshold_and_touches_no_other(seen: Vitals, check: str, level: Level) -> None:
+    findings = {finding.check: finding for finding in fitness(seen)}
+
+    assert findings[check].level is level
+    assert findings[check].remedy or level is Level.UNKNOWN
+    others = {name: found for name, found in levels(seen).items() if name not in {check, "base image"}}
+    assert {name: found for name, found in others.items() if found is not Level.OK} in (
+        {},
+        {"engine": Level.WARNING},
+    )
+    assert is_fit(fitness(seen)) is (level is not Level.UNFIT)
+
+
+def test_a_host_is_examined_from_what_the_kernel_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
+    files = {
+        "proc/stat": "cpu0 1 0 0 0 0 0 0 0 0 0\ncpu1 1 0 0 0 0 0 0 0 0 0\nprocs_running 1\n",
+        "proc/meminfo": "MemTotal: 9 kB\nSwapTotal: 2048 kB\n",
+        "proc/self/cgroup": "0::/user.slice\n",
+        "sys/fs/cgroup/cgroup.controllers": "cpuset cpu io\n",
+        "sys/fs/cgroup/user.slice/cpu.stat": "nr_periods 9\nnr_throttled 4\n",
+        "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "powersave\n",
+        "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor": "performance\n",
+        "sys/devices/system/cpu/intel_pstate/no_turbo": "0\n",
+        "sys/devices/system/cpu/smt/active": "1\n",
+        "sys/devices/system/clocksource/clocksource0/current_clocksource": "hpet\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+
+    seen = examine(Places(tmp_path / "proc", tmp_path / "sys"), window_s=0.0, sleep=lambda _: None)
+
+    assert (seen.cpus, seen.swap_bytes, seen.governors) == (2, 2048 * 1024, ("performance", "powersave"))
+    assert (seen.turbo, seen.smt, seen.throttled) == (True, True, 4)
+    assert (seen.cgroups, seen.clock_source) == ((2, ("cpuset", "cpu", "io")), "hpet")
+
+
+def test_control_groups_of_the_first_version_are_known_by_the_kernels_list(tmp_path: Path) -> None:
+    (tmp_path / "sys/fs/cgroup/cpu").mkdir(parents=True)
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/cgroups").write_text("#subsys_name h n e\ncpuset\t3\t6\t1\ncpu\t1\t1\t1\nmemory\t0\t1\t0\n")
+
+    seen = examine(Places(tmp_path / "proc", tmp_path / "sys"), sleep=lambda _: None)
+
+    assert seen.cgroups == (1, ("cpuset", "cpu"))
+
+
+def test_a_host_that_tells_nothing_is_examined_all_the_same(tmp_path: Path) -> None:
+    seen = examine(Places(tmp_path / "proc", tmp_path / "sys"), sleep=lambda _: None)
+
+    assert (seen.swap_bytes, seen.governors, seen.turbo, seen.smt) == (None, (), None, None)
+    assert (seen.throttled, seen.cgroups, seen.clock_source) == (None, None, None)
+    assert is_fit(fitness(seen))
+
+
+def test_free_space_is_that_of_the_nearest_folder_that_exists(tmp_path: Path) -> None:
+    (disk,) = vitals.disks({"results": tmp_path / "not" / "there"})
+
+    assert (disk.purpose, disk.path) == ("results", str(tmp_path))
+    assert disk.free_bytes > 0
+
+
+def test_a_gpu_is_asked_and_what_it_does_not_tell_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuses(*_: object) -> None:
+        raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_SUPPORTED)
+
+    driver = SimpleNamespace(
+        nvmlInit=lambda: None, nvmlShutdown=lambda: None, nvmlDeviceGetCount=lambda: 1, NVMLError=pynvml.NVMLError,
+        nvmlDeviceGetHandleByIndex=lambda index: index, nvmlDeviceGetName=lambda _: b"Example GPU", NVML_CLOCK_SM=1,
+        nvmlDeviceGetPersistenceMode=refuses, nvmlDeviceGetComputeRunningProcesses=lambda _: [1, 2],
+        nvmlDeviceGetClockInfo=lambda *_: 1200, nvmlDeviceGetMaxClockInfo=lambda *_: 1980,
+        nvmlDeviceGetCurrentClocksThrottleReasons=lambda _: 0x20 | 0x40 | 0x4,
+        nvmlClocksThrottleReasonSwPowerCap=0x4, nvmlClocksThrottleReasonSwThermalSlowdown=0x20,
+        nvmlClocksThrottleReasonHwThermalSlowdown=0x40,
+    )  # fmt: skip
+    monkeypatch.setattr("orchestrator.devices.host.pynvml", driver)
+
+    assert vitals.gpus() == (GpuVitals(0, "Example GPU", None, 1200, 1980, ("its power limit", "heat"), 2),)
