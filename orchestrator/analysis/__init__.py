@@ -1,6 +1,6 @@
 """Samples in, values out: estimates, ratios, verdicts and ranks, with no I/O."""
 
-from orchestrator.analysis.estimates import CONFIDENCE, Estimate, estimate, variation
+from orchestrator.analysis.estimates import CONFIDENCE, PREDICTION, Estimate, estimate, prediction, variation
 from orchestrator.analysis.measurements import (
     PHASES,
     CurvePoint,
@@ -17,11 +17,21 @@ from orchestrator.analysis.measurements import (
     repeat_value,
     thin,
 )
-from orchestrator.analysis.ratios import TOLERANCE, Rank, Ratio, Verdict, ranks, ratio, ratio_matrix
+from orchestrator.analysis.ratios import (
+    TOLERANCE,
+    Rank,
+    Ratio,
+    Verdict,
+    ranks,
+    ranks_by_intervals,
+    ratio,
+    ratio_matrix,
+)
 
 __all__ = [
     "CONFIDENCE",
     "PHASES",
+    "PREDICTION",
     "TOLERANCE",
     "CurvePoint",
     "Epochs",
@@ -37,7 +47,9 @@ __all__ = [
     "estimate",
     "measurement",
     "percentiles",
+    "prediction",
     "ranks",
+    "ranks_by_intervals",
     "ratio",
     "ratio_matrix",
     "repeat_epochs",

@@ -1,11 +1,12 @@
 """What repeats say about two cells: a ratio, its interval, a verdict, and the ranks that follow in a group."""
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from orchestrator.analysis.estimates import CONFIDENCE, log_mean, quantile
+from orchestrator.analysis.estimates import CONFIDENCE, Estimate, exponential, log_mean, quantile
 
 TOLERANCE = 0.02
 """Ratios between 1/1.02 and 1.02 make no difference to anyone."""
@@ -72,7 +73,7 @@ def ratio(
     difference = mean_a - mean_b
     counts = (len(candidate_repeats), len(baseline_repeats))
     if min(counts) < 2:
-        return Ratio(math.exp(difference), None, None, Verdict.INCONCLUSIVE, None, confidence, tolerance)
+        return Ratio(exponential(difference), None, None, Verdict.INCONCLUSIVE, None, confidence, tolerance)
     degrees = _satterthwaite(error_a, error_b, counts)
     half = quantile(degrees, confidence) * math.sqrt(error_a + error_b)
     verdict = _verdict(difference, half, tolerance)
@@ -80,8 +81,8 @@ def ratio(
     if verdict is Verdict.INCONCLUSIVE:
         variance = error_a * counts[0] + error_b * counts[1]
         more = _more_repeats(difference, variance, max(counts), confidence, tolerance)
-    low, high = math.exp(difference - half), math.exp(difference + half)
-    return Ratio(math.exp(difference), low, high, verdict, more, confidence, tolerance)
+    low, high = exponential(difference - half), exponential(difference + half)
+    return Ratio(exponential(difference), low, high, verdict, more, confidence, tolerance)
 
 
 def _satterthwaite(error_a: float, error_b: float, counts: tuple[int, int]) -> float:
@@ -142,6 +143,23 @@ def ranks(ratios: Sequence[Sequence[Ratio | None]]) -> tuple[Rank, ...]:
             size - sum(other is not None and other.verdict is Verdict.FASTER for other in row),
         )
         for row in ratios
+    )
+
+
+def ranks_by_intervals(estimates: Sequence[Estimate]) -> tuple[Rank, ...]:
+    """Rank the cells of a large group by their own intervals, in n log n: surely faster is what lies wholly above.
+
+    Two intervals that do not overlap are nearly always a decided pair too, and not the other way round: the spans are
+    no narrower than those of `ranks`. A cell without an interval is told from none.
+    """
+    lows = sorted(each.low for each in estimates if each.low is not None)
+    highs = sorted(each.high for each in estimates if each.high is not None)
+    size = len(estimates)
+    return tuple(
+        Rank(1, size)
+        if each.low is None or each.high is None
+        else Rank(1 + len(lows) - bisect_right(lows, each.high), size - bisect_left(highs, each.low))
+        for each in estimates
     )
 
 

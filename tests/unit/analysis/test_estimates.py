@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from orchestrator.analysis import estimate, variation
+from orchestrator.analysis import PREDICTION, estimate, prediction, variation
 
 positive = st.floats(min_value=1e-3, max_value=1e6)
 
@@ -27,7 +27,8 @@ def test_one_repeat_has_a_value_and_no_interval() -> None:
     found = estimate([12.5])
 
     assert found.value == pytest.approx(12.5)
-    assert (found.low, found.high, found.n, found.has_interval) == (None, None, 1, False)
+    assert (found.low, found.high, found.n) == (None, None, 1)
+    assert (found.next_low, found.next_high) == prediction([12.5]) == (None, None)
 
 
 def test_the_interval_holds_the_truth_about_as_often_as_it_says() -> None:
@@ -62,3 +63,34 @@ def test_values_that_cannot_be_a_rate_are_refused(values: list[float]) -> None:
 def test_variation_is_the_sample_deviation_over_the_mean() -> None:
     assert variation([9.0, 10.0, 11.0]) == pytest.approx(0.1)
     assert variation([9.0]) is None
+
+
+@pytest.mark.parametrize("further", [1, 4])
+def test_a_prediction_interval_is_t_times_the_deviation_times_the_root_of_both_shares(further: int) -> None:
+    values = [980.0, 1010.0, 1005.0, 1050.0]
+    logs = [math.log(value) for value in values]
+    half = stats.t.ppf(0.995, 3) * stats.tstd(logs) * math.sqrt(1 / 4 + 1 / further)
+
+    low, high = prediction(values, further)
+
+    assert (low, high) == pytest.approx((stats.gmean(values) * math.exp(-half), stats.gmean(values) * math.exp(half)))
+    found = estimate(values)
+    assert (found.next_low, found.next_high, found.prediction) == (*prediction(values), PREDICTION)
+
+
+@pytest.mark.parametrize("further", [1, 6])
+def test_nine_of_ten_re_measurements_lie_in_the_prediction_interval_nearly_always(further: int) -> None:
+    draw = random.Random(11)
+
+    def measured(repeats: int) -> list[float]:
+        return [100 * draw.lognormvariate(0, 0.05) for _ in range(repeats)]
+
+    kept = 0
+    for _ in range(500):
+        low, high = prediction(measured(6), further)
+        assert low is not None
+        assert high is not None
+        again = [stats.gmean(measured(further)) for _ in range(10)]
+        kept += sum(low <= value <= high for value in again) >= 9
+
+    assert kept >= 0.95 * 500

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from orchestrator.analysis import Rank, Verdict, ranks, ratio, ratio_matrix
+from orchestrator.analysis import Rank, Verdict, estimate, ranks, ranks_by_intervals, ratio, ratio_matrix
 
 repeats = st.lists(st.floats(min_value=10, max_value=1000), min_size=1, max_size=8)
 
@@ -106,3 +106,32 @@ def test_cells_measured_once_all_share_every_rank() -> None:
 
 def test_a_group_of_one_is_first() -> None:
     assert ranks(ratio_matrix([[300.0, 310.0]])) == (Rank(1, 1),)
+
+
+def test_ranks_by_intervals_tell_apart_what_does_not_overlap_and_nothing_without_an_interval() -> None:
+    fast, near, alone, slow = [200.0, 201.0, 202.0], [199.0, 200.5, 201.0], [150.0], [100.0, 100.5, 101.0]
+
+    found = ranks_by_intervals([estimate(values) for values in (fast, near, alone, slow)])
+
+    assert found == (Rank(1, 3), Rank(1, 3), Rank(1, 4), Rank(3, 4))
+
+
+@given(st.lists(repeats, min_size=2, max_size=6))
+def test_ranks_by_intervals_are_no_narrower_than_two_intervals_allow(cells: list[list[float]]) -> None:
+    found = ranks_by_intervals([estimate(values) for values in cells])
+
+    ends = [(each.low, each.high) for each in map(estimate, cells)]
+    for (low, high), rank in zip(ends, found, strict=True):
+        above = [each for each, _ in ends if each is not None and high is not None and each > high]
+        below = [each for _, each in ends if each is not None and low is not None and each < low]
+        assert (rank.first, rank.last) == (1 + len(above), len(cells) - len(below))
+
+
+def test_repeats_that_are_worlds_apart_still_make_a_ratio_and_its_inverse() -> None:
+    found = ratio([1e-200, 1e200], [1e-300, 1e300])
+
+    assert found.low is not None
+    assert found.high is not None
+    assert 0 < found.low < found.high < math.inf
+    assert found.inverse.high == 1 / found.low
+    assert found.verdict is Verdict.INCONCLUSIVE
