@@ -12,10 +12,10 @@ from orchestrator.analysis.measurements import (
     epoch_totals,
     measurement,
     percentiles,
+    quantiles,
     repeat_epochs,
     repeat_measurement,
     repeat_value,
-    thin,
 )
 from orchestrator.analysis.ratios import (
     TOLERANCE,
@@ -48,6 +48,7 @@ __all__ = [
     "measurement",
     "percentiles",
     "prediction",
+    "quantiles",
     "ranks",
     "ranks_by_intervals",
     "ratio",
@@ -55,6 +56,5 @@ __all__ = [
     "repeat_epochs",
     "repeat_measurement",
     "repeat_value",
-    "thin",
     "variation",
 ]

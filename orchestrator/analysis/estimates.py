@@ -1,11 +1,11 @@
 """What repeats say about one cell: a value, an interval around it, and how far the repeats scatter."""
 
 import math
+import statistics
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from scipy.special import stdtrit
 
 CONFIDENCE = 0.95
@@ -96,4 +96,4 @@ def variation(values: Sequence[float]) -> float | None:
     """Coefficient of variation, standard deviation (n - 1) over mean; None with fewer than two values."""
     if len(values) < 2:
         return None
-    return float(np.std(values, ddof=1) / np.mean(values))
+    return statistics.stdev(values) / statistics.fmean(values)

@@ -1,17 +1,16 @@
 """From the raw samples of a result to the figures of a repeat, and from repeats to those of a cell."""
 
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-
-import numpy as np
 
 from orchestrator.analysis.estimates import Estimate, estimate, variation
 from orchestrator.results.contract import Block, Result, steady_blocks
 
 PHASES = ("create", "import", "data", "build", "first_step", "warmup", "steady", "evaluation", "latency")
 """Where a container's life goes, in order; `create` is measured by the host, `evaluation` lies between epochs."""
-_MOST_LATENCIES = 400
+_DRAWN_SHARES = tuple(number / 40 for number in range(41))
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +25,28 @@ class Percentiles:
 
 
 def percentiles(step_s: Sequence[float]) -> Percentiles | None:
-    """Percentiles of pooled step times by linear interpolation (Hyndman and Fan, type 7); None without steps."""
+    """Percentiles of pooled step times, see `quantiles`; None without steps."""
     if not step_s:
         return None
-    p50, p90, p99 = (float(value) for value in np.percentile(step_s, (50, 90, 99)))
+    p50, p90, p99 = quantiles(step_s, (0.5, 0.9, 0.99))
     return Percentiles(p50, p90, p99, len(step_s))
+
+
+def quantiles(values: Sequence[float], shares: Sequence[float]) -> tuple[float, ...]:
+    """Quantiles by linear interpolation between order statistics (Hyndman and Fan, type 7); there must be a value."""
+    ordered = sorted(values)
+    found = []
+    for share in shares:
+        below, part = divmod(share * (len(ordered) - 1), 1)
+        low = ordered[int(below)]
+        high = ordered[min(int(below) + 1, len(ordered) - 1)]
+        found.append(low + (high - low) * part)
+    return tuple(found)
 
 
 def repeat_value(blocks: Sequence[Block]) -> float:
     """Throughput of one repeat in samples/s: the median over the blocks that count of samples ÷ wall time."""
-    return float(np.median([block.samples / block.wall_s for block in blocks]))
+    return statistics.median(block.samples / block.wall_s for block in blocks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +118,10 @@ def _middle(points: Sequence[CurvePoint]) -> CurvePoint:
     """The median of each figure; the points are of one epoch."""
     return CurvePoint(
         epoch=points[0].epoch,
-        trained_s=float(np.median([point.trained_s for point in points])),
-        train_loss=float(np.median([point.train_loss for point in points])),
-        test_loss=float(np.median([point.test_loss for point in points])),
-        test_accuracy=float(np.median([point.test_accuracy for point in points])),
+        trained_s=statistics.median(point.trained_s for point in points),
+        train_loss=statistics.median(point.train_loss for point in points),
+        test_loss=statistics.median(point.test_loss for point in points),
+        test_accuracy=statistics.median(point.test_accuracy for point in points),
     )
 
 
@@ -126,7 +137,7 @@ class RepeatMeasurement:
     phases_s: tuple[tuple[str, float], ...]
     peak_rss_bytes: int
     peak_device_bytes: int | None
-    step_s: tuple[float, ...]
+    latency: Percentiles | None
     first_loss: float | None
     last_loss: float | None
     parameters: int
@@ -151,7 +162,7 @@ def repeat_measurement(result: Result, create_s: float | None, *, in_epochs: boo
         phases_s=(*([("create", create_s)] if create_s is not None else []), *inside),
         peak_rss_bytes=result.memory.peak_rss_bytes,
         peak_device_bytes=result.memory.peak_device_bytes,
-        step_s=result.latency_s,
+        latency=percentiles(result.latency_s),
         first_loss=result.loss.first if result.loss else None,
         last_loss=result.loss.last if result.loss else None,
         parameters=result.model.parameters,
@@ -184,16 +195,16 @@ class Measurement:
     """Medians over the repeats."""
     parameters: int
     multiply_adds: int
-    step_s: tuple[float, ...]
-    """Step times pooled over the repeats, for drawing: sorted, thinned evenly when there are many."""
+    step_quantiles_s: tuple[float, ...]
+    """Step times pooled over the repeats, for drawing: their 0, 2.5, 5 … 100 % quantiles; empty without steps."""
     epochs: Epochs | None = None
     """None where steps were timed."""
 
 
-def measurement(repeats: Sequence[RepeatMeasurement]) -> Measurement:
-    """Summarise the repeats of one cell; raises `ValueError` where there is none."""
+def measurement(repeats: Sequence[RepeatMeasurement], step_s: Sequence[float] = ()) -> Measurement:
+    """Summarise the repeats of one cell, and all their step times; raises `ValueError` where there is no repeat."""
     values = [repeat.samples_per_s for repeat in repeats]
-    pooled = sorted(step for repeat in repeats for step in repeat.step_s)
+    pooled = sorted(step_s)
     phases = mean_phases([repeat.phases_s for repeat in repeats])
     device = [repeat.peak_device_bytes for repeat in repeats if repeat.peak_device_bytes is not None]
     return Measurement(
@@ -203,14 +214,14 @@ def measurement(repeats: Sequence[RepeatMeasurement]) -> Measurement:
         start_s=sum(seconds for phase, seconds in phases if phase in {"import", "build", "first_step"}),
         peak_rss_bytes=max(repeat.peak_rss_bytes for repeat in repeats),
         peak_device_bytes=max(device, default=None),
-        cpu_cores=float(np.mean([repeat.cpu_cores for repeat in repeats])),
+        cpu_cores=statistics.fmean(repeat.cpu_cores for repeat in repeats),
         repeat_variation=variation(values),
         block_variation=_median([repeat.block_variation for repeat in repeats]),
         first_loss=_median([repeat.first_loss for repeat in repeats]),
         last_loss=_median([repeat.last_loss for repeat in repeats]),
         parameters=repeats[0].parameters,
         multiply_adds=repeats[0].multiply_adds,
-        step_s=thin(pooled),
+        step_quantiles_s=quantiles(pooled, _DRAWN_SHARES) if pooled else (),
         epochs=epoch_totals([repeat.epochs for repeat in repeats if repeat.epochs is not None]),
     )
 
@@ -224,13 +235,6 @@ def mean_phases(repeats: Sequence[Sequence[tuple[str, float]]]) -> tuple[tuple[s
     return tuple((phase, sum(values) / len(values)) for phase, values in known.items() if values)
 
 
-def thin(ordered: Sequence[float], most: int = _MOST_LATENCIES) -> tuple[float, ...]:
-    """Keep at most `most` evenly spaced order statistics, the smallest and the largest among them."""
-    if len(ordered) <= most:
-        return tuple(ordered)
-    return tuple(ordered[round(index * (len(ordered) - 1) / (most - 1))] for index in range(most))
-
-
 def _median(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
-    return float(np.median(known)) if known else None
+    return statistics.median(known) if known else None

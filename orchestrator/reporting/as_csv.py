@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Iterator
 
-from orchestrator.analysis import PHASES, RepeatEpochs, percentiles
+from orchestrator.analysis import PHASES, RepeatEpochs
 from orchestrator.domain import Cell, Skip
 from orchestrator.reporting.model import Repeat, Report
 from orchestrator.reporting.text import clean_line, options
@@ -85,7 +85,7 @@ def _measured_columns(repeat: Repeat) -> dict[str, Value]:
     found = repeat.measurement
     if found is None:
         return {}
-    latency = percentiles(found.step_s)
+    latency = found.latency
     return {
         "samples_per_s": found.samples_per_s,
         "block_variation": found.block_variation,

@@ -1,10 +1,10 @@
-"""HTML: one page that works from disk without a network, with its chart script beside it."""
+"""HTML that works from disk without a network: one page for most runs, an index with pages of groups for large ones."""
 
-import json
+import base64
+import hashlib
 import os
 import re
-from collections.abc import Sequence
-from importlib.resources import files
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -12,94 +12,79 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
-from orchestrator.analysis import CONFIDENCE, PHASES, TOLERANCE, thin
+from orchestrator.analysis import CONFIDENCE, PHASES, PREDICTION, TOLERANCE
 from orchestrator.errors import HostError
 from orchestrator.reporting import text
-from orchestrator.reporting.model import CellReport, Group, Report
+from orchestrator.reporting.charts import charts
+from orchestrator.reporting.model import CellReport, Report
+from orchestrator.reporting.pages import INDEX, Page, pages, places
 from orchestrator.results.store import write_atomically
 
-PAGE = "index.html"
-SCRIPT = "plotly.min.js"
 _TEMPLATES = Path(__file__).parent / "templates"
-_MOST_STEPS = 60_000
-"""Step times drawn on one page, all cells together; the tables and files know them all."""
-_MOST_IN_MATRIX = 20
+_MOST = {"findings": 5000, "problems": 100, "affected": 200, "skips": 2000, "in_matrix": 20}
+"""What a page lists of each; it says how many more there are, and which format lists them all."""
 _DIGEST = re.compile(r"(sha256:[0-9a-f]{12})[0-9a-f]+")
 
 
 def write_html(report: Report, folder: Path, run_folder: Path | None = None) -> Path:
-    """Write the page and its script into `folder` and return the page's path.
+    """Write the pages into `folder` and return the path of the first.
 
-    With `run_folder` the page links to the raw files there, relatively, so both can be moved together.
+    With `run_folder` they link to the raw files there, relatively, so both can be moved together.
     Raises `HostError` where the folder cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise HostError(f"{folder}: cannot be made: {error.strerror}; choose another place with -o") from error
-    script = files("plotly").joinpath("package_data", "plotly.min.js").read_text(encoding="utf-8")
-    beside = folder / SCRIPT
-    if not beside.is_file() or beside.stat().st_size != len(script.encode()):
-        write_atomically(beside, script)
     raw = None if run_folder is None else os.path.relpath(run_folder.resolve(), folder.resolve())
-    page = folder / PAGE
-    write_atomically(page, html_text(report, raw))
-    return page
+    for name, page in html_pages(report, raw):
+        write_atomically(folder / name, page)
+    return folder / INDEX
 
 
 def html_text(report: Report, raw: str | None = None) -> str:
-    """Render the page; `raw` is the relative path from it to the run's folder, None for no links to raw files."""
-    return _environment().get_template("report.html.jinja").render(
-        report=report,
-        cells=report.by_id,
-        raw=None if raw is None else Path(raw).as_posix(),
-        script=SCRIPT,
-        style=Markup((_TEMPLATES / "report.css").read_text(encoding="utf-8")),  # noqa: S704 -- a file of our own
-        behaviour=Markup((_TEMPLATES / "report.js").read_text(encoding="utf-8")),  # noqa: S704 -- a file of our own
-        data=_script_json(chart_data(report)),
-        phases=PHASES,
-        confidence=CONFIDENCE,
-        tolerance=TOLERANCE,
-        most_in_matrix=_MOST_IN_MATRIX,
-        epoch_heads=text.EPOCH_HEADS,
-        epoch_note=text.EPOCH_NOTE,
-    )  # fmt: skip
+    """Render the first page, for most runs the only one; `raw` as in `html_pages`."""
+    return next(page for _, page in html_pages(report, raw))
 
 
-def chart_data(report: Report) -> dict[str, Any]:
-    """What the charts draw, by the anchors of their groups; numbers to five digits."""
-    cells = report.by_id
-    drawn = sum(cell.measurement is not None for cell in report.cells)
-    most = max(20, min(400, _MOST_STEPS // max(1, drawn)))
-    return {
-        group.anchor: [_drawn(cells[place.cell_id], most) for place in group.places if place.rank is not None]
-        for group in report.groups
+def html_pages(report: Report, raw: str | None = None) -> Iterator[tuple[str, str]]:
+    """Render name and text of every page, the index first.
+
+    `raw` is the relative path from the pages to the run's folder, None for no links to raw files.
+    """
+    found = pages(report)
+    environment = _environment()
+    where = places(found)
+    behaviour = (_TEMPLATES / "report.js").read_text(encoding="utf-8").strip()
+    shared = {
+        "report": report,
+        "cells": report.by_id,
+        "pages": found,
+        "raw": None if raw is None else Path(raw).as_posix(),
+        "style": Markup((_TEMPLATES / "report.css").read_text(encoding="utf-8")),  # noqa: S704 -- a file of our own
+        "behaviour": Markup(behaviour),  # noqa: S704 -- a file of our own
+        "script_hash": f"sha256-{base64.b64encode(hashlib.sha256(behaviour.encode()).digest()).decode()}",
+        "phases": PHASES,
+        "confidence": CONFIDENCE,
+        "prediction": PREDICTION,
+        "tolerance": TOLERANCE,
+        "epoch_heads": text.EPOCH_HEADS,
+        "epoch_note": text.EPOCH_NOTE,
+        **{f"most_{name}": most for name, most in _MOST.items()},
     }
+    for number, page in enumerate(found):
+        template = environment.get_template("groups.html.jinja" if number else "index.html.jinja")
+        yield page.name, template.render(page=page, number=number, address=_addresses(page, where), **shared)
 
 
-def _drawn(cell: CellReport, most_steps: int) -> dict[str, Any]:
-    found = cell.measurement
-    if found is None:
-        raise ValueError(f"{cell.cell.id} was not measured")
-    throughput = found.throughput
-    return {
-        "label": cell.label,
-        "repeats": [_short(each.measurement.samples_per_s) for each in cell.repeats if each.measurement],
-        "value": _short(throughput.value),
-        "low": None if throughput.low is None else _short(throughput.low),
-        "high": None if throughput.high is None else _short(throughput.high),
-        "steps_ms": [_short(1000 * step) for step in thin(found.step_s, most_steps)],
-        "phases_s": {name: _short(value) for name, value in found.phases_s},
-    }
+def _addresses(page: Page, where: Mapping[str, str]) -> Callable[[str], str]:
+    """Links from a page to a cell or a group, by id or anchor."""
 
+    def address(name: str) -> str:
+        target = where.get(name, page.name)
+        return f"{'' if target == page.name else target}#{quote(name, safe='/')}"
 
-def _short(value: float) -> float:
-    return float(f"{value:.5g}")
-
-
-def _script_json(value: object) -> Markup:
-    # Inside <script> only "<" can end the script or open a comment.
-    return Markup(json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"))  # noqa: S704 -- escaped here
+    return address
 
 
 def _environment() -> Environment:
@@ -116,15 +101,18 @@ def _environment() -> Environment:
             name: getattr(text, name)
             for name in (
                 *("clean_line", "rate", "rate_interval", "factor", "factor_interval", "verdict", "seconds", "memory"),
-                *("epoch_figures", "count", "percent", "statuses", "plural", "repeats", "options"),
+                *("epoch_figures", "count", "next_interval", "percent", "statuses", "plural", "repeats", "options"),
             )
         },
-        "url": lambda path: quote(path, safe="/"),
+        "charts": charts,
         "facts": _facts,
         "moment": lambda iso: iso.replace("T", " ").replace("+00:00", " UTC").replace("Z", " UTC"),
-        "measured": _measured,
-        "in_epochs": lambda ids, cells: [cells[each] for each in ids if cells[each].epochs],
+        "numbered": _numbered,
+        "of": lambda name, values: values[name],
+        "percent_whole": lambda share: f"{100 * share:.0f}\N{NO-BREAK SPACE}%",
+        "short": _short,
         "short_digest": lambda name: _DIGEST.sub(r"\1…", name),
+        "url": lambda path: quote(path, safe="/"),
     }
     return environment
 
@@ -134,6 +122,11 @@ def _facts(facts: Sequence[tuple[str, str]], name: str) -> str:
     return dict(facts).get(name, "–")
 
 
-def _measured(group: Group) -> list[str]:
-    """Ids of the measured cells of a group, in the order of its ratio matrix."""
-    return [place.cell_id for place in group.places if place.rank is not None]
+def _numbered(cells: Sequence[CellReport], part: int) -> dict[str, str]:
+    """Short names that tie the rows and lanes of a cell together, unique on a page."""
+    return {cell.cell.id: f"{part}.{number}" for number, cell in enumerate(cells)}
+
+
+def _short(value: Any) -> str:
+    """A number to sort by; empty where it is unknown."""
+    return "" if value is None else f"{value:.6g}"

@@ -1,12 +1,16 @@
 """What a report says, as values; every format renders this and nothing else."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from orchestrator.analysis import Epochs, Measurement, Rank, Ratio, RepeatMeasurement
 from orchestrator.domain import Cell, Outcome, Skip, Status, System, Workload
 
 StatusCounts = tuple[tuple[Status, int], ...]
 """In the order of `Status`; statuses that did not occur are left out."""
+
+Facts = tuple[tuple[str, str], ...]
+"""Flattened: `versions.numpy` and `1.23.5`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +32,9 @@ class CellReport:
     statuses: StatusCounts
     measurement: Measurement | None
     """None where no repeat is `ok`."""
-    facts: tuple[tuple[str, str], ...]
-    """What the container found out about itself, flattened: `versions.numpy` → `1.23.5`."""
+    facts: Facts
+    """What the containers found out about themselves; different values are joined by ` | `."""
+    measurement_versions: tuple[int, ...] = ()
 
     @property
     def epochs(self) -> Epochs | None:
@@ -48,6 +53,19 @@ class Placed:
     """Over the highest estimate of the group; None for that one itself."""
 
 
+class Conclusion(StrEnum):
+    """What a group comes to."""
+
+    DECIDED = "decided"
+    """One cell is surely faster than every other."""
+    SAME = "same"
+    """The fastest are equally fast, within the tolerance."""
+    INCONCLUSIVE = "inconclusive"
+    ALONE = "nothing to compare"
+    """A single cell was measured."""
+    NOTHING = "not measured"
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
     """Cells that do the same work on the same kind of system: these, and only these, are compared."""
@@ -57,7 +75,9 @@ class Group:
     places: tuple[Placed, ...]
     """The measured cells, highest estimate first; then the others, in the order of the plan."""
     ratios: tuple[tuple[Ratio | None, ...], ...]
-    """Row over column, among the measured cells in the order of `places`; None on the diagonal."""
+    """Row over column, among the measured cells in the order of `places`, None on the diagonal; empty in a large
+    group, where each is compared with the best alone."""
+    conclusion: Conclusion
     sentence: str
     """What was found, in plain words."""
 
@@ -124,8 +144,8 @@ class ImageReport:
     base_digests: tuple[str, ...]
     """Of the images that these stand on; more than one where the image was made anew during the run."""
     measurement_versions: tuple[int, ...]
-    facts: tuple[tuple[str, str], ...]
-    """Flattened; different values of different containers are joined by ` | `."""
+    facts: Facts
+    """Different values of different containers are joined by ` | `."""
     pinned: tuple[str, ...]
     """Distributions that the catalog pins: the ones worth naming among all that are installed."""
 
@@ -146,6 +166,8 @@ class Report:
     runtime: str
     orchestrator_version: str
     host: tuple[tuple[str, str], ...]
+    headline: str
+    """All groups in a sentence or two."""
     groups: tuple[Group, ...]
     cells: tuple[CellReport, ...]
     """In the order of the plan."""

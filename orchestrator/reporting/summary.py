@@ -1,43 +1,74 @@
 """What a group of cells shows, said in one or two plain sentences."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from orchestrator.analysis import Ratio, Verdict
 from orchestrator.domain import Status
-from orchestrator.reporting.model import CellReport
-from orchestrator.reporting.text import factor, factor_interval, listing, plural, rate, statuses
+from orchestrator.reporting.model import CellReport, Conclusion, Group
+from orchestrator.reporting.text import clean_line, factor, factor_interval, listing, listing_of, plural, rate, statuses
 
-Matrix = Sequence[Sequence[Ratio | None]]
+_MOST_NAMES = 4
 
 
-def sentence(measured: Sequence[CellReport], ratios: Matrix, cells: Sequence[CellReport]) -> str:
+def finding(
+    measured: Sequence[CellReport], to_best: Sequence[Ratio | None], cells: Sequence[CellReport]
+) -> tuple[Conclusion, str]:
     """Say which cell won, by how much and how surely.
 
-    `measured` is ordered by throughput, highest first, and `ratios` belongs to it, row over column; `cells` are all
-    cells of the group.
+    `measured` is ordered by throughput, highest first, and `to_best` compares each with that one, which itself has
+    None; `cells` are all cells of the group.
     """
     if not measured:
         found = Counter(repeat.outcome.status for cell in cells for repeat in cell.repeats)
-        return f"Nothing was measured: {statuses([(status, found[status]) for status in Status if found[status]])}."
-    return " ".join([_winner(measured, ratios), *_left_out(cells)])
+        ends = statuses([(status, found[status]) for status in Status if found[status]])
+        return Conclusion.NOTHING, f"Nothing was measured: {ends}."
+    conclusion, sentence = _winner(measured, to_best)
+    return conclusion, " ".join([sentence, *_left_out(cells)])
 
 
-def _winner(measured: Sequence[CellReport], ratios: Matrix) -> str:
+def headline(groups: Sequence[Group], cells: Mapping[str, CellReport]) -> str:
+    """Say in a sentence or two what all groups come to: which frameworks win how often, and what stays open."""
+    counts = Counter(group.conclusion for group in groups)
+    compared = counts[Conclusion.DECIDED] + counts[Conclusion.SAME] + counts[Conclusion.INCONCLUSIVE]
+    wins = Counter(
+        cells[group.places[0].cell_id].cell.framework.label
+        for group in groups
+        if group.conclusion is Conclusion.DECIDED
+    )
+    parts = [f"{name} is surely the fastest in {number:,}" for name, number in wins.most_common(_MOST_NAMES)]
+    others = sum(wins.values()) - sum(number for _, number in wins.most_common(_MOST_NAMES))
+    parts += [f"others in {others:,}"] if others else []
+    parts += [f"{counts[Conclusion.SAME]:,} ended in a tie"] if counts[Conclusion.SAME] else []
+    parts += [f"{counts[Conclusion.INCONCLUSIVE]:,} stayed inconclusive"] if counts[Conclusion.INCONCLUSIVE] else []
+    sentences = [f"Of {compared:,} {plural('comparison', compared)}, {listing(parts)}."] if compared else []
+    if counts[Conclusion.ALONE]:
+        sentences.append(f"{counts[Conclusion.ALONE]:,} more had one cell only, so nothing to compare it with.")
+    if counts[Conclusion.NOTHING]:
+        sentences.append(f"Nothing was measured in {counts[Conclusion.NOTHING]:,}{' more' if compared else ''}.")
+    return clean_line(" ".join(sentences))
+
+
+def _winner(measured: Sequence[CellReport], to_best: Sequence[Ratio | None]) -> tuple[Conclusion, str]:
     best = measured[0]
     speed = f"{_rate(best)} samples/s"
     if len(measured) == 1:
-        return f"{best.label} reached {speed}; there is nothing to compare it with."
-    beside = [(cell, over) for cell, over in zip(measured, ratios[0], strict=True) if over is not None]
+        return Conclusion.ALONE, f"{best.label} reached {speed}; there is nothing to compare it with."
+    beside = [(cell, over.inverse) for cell, over in zip(measured, to_best, strict=True) if over is not None]
     tied = [(cell, over) for cell, over in beside if over.verdict is not Verdict.FASTER]
     if not tied:
         second, over = beside[0]
-        return f"{best.label} is the fastest at {speed}, {_over(over, f' as fast as the next, {second.label}')}."
-    return f"{_tie(best, speed, tied)} {_behind(beside)}".rstrip()
+        return (
+            Conclusion.DECIDED,
+            f"{best.label} is the fastest at {speed}, {_over(over, f' as fast as the next, {second.label}')}.",
+        )
+    same = all(over.verdict is Verdict.SAME for _, over in tied)
+    conclusion = Conclusion.SAME if same else Conclusion.INCONCLUSIVE
+    return conclusion, f"{_tie(best, speed, tied)} {_behind(beside)}".rstrip()
 
 
 def _tie(best: CellReport, speed: str, tied: Sequence[tuple[CellReport, Ratio]]) -> str:
-    names = listing([cell.label for cell, _ in tied])
+    names = listing_of([cell.label for cell, _ in tied], _MOST_NAMES)
     if all(over.low is None for _, over in tied):
         return (
             f"Inconclusive: {best.label} came out highest at {speed}, {factor(tied[0][1].value)} × {tied[0][0].label}, "
@@ -67,7 +98,7 @@ def _behind(beside: Sequence[tuple[CellReport, Ratio]]) -> str:
 
 def _left_out(cells: Sequence[CellReport]) -> list[str]:
     without = [cell.label for cell in cells if cell.measurement is None]
-    return [f"Not measured: {listing(without)}."] if without else []
+    return [f"Not measured: {listing_of(without, _MOST_NAMES)}."] if without else []
 
 
 def _over(over: Ratio, whom: str = "") -> str:

@@ -2,8 +2,10 @@
 
 import re
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from orchestrator.analysis import Epochs, Estimate, Percentiles, Ratio
 from orchestrator.domain import Cell, Options, Status
@@ -25,6 +27,7 @@ def clean(text: str) -> str:
     return _CONTROLS.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n")))
 
 
+@lru_cache(maxsize=8192)  # the same facts come from thousands of containers
 def clean_line(text: str) -> str:
     """`clean`, with all white space folded into single spaces."""
     return " ".join(clean(text).split())
@@ -60,6 +63,13 @@ def rate_interval(value: Estimate) -> str:
     if value.low is None or value.high is None:
         return "1 repeat"
     return f"{rate(value.low)}–{rate(value.high)}"
+
+
+def next_interval(value: Estimate) -> str:
+    """Where one further repeat will lie: `12,400–14,480`, or why nothing says."""
+    if value.next_low is None or value.next_high is None:
+        return "1 repeat"
+    return f"{rate(value.next_low)}–{rate(value.next_high)}"
 
 
 def factor(value: float) -> str:
@@ -183,6 +193,13 @@ def listing(items: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(items[:-1]), "".join(items[-1:])) if part)
 
 
+def listing_of(items: Sequence[str], most: int) -> str:
+    """`listing`, of which no more than about `most` are named: `a, b, c and 17 more`."""
+    if len(items) <= most + 1:
+        return listing(items)
+    return listing([*items[:most], f"{len(items) - most:,} more"])
+
+
 def repeats(numbers: Sequence[int]) -> str:
     """`repeat 0`, `repeats 0–4`, `repeats 0, 2, 5`."""
     if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
@@ -197,13 +214,23 @@ def options(values: Options) -> str:
 
 def labels(cells: Sequence[Cell]) -> tuple[str, ...]:
     """Name the cells of a group: the framework, then only what tells cells of that framework apart."""
+    axes = [_axes(cell) for cell in cells]
+    values: dict[tuple[str, str], set[str | None]] = {}
+    alike = Counter(cell.framework.label for cell in cells)
+    having: Counter[tuple[str, str]] = Counter()
+    for cell, mine in zip(cells, axes, strict=True):
+        for name, text in mine.items():
+            values.setdefault((cell.framework.label, name), set()).add(text)
+            having[cell.framework.label, name] += 1
+    for (label, name), some in values.items():
+        if having[label, name] < alike[label]:
+            some.add(None)
     found = []
-    for cell in cells:
-        alike = [other for other in cells if other.framework.label == cell.framework.label]
-        mine = _axes(cell)
-        varying = [text for name, text in mine.items() if any(_axes(other).get(name) != text for other in alike)]
+    for cell, mine in zip(cells, axes, strict=True):
+        varying = [text for name, text in mine.items() if len(values[cell.framework.label, name]) > 1]
         found.append(clean_line(" · ".join([cell.framework.label, *varying])))
-    return tuple(label if found.count(label) == 1 else cell.id for label, cell in zip(found, cells, strict=True))
+    named = Counter(found)
+    return tuple(label if named[label] == 1 else cell.id for label, cell in zip(found, cells, strict=True))
 
 
 def _axes(cell: Cell) -> dict[str, str]:

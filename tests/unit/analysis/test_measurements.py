@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from orchestrator.analysis import (
     CurvePoint,
@@ -7,9 +9,9 @@ from orchestrator.analysis import (
     estimate,
     measurement,
     percentiles,
+    quantiles,
     repeat_measurement,
     repeat_value,
-    thin,
 )
 from orchestrator.results.contract import Block, Evaluation, Result
 from tests.unit.reporting import synthetic
@@ -120,10 +122,11 @@ def test_a_cell_pools_steps_averages_phases_and_keeps_the_highest_memory() -> No
     results = [synthetic.result(cell, repeat, 1000 + repeat) for repeat in range(3)]
     repeats = [repeat_measurement(result, create_s) for result, create_s in zip(results, (0.1, None, 0.3), strict=True)]
 
-    found = measurement(repeats)
+    found = measurement(repeats, [step for result in results for step in result.latency_s])
 
     assert found.latency is not None
     assert found.latency.n == sum(len(result.latency_s) for result in results)
+    assert repeats[0].latency == percentiles(results[0].latency_s)
     assert dict(found.phases_s)["create"] == pytest.approx(0.2)
     assert dict(found.phases_s)["import"] == pytest.approx(np.mean([result.phases.import_s for result in results]))
     assert found.start_s == pytest.approx(np.mean([result.phases.import_s + 0.25 + 0.4 for result in results]))
@@ -142,12 +145,17 @@ def test_a_cell_pools_steps_averages_phases_and_keeps_the_highest_memory() -> No
     ]
 
 
-def test_thinned_steps_keep_their_ends_and_their_shape() -> None:
-    steps = sorted(np.random.default_rng(1).lognormal(0, 0.3, 10_000))
+@given(st.lists(st.floats(min_value=1e-6, max_value=10), min_size=1, max_size=60))
+def test_quantiles_are_those_of_numpy(values: list[float]) -> None:
+    shares = (0.0, 0.025, 0.5, 0.99, 1.0)
 
-    kept = thin(steps, 400)
+    assert quantiles(values, shares) == pytest.approx(tuple(np.quantile(values, shares)))
 
-    assert len(kept) == 400
-    assert (kept[0], kept[-1]) == (steps[0], steps[-1])
-    assert np.percentile(kept, (10, 50, 90)) == pytest.approx(np.percentile(steps, (10, 50, 90)), rel=0.01)
-    assert thin([3.0, 4.0]) == (3.0, 4.0)
+
+def test_a_cell_keeps_the_shape_of_its_step_times_in_41_quantiles() -> None:
+    cell = synthetic.cell(synthetic.TORCH)
+    repeats = [repeat_measurement(synthetic.result(cell, 0, 1000), None)]
+    steps = [0.001 * number for number in range(201)]
+
+    assert measurement(repeats, steps).step_quantiles_s == pytest.approx(tuple(steps[::5]))
+    assert measurement(repeats).step_quantiles_s == ()

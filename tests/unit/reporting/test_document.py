@@ -6,7 +6,8 @@ import pytest
 from orchestrator.analysis import Rank, Verdict
 from orchestrator.domain import Outcome, Skip, Status
 from orchestrator.reporting import document, report
-from orchestrator.reporting.document import NO_OUTCOME, NO_RESULT
+from orchestrator.reporting.cells import NO_FIGURE, NO_OUTCOME, NO_RESULT
+from orchestrator.reporting.groups import MOST_IN_MATRIX
 from orchestrator.results.store import Run, Stored
 from tests.unit.reporting import synthetic as s
 
@@ -40,6 +41,44 @@ def test_an_ok_outcome_without_its_result_is_an_invalid_result() -> None:
 
     (repeat,) = found.cells[0].repeats
     assert (repeat.outcome.status, repeat.outcome.reason) == (Status.INVALID_RESULT, NO_RESULT)
+
+
+def test_a_rate_beyond_the_floats_is_an_invalid_result_and_no_crash() -> None:
+    cell = s.cell(s.MXNET, repeats=1)
+    plan = s.plan([cell])
+    (item,) = s.ok(cell, [100.0])
+    assert item.result is not None
+    blocks = tuple(block.model_copy(update={"wall_s": 5e-324}) for block in item.result.blocks)
+
+    found = document(s.record(plan), plan, [replace(item, result=item.result.model_copy(update={"blocks": blocks}))])
+
+    (repeat,) = found.cells[0].repeats
+    assert (repeat.outcome.status, repeat.outcome.reason) == (Status.INVALID_RESULT, NO_FIGURE)
+
+
+def test_outcomes_may_come_in_any_order() -> None:
+    cells = [s.cell(s.MXNET), s.cell(s.TORCH)]
+    plan = s.plan(cells)
+    stored = [*s.ok(cells[0], [100.0, 101.0, 99.0]), *s.ok(cells[1], [90.0, 91.0, 89.0])]
+
+    in_order = document(s.record(plan), plan, stored)
+
+    assert document(s.record(plan), plan, [*reversed(stored)]) == in_order
+    assert document(s.record(plan), plan, [*stored, *s.ok(cells[0], [1.0])]) == in_order
+
+
+def test_a_large_group_is_compared_with_its_best_and_ranked_by_intervals() -> None:
+    cells = [s.cell(s.Framework("mxnet", f"1.{number}", python="3.11")) for number in range(MOST_IN_MATRIX + 1)]
+    plan = s.plan(cells)
+    stored = [item for number, cell in enumerate(cells) for item in s.ok(cell, [r + 100 * number for r in (998, 999)])]
+
+    found = document(s.record(plan), plan, stored).groups[0]
+
+    assert found.ratios == ()
+    assert [place.rank for place in found.places[:2]] == [Rank(1, 1), Rank(2, 2)]
+    assert found.places[0].to_best is None
+    assert {place.to_best.verdict for place in found.places[1:] if place.to_best} == {Verdict.SLOWER}
+    assert found.sentence.startswith("mxnet 1.60 is the fastest at 7,000 samples/s, 1.01 × as fast as the next")
 
 
 def test_outcomes_that_the_plan_does_not_hold_are_left_out() -> None:

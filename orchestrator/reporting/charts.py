@@ -1,0 +1,200 @@
+"""What the charts of a page draw: lanes, one per cell, with every place in percent of the axis.
+
+Percentages instead of pixels make a chart as wide as its reader's screen, with text that keeps its size.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from orchestrator.analysis import PHASES, Measurement
+from orchestrator.reporting import text
+from orchestrator.reporting.model import CellReport
+from orchestrator.reporting.scales import Scale, from_zero, spread
+
+MOST_LANES = 40
+"""Cells drawn in one chart; the tables have them all."""
+_MIDDLE = 13.0
+"""Half the height of a lane, in pixels."""
+Span = tuple[float, float]
+"""Start and length, in percent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A piece of a bar."""
+
+    kind: str
+    """Class that gives it its colour."""
+    start: float
+    length: float
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """What is drawn for one cell."""
+
+    cell: CellReport
+    value: str
+    bars: tuple[Bar, ...] = ()
+    dots: tuple[tuple[float, float], ...] = ()
+    """Along the axis in percent, and across it in pixels."""
+    box: Span | None = None
+    """Middle half."""
+    middle: float | None = None
+    interval: Span | None = None
+    outer: Span | None = None
+    """A wider interval, drawn thinner."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """One figure of a group."""
+
+    name: str
+    title: str
+    note: str
+    scale: Scale
+    lanes: tuple[Lane, ...]
+    left_out: int
+    """Cells beyond `MOST_LANES`."""
+    described: str
+    """What it shows and which table holds it, for who does not see it."""
+    legend: tuple[tuple[str, str], ...] = ()
+    """Class and words."""
+
+    @property
+    def label_width_ch(self) -> int:
+        """Room for the labels of the lanes, in characters."""
+        longest = max((len(lane.cell.label) for lane in self.lanes), default=10)
+        return min(26, max(8, longest))
+
+
+def charts(cells: Sequence[CellReport]) -> tuple[Chart, ...]:
+    """Every chart of a group, for its measured cells in the order of their rank."""
+    measured = [(cell, cell.measurement) for cell in cells if cell.measurement is not None]
+    if not measured:
+        return ()
+    shown = measured[:MOST_LANES]
+    made = [_throughput(shown), _latency(shown), _phases(shown), _memory(shown)]
+    rest = len(measured) - len(shown)
+    return tuple(make(rest) for make in made if make is not None)
+
+
+Shown = Sequence[tuple[CellReport, Measurement]]
+Made = Callable[[int], Chart] | None
+
+
+def _throughput(shown: Shown) -> Made:
+    ends = [
+        value
+        for cell, found in shown
+        for value in (found.throughput.high or found.throughput.value, *_repeat_values(cell))
+    ]
+    scale = from_zero(ends, text.rate)
+    lanes = []
+    for cell, found in shown:
+        estimate = found.throughput
+        values = _repeat_values(cell)
+        lanes.append(
+            Lane(
+                cell,
+                text.rate(estimate.value),
+                bars=(Bar("amount", 0.0, scale.at(estimate.value), ""),),
+                dots=tuple((scale.at(value), _across(number, len(values))) for number, value in enumerate(values)),
+                middle=scale.at(estimate.value),
+                interval=_span(scale, estimate.low, estimate.high),
+                outer=_span(scale, estimate.next_low, estimate.next_high),
+            )
+        )
+    note = "a dot per repeat; thick: 95 % interval of the mean; thin: where one further repeat will lie (99 %)"
+    return lambda rest: Chart(
+        "throughput", "Throughput", f"samples/s, {note}", scale, tuple(lanes), rest,
+        "Throughput of every repeat with intervals; the table of the ranking and that of intervals hold these figures.",
+    )  # fmt: skip
+
+
+def _latency(shown: Shown) -> Made:
+    timed = [(cell, found, found.step_quantiles_s) for cell, found in shown if found.step_quantiles_s]
+    if not timed:
+        return None
+    scale = spread([value for _, _, steps in timed for value in (steps[0], steps[-1])], text.seconds)
+    lanes = [
+        Lane(
+            cell,
+            text.seconds(steps[20]),
+            dots=tuple((scale.at(step), 3.0 + 20.0 * (number * 0.618 % 1)) for number, step in enumerate(steps)),
+            box=_span(scale, steps[10], steps[30]),
+            middle=scale.at(steps[20]),
+            outer=_span(scale, steps[2], steps[38]),
+        )
+        for cell, _, steps in timed
+    ]
+    axis = "logarithmic axis; " if scale.logarithmic else ""
+    note = f"{axis}a dot per fortieth of the steps; box: middle half, line: median, whiskers: 5 % to 95 %"
+    return lambda rest: Chart(
+        "latency", "Step time", f"each step synchronised; {note}", scale, tuple(lanes), rest,
+        "Distribution of the times of single steps; the table of the ranking holds median and 99th percentile.",
+    )  # fmt: skip
+
+
+def _phases(shown: Shown) -> Made:
+    totals = [sum(seconds for _, seconds in found.phases_s) for _, found in shown]
+    scale = from_zero(totals, text.seconds)
+    lanes = []
+    for (cell, found), total in zip(shown, totals, strict=True):
+        bars = []
+        start = 0.0
+        for phase, spent in found.phases_s:
+            bars.append(
+                Bar(
+                    f"phase-{PHASES.index(phase) + 1}",
+                    scale.at(start),
+                    round(scale.at(start + spent) - scale.at(start), 1),
+                    f"{phase.replace('_', ' ')}: {text.seconds(spent)}",
+                )
+            )
+            start += spent
+        lanes.append(Lane(cell, text.seconds(total), bars=tuple(bars)))
+    legend = tuple((f"phase-{number}", phase.replace("_", " ")) for number, phase in enumerate(PHASES, 1))
+    return lambda rest: Chart(
+        "phases", "Phases", "where a container's time goes: mean over the repeats", scale, tuple(lanes), rest,
+        "Duration of every phase of a container's life; the table of phases holds these figures.", legend,
+    )  # fmt: skip
+
+
+def _memory(shown: Shown) -> Made:
+    device = any(found.peak_device_bytes for _, found in shown)
+    scale = from_zero(
+        [float(size) for _, found in shown for size in (found.peak_rss_bytes, found.peak_device_bytes or 0)],
+        lambda size: text.memory(round(size)),
+    )
+    lanes = []
+    for cell, found in shown:
+        on_device = found.peak_device_bytes
+        bars = [Bar("host", 0.0, scale.at(found.peak_rss_bytes), f"host: {text.memory(found.peak_rss_bytes)}")]
+        if on_device is not None:
+            bars.append(Bar("device", 0.0, scale.at(on_device), f"device: {text.memory(on_device)}"))
+        value = text.memory(found.peak_rss_bytes if on_device is None else max(on_device, found.peak_rss_bytes))
+        lanes.append(Lane(cell, value, bars=tuple(bars)))
+    legend = (("host", "host, resident"), ("device", "device")) if device else ()
+    return lambda rest: Chart(
+        "memory", "Peak memory", "the highest of any repeat", scale, tuple(lanes), rest,
+        "Highest memory of any repeat; the table of the ranking holds these figures.", legend,
+    )  # fmt: skip
+
+
+def _repeat_values(cell: CellReport) -> list[float]:
+    return [repeat.measurement.samples_per_s for repeat in cell.repeats if repeat.measurement is not None]
+
+
+def _across(number: int, of: int) -> float:
+    """Spread dots across their lane, in the order of the repeats."""
+    return _MIDDLE if of < 2 else round(_MIDDLE + 8.0 * (2 * number / (of - 1) - 1), 1)
+
+
+def _span(scale: Scale, low: float | None, high: float | None) -> Span | None:
+    if low is None or high is None:
+        return None
+    start, end = scale.at(low), scale.at(high)
+    return start, round(end - start, 1)
