@@ -2,9 +2,12 @@
 
 
 class Failure(Exception):
-    """The measurement crashed; the message says why, for the last line on stderr."""
+    """What ran is not the work that was asked for; the message says why, for the last line on stderr.
 
-    exit_code = 1
+    The same work ends the same way again, which tells this from a crash.
+    """
+
+    exit_code = 7
 
 
 class Diverged(Failure):

@@ -1,6 +1,7 @@
 """Entry of the container: `python -m benchmarks.run`, with `--io DIR` for the harness, or by hand.
 
-Exit status: 0 measured, 3 unsupported, 4 import failed, 5 bad request, 6 device out of memory, 1 any other failure.
+Exit status: 0 measured, 3 unsupported, 4 import failed, 5 bad request, 6 device out of memory, 7 not the work that was
+asked for (a loss that is no number, other parameters than counted), 1 a crash.
 Where it is not 0, the last line on stderr is one sentence that says why.
 """
 

@@ -15,6 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Protocol, Self
 
+from orchestrator.files import read_tail
+
 LOG_BYTES = 16 * 1024 * 1024
 TAIL_BYTES = 64 * 1024
 LINE_CHARACTERS = 300
@@ -37,6 +39,10 @@ class StartError(Exception):
     """A process or container that could not be started; the message is one line."""
 
 
+class LostError(StartError):
+    """What ran was lost with the engine that it ran on, which is no verdict on it."""
+
+
 class Cause(StrEnum):
     """Why the waiting ended."""
 
@@ -55,6 +61,8 @@ class Finished:
     wall_s: float
     start_s: float = 0.0
     """From asking for the process to having it."""
+    log_omitted_bytes: int = 0
+    """Of its output, what the bound of the log left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +88,8 @@ class BoundedLog:
         self._room = limit_bytes - tail_bytes
         self._tail_bytes = tail_bytes
         self._tail = bytearray()
-        self._omitted = 0
+        self.omitted_bytes = 0
+        """Left out so far between the beginning and the end."""
 
     def write(self, data: bytes) -> None:
         """Keep `data`, or what the bound leaves of it."""
@@ -92,7 +101,7 @@ class BoundedLog:
             self._tail += rest
             surplus = len(self._tail) - self._tail_bytes
             if surplus > 0:
-                self._omitted += surplus
+                self.omitted_bytes += surplus
                 del self._tail[:surplus]
 
     def _append(self, data: bytes) -> None:
@@ -107,7 +116,7 @@ class BoundedLog:
         file, self._file = self._file, None
         if file is None:
             return
-        omitted = f"\n[… {self._omitted} bytes left out …]\n".encode() if self._omitted else b""
+        omitted = f"\n[… {self.omitted_bytes} bytes left out …]\n".encode() if self.omitted_bytes else b""
         with contextlib.suppress(OSError), file:
             file.write(omitted + bytes(self._tail))
 
@@ -131,12 +140,7 @@ def last_line(text: str) -> str:
 
 def tail(path: Path) -> str:
     """Read the end of a log, at most `TAIL_BYTES`; empty where there is none."""
-    try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - TAIL_BYTES))
-            return file.read().decode("utf-8", "replace")
-    except OSError:
-        return ""
+    return read_tail(path, TAIL_BYTES)
 
 
 def wait(done: threading.Event, *, timeout_s: float | None, stop: Stop, watch: Watch | None = None) -> Cause:
@@ -184,7 +188,7 @@ def run(  # noqa: PLR0913 - all that a process is given, every one by name
             # A grandchild that left the group may hold the pipe open; its words are not worth waiting for.
             pump.join(1.0)
     code = process.returncode if cause is Cause.EXITED else None
-    return Finished(cause, code, wall_s=ended - began, start_s=started - began)
+    return Finished(cause, code, ended - began, started - began, log_omitted_bytes=kept.omitted_bytes)
 
 
 def capture(command: Sequence[str], *, environment: Mapping[str, str], folder: Path, timeout_s: float) -> Captured:

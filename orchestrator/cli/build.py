@@ -24,6 +24,7 @@ from orchestrator.cli.signals import INTERRUPTED, stop_on_signals
 from orchestrator.engine.client import connect
 from orchestrator.errors import HostError
 from orchestrator.results.store import write_atomically
+from orchestrator.runtimes import remove_leftovers, this_process
 
 
 def register(app: typer.Typer) -> None:
@@ -59,6 +60,7 @@ def build(
         stop_on_signals() as stop,
         views.follow(quiet=json) as listener,
     ):
+        remove_leftovers(client, this_process(), listener)
         built = images.build(
             prepared.plan.images,
             prepared.settings,

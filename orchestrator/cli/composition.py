@@ -18,6 +18,7 @@ from orchestrator.domain import BuildSettings, ModelFile, Plan
 from orchestrator.errors import InputError
 from orchestrator.images import settings as image_settings
 from orchestrator.planning import Selection
+from orchestrator.reporting.text import clean
 from orchestrator.results.store import Run, runs, write_atomically
 
 CACHE_NAME = "framework-bench"
@@ -172,8 +173,8 @@ def output(width: int = 1000) -> Console:
 
 
 def say(message: str) -> None:
-    """One line for the person, beside the output."""
-    sys.stderr.write(f"{message}\n")
+    """One line for the person, beside the output; what steers terminals is taken out of names from anywhere."""
+    sys.stderr.write(f"{clean(message)}\n")
 
 
 def print_json(document: object) -> None:

@@ -16,6 +16,7 @@ from orchestrator.cli import composition
 from orchestrator.cli.options import DEFAULT_RESULTS, Json, MatrixFile, ModelsFolder, Results, RunName
 from orchestrator.domain import Outcome
 from orchestrator.errors import InputError
+from orchestrator.reporting.text import clean_line
 from orchestrator.results import index
 from orchestrator.results.contract import Result
 from orchestrator.results.schemas import NAMES, contract_schema
@@ -164,4 +165,4 @@ def _table(*columns: str) -> Table:
 
 
 def _texts(*cells: str) -> list[Text]:
-    return [Text(cell) for cell in cells]
+    return [Text(clean_line(cell)) for cell in cells]

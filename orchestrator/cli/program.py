@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from orchestrator import __version__
-from orchestrator.cli import build, doctor, listing, plan, report
+from orchestrator.cli import build, composition, doctor, listing, plan, report
 from orchestrator.cli import run as run_command
 from orchestrator.errors import HostError, OrchestratorError
 
@@ -49,15 +49,16 @@ def run(arguments: Sequence[str] | None) -> int:
         # Typer puts another stdout there when the reader of ours has gone, as in `| head`: no failure of the command.
         return end.code if isinstance(end.code, int) and sys.stdout is stdout else 0
     except OrchestratorError as error:
-        sys.stderr.write(f"{error}\n")
+        composition.say(str(error))
         return error.exit_code
     except BrokenPipeError:
         # The reader has seen enough. Nothing more may be written to it, not even when the interpreter ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        if error.filename is not None:
-            raise
-        sys.stderr.write(f"output cannot be written: {error.strerror}\n")
+        if error.filename is None:
+            composition.say(f"output cannot be written: {error.strerror}")
+        else:
+            composition.say(f"{error.filename}: cannot be used: {error.strerror}; choose another place")
         return HostError.exit_code
     return 0

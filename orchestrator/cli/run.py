@@ -31,10 +31,10 @@ from orchestrator.cli.runtime import RuntimeName, choose
 from orchestrator.cli.signals import INTERRUPTED, stop_on_signals
 from orchestrator.devices import host_facts, idle, inventory
 from orchestrator.domain import BuildSettings, Cell, ModelFile, Outcome, Plan
-from orchestrator.errors import InputError
+from orchestrator.errors import HostError, InputError
 from orchestrator.events import Listener
 from orchestrator.results.contract import RunRecord
-from orchestrator.results.store import Run, plan_to_json
+from orchestrator.results.store import Run, plan_to_json, runs
 from orchestrator.running import Policy, Surroundings, execute, new_run_name
 
 
@@ -95,8 +95,14 @@ def run(
     for warning in job.plan.warnings:
         composition.say(f"warning: {warning}")
     policy = Policy(job.plan.seed, jobs, retries, fail_fast, retry_failed, extra_repeats)
+    go_on = f"orchestrator run --resume {job.run.name} --results {results}"
     with stop_on_signals() as stop, views.follow(quiet=json) as listener:
-        outcomes = _execute(job, policy, idle_wait, listener, stop)
+        try:
+            outcomes = _execute(job, policy, idle_wait, listener, stop)
+        except HostError as error:
+            if not job.run.has_begun:
+                raise
+            raise HostError(f"{error}\nwhat is measured is kept; go on with: {go_on}") from error
     report = reporting.report(job.run)
     if json:
         reporting.write_html(report, job.run.folder / PAGE_FOLDER, job.run.folder)
@@ -104,7 +110,7 @@ def run(
     else:
         show(job.run, report)
     if stop.is_set():
-        composition.say(f"stopped; go on with: orchestrator run --resume {job.run.name} --results {results}")
+        composition.say(f"stopped; go on with: {go_on}")
         raise typer.Exit(INTERRUPTED)
     if has_failed(job.plan.cells, outcomes):
         raise typer.Exit(1)
@@ -121,7 +127,7 @@ def _new(prepared: composition.Prepared, results: Path, runtime: RuntimeName, re
     if repeats is not None:
         plan = replace(plan, cells=tuple(replace(cell, repeats=repeats) for cell in plan.cells))
     document = composition.without_credentials(matrix.long_form(prepared.matrix), prepared.settings)
-    name = new_run_name(datetime.now(UTC), secrets.token_hex(2))
+    name = new_run_name(datetime.now(UTC), secrets.token_hex(2), [run.name for run in runs(results)])
     return _Job(plan, prepared.settings, Run(results / name), runtime, document, prepared.own_models)
 
 
@@ -144,8 +150,11 @@ def _execute(job: _Job, policy: Policy, idle_wait_s: float, listener: Listener, 
         chosen = choose(job.runtime, job.plan, job.settings, here, listener)
         closing.callback(chosen.close)
         if job.matrix is not None:
-            job.run.write_record(_record(job, chosen.runtime.name, host_facts(here, chosen.engine_version)))
+            record = _record(job, chosen.runtime.name, host_facts(here, chosen.engine_version))
+            # The record comes last: with it there is a run, which must have all that going on with it needs.
+            job.run.create()
             composition.store_matrix(job.run, job.matrix, job.own_models)
+            job.run.write_record(record)
         surroundings = Surroundings(
             run=job.run,
             runtime=chosen.runtime,

@@ -12,7 +12,15 @@ from orchestrator.domain import BuildSettings, ImageSpec, Plan
 from orchestrator.engine.client import Client, connect
 from orchestrator.errors import HostError
 from orchestrator.events import Listener, Notice
-from orchestrator.runtimes import DockerRuntime, HostRuntime, Runtime, VenvRuntime, image_problems, this_process
+from orchestrator.runtimes import (
+    DockerRuntime,
+    HostRuntime,
+    Runtime,
+    VenvRuntime,
+    image_problems,
+    remove_leftovers,
+    this_process,
+)
 
 
 class RuntimeName(StrEnum):
@@ -37,7 +45,7 @@ def choose(asked: RuntimeName, plan: Plan, settings: BuildSettings, here: Invent
     """Give the runtime; raises `HostError` where it was asked for by name and this host has it not."""
     match asked:
         case RuntimeName.DOCKER:
-            return _docker(connect(os.environ), settings)
+            return _docker(connect(os.environ), settings, listener)
         case RuntimeName.VENV:
             return _venv(settings)
         case RuntimeName.HOST:
@@ -59,15 +67,16 @@ def _automatic(plan: Plan, settings: BuildSettings, here: Inventory, listener: L
     choice = runtimes.choose(problem, problems)
     listener(Notice(choice.notice))
     if client is not None and choice.name == RuntimeName.DOCKER:
-        return _docker(client, settings)
+        return _docker(client, settings, listener)
     if client is not None:
         client.close()
     return _venv(settings)
 
 
-def _docker(client: Client, settings: BuildSettings) -> Chosen:
-    user = f"{os.getuid()}:{os.getgid()}"
-    runtime = DockerRuntime(client, settings, user=user, owner=this_process())
+def _docker(client: Client, settings: BuildSettings, listener: Listener) -> Chosen:
+    user, owner = f"{os.getuid()}:{os.getgid()}", this_process()
+    remove_leftovers(client, owner, listener)
+    runtime = DockerRuntime(client, settings, user=user, owner=owner)
     return Chosen(runtime, str(client.version().get("Version")), client.close)
 
 

@@ -14,7 +14,7 @@ from docker.errors import APIError, DockerException, NotFound
 from docker.types import DeviceRequest, LogConfig, Mount
 from docker.utils.socket import frames_iter
 
-from orchestrator.processes import BoundedLog, Cause, StartError, Stop, Watch, last_line, wait
+from orchestrator.processes import BoundedLog, Cause, LostError, StartError, Stop, Watch, last_line, wait
 
 IO = "/io"
 PIDS = 4096
@@ -61,6 +61,15 @@ class ContainerEnd:
     wall_s: float
 
 
+class EngineLostError(LostError):
+    """The engine went away under a container, which may be there again when the engine is."""
+
+    def __init__(self, message: str, identity: str = "") -> None:
+        self.identity = identity
+        """Of the container that is left; empty where none was made."""
+        super().__init__(f"the engine was lost: {message}")
+
+
 class Container:
     """A container that exists; made and removed by `container`."""
 
@@ -82,7 +91,7 @@ class Container:
             self._stream = self._api.attach_socket(self.identity, params={"stdout": 1, "stderr": 1, "stream": 1})
             self._api.start(self.identity)
         except _ENGINE_ERRORS as error:
-            raise StartError(_explain(error)) from error
+            raise _failed(error, self.identity) from error
         self._started = time.perf_counter()
         self._follower = threading.Thread(target=self._follow, daemon=True)
         self._follower.start()
@@ -98,16 +107,16 @@ class Container:
     def wait(self, timeout_s: float | None, stop: Stop, watch: Watch | None = None) -> ContainerEnd:
         """Block until it ends, its time is over or all must stop; `watch` is called about twice a second.
 
-        Raises `StartError` where the engine is lost on the way.
+        Raises `EngineLostError` where the engine is lost on the way.
         """
         cause = wait(self._done, timeout_s=timeout_s, stop=stop, watch=watch)
         ended = time.perf_counter()
         if self._lost is not None:
-            raise StartError(f"the engine was lost: {_explain(self._lost)}") from self._lost
+            raise _failed(self._lost, self.identity) from self._lost
         try:
             found = self._api.inspect_container(self.identity)  # before the removal: OOMKilled goes with it
         except _ENGINE_ERRORS as error:
-            raise StartError(f"the engine was lost: {_explain(error)}") from error
+            raise _failed(error, self.identity) from error
         state = found["State"]
         return ContainerEnd(
             cause=cause,
@@ -117,6 +126,11 @@ class Container:
             create_s=self._started - self._began,
             wall_s=ended - self._began,
         )
+
+    @property
+    def log_omitted_bytes(self) -> int:
+        """Of its output, what the bound of the log left out; final once it is released."""
+        return self._log.omitted_bytes
 
     def _follow(self) -> None:
         try:
@@ -134,26 +148,28 @@ class Container:
 def container(client: docker.DockerClient, spec: ContainerSpec, log: Path) -> Iterator[Container]:
     """Make a container, and remove it whatever happens; its output goes to `log`, bounded.
 
-    Raises `StartError` where the engine refuses.
+    Raises `StartError` where the engine refuses, `EngineLostError` where it does not answer.
     """
     began = time.perf_counter()
     try:
         made = client.api.create_container(**_configuration(client.api, spec))
     except _ENGINE_ERRORS as error:
-        raise StartError(_explain(error)) from error
+        raise _failed(error) from error
     with BoundedLog(log) as kept:
         owned = Container(client.api, str(made["Id"]), kept, began)
         try:
             yield owned
         finally:
-            remove(client, owned.identity)
-            owned.release()
+            try:
+                remove(client, owned.identity)
+            finally:
+                owned.release()
 
 
 def remove(client: docker.DockerClient, identity: str) -> None:
     """Remove a container with whatever runs in it; one that has gone is fine.
 
-    Raises `StartError` where the engine will not.
+    Raises `StartError` where the engine will not, `EngineLostError` where it does not answer.
     """
     for attempt in range(_REMOVE_TRIES):
         try:
@@ -165,7 +181,9 @@ def remove(client: docker.DockerClient, identity: str) -> None:
             if "already in progress" in str(error):
                 return
             if attempt + 1 == _REMOVE_TRIES:
-                raise StartError(f"container {identity[:12]} cannot be removed: {_explain(error)}") from error
+                if isinstance(error, DockerException):
+                    raise StartError(f"container {identity[:12]} cannot be removed: {_explain(error)}") from error
+                raise EngineLostError(_explain(error), identity) from error
             time.sleep(0.2)
 
 
@@ -211,8 +229,24 @@ def _configuration(api: docker.APIClient, spec: ContainerSpec) -> dict[str, Any]
         "environment": {"HOME": "/tmp"} | dict(spec.environment),  # noqa: S108 - the container's own
         "labels": dict(spec.labels),
         "user": spec.user,
+        # The client's own configuration may name proxies, with passwords; what is measured has no network to use them.
+        "use_config_proxy": False,
         "host_config": api.create_host_config(**host),
     }
+
+
+def answers(client: docker.DockerClient) -> bool:
+    """Whether the engine is there."""
+    try:
+        return bool(client.ping())
+    except _ENGINE_ERRORS:
+        return False
+
+
+def _failed(error: Exception, identity: str = "") -> StartError:
+    """What the engine refuses, told from an engine that does not answer."""
+    refused = isinstance(error, DockerException)
+    return StartError(_explain(error)) if refused else EngineLostError(_explain(error), identity)
 
 
 def _explain(error: Exception) -> str:

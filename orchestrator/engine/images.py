@@ -11,6 +11,8 @@ import requests
 from docker.errors import APIError, DockerException, ImageNotFound, NotFound
 from docker.types import CancellableStream
 
+from orchestrator.engine import ownership
+
 REGISTRY_TIMEOUT_S = 15.0
 
 
@@ -193,6 +195,7 @@ def ask(client: docker.DockerClient, image: str, arguments: Sequence[str], *, ti
         image, list(arguments), network_mode="none", cap_drop=["ALL"], read_only=True,
         security_opt=["no-new-privileges"], tmpfs={"/tmp": "exec,size=256m"}, user="65534:65534",  # noqa: S108 - inside
         environment={"HOME": "/tmp"},  # noqa: S108 - inside the container
+        labels={ownership.LABEL: str(ownership.this_process())}, use_config_proxy=False,
     )  # fmt: skip
     try:
         container.start()

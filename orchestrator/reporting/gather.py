@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from orchestrator.domain import Cell, Outcome, Status
+from orchestrator.files import read_tail
 from orchestrator.reporting.document import document
 from orchestrator.reporting.model import Report
 from orchestrator.results.store import InvalidResultError, Run, Stored
@@ -39,9 +40,4 @@ def log_tail(run: Run, outcome: Outcome) -> str:
     path = (run.folder / outcome.log).resolve()
     if not path.is_relative_to(run.folder.resolve()):
         return ""
-    try:
-        with path.open("rb") as log:
-            log.seek(max(0, path.stat().st_size - _TAIL_BYTES))
-            return log.read(_TAIL_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return ""
+    return read_tail(path, _TAIL_BYTES)

@@ -3,18 +3,33 @@
 SI units in key names, raw samples, never a summary. A newer schema is refused, an older one upgraded stepwise.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from orchestrator.domain import Mode, Status
 
 SCHEMA: Literal[1] = 1
+MIN_BLOCK_S = 0.2
 
-Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Finite = Annotated[float, Field(allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=0)]
+# The bounds lie beyond every measurement, and within what figures made of them can hold.
+Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
+Taken = Annotated[float, Field(ge=1e-9, le=1e9, allow_inf_nan=False)]
+"""Seconds that something took: no clock of ours tells less than a nanosecond."""
+Finite = Annotated[float, Field(ge=-1e300, le=1e300, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0, le=2**60)]
+Some = Annotated[int, Field(ge=1, le=2**60)]
+
+
+def _finite(value: Any) -> Any:
+    """Refuse what a number such as 1e999 becomes, which no JSON can hold again."""
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _finite(inner)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("holds a number beyond all bounds")
+    return value
 
 
 class _Strict(BaseModel):
@@ -53,7 +68,7 @@ class Request(_Strict):
     """Fewest timed steps; None where epochs are timed."""
     epochs: Annotated[int, Field(ge=1)] | None = None
     min_blocks: Annotated[int, Field(ge=1)] = 10
-    min_block_s: Seconds = 0.2
+    min_block_s: Seconds = MIN_BLOCK_S
     latency_steps: Count = 50
     telemetry: bool = True
     """Whether the conditions around every block are read; off only to measure what that costs."""
@@ -98,9 +113,9 @@ class Conditions(_Strict):
 class Block(_Strict):
     """Consecutive steps, synchronised only at both ends."""
 
-    steps: Annotated[int, Field(ge=1)]
-    samples: Annotated[int, Field(ge=1)]
-    wall_s: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    steps: Some
+    samples: Some
+    wall_s: Taken
     cpu_s: Seconds
     """CPU time of the process over all its threads: as itself, never as wall time."""
     conditions: Conditions | None = None
@@ -166,7 +181,7 @@ class Result(_Strict):
     """What the container answers: `/io/result.json`."""
 
     schema_: Literal[1] = Field(SCHEMA, alias="schema")
-    measurement_version: Annotated[int, Field(ge=1)]
+    measurement_version: Some
     """Raised when a change to `benchmarks/` changes what is measured; history breaks there."""
     cell: str
     repeat: Count
@@ -178,7 +193,7 @@ class Result(_Strict):
     """Every block before the timed ones, the first step left out; kept, never counted."""
     blocks: Annotated[tuple[Block, ...], Field(min_length=1)]
     """The timed blocks; in an epoch run each epoch is a block, and the first is still here."""
-    latency_s: tuple[Annotated[float, Field(gt=0, allow_inf_nan=False)], ...]
+    latency_s: tuple[Taken, ...]
     """One wall time per step of a separate pass that is synchronised at every step."""
     latency_conditions: Conditions | None = None
     """Of that whole pass."""
@@ -187,7 +202,7 @@ class Result(_Strict):
     """One for each epoch of training, in the order of `blocks`; empty where steps were timed."""
     model: ModelFacts
     memory: Memory
-    facts: dict[str, Any]
+    facts: Annotated[dict[str, Any], AfterValidator(_finite)]
     """Queried, never typed: `versions`, `python`, `cpu`, `threads`, `layout`, `precision`, `gpus`, …"""
 
 

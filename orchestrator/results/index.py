@@ -21,7 +21,7 @@ from orchestrator.domain import Outcome, Status
 from orchestrator.errors import InputError
 from orchestrator.results.store import Run, plan_from_json
 
-_VERSION = 2
+_VERSION = 3
 _SCHEMA = """
 CREATE TABLE run (
     name TEXT PRIMARY KEY, mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL,
@@ -35,6 +35,7 @@ CREATE TABLE outcome (
     attempts INTEGER NOT NULL, started_at TEXT NOT NULL, wall_s REAL NOT NULL, create_s REAL,
     exit_code INTEGER, image_id TEXT, idle_wait_s REAL, busy TEXT NOT NULL, disturbed_blocks INTEGER,
     disturbance TEXT NOT NULL, remeasured INTEGER NOT NULL,
+    log_omitted_bytes INTEGER NOT NULL,
     PRIMARY KEY (run, path)
 );
 """
@@ -221,5 +222,5 @@ def _outcome(row: tuple[Any, ...]) -> Outcome:
 def _seconds(started_at: str) -> float | None:
     try:
         return datetime.fromisoformat(started_at).timestamp()
-    except ValueError:
+    except (ValueError, OverflowError, OSError):
         return None

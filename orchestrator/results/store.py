@@ -1,18 +1,22 @@
 """One folder per run, one per cell and repeat; every file is written beside and renamed, and none is deleted."""
 
+import contextlib
+import errno
 import json
 import os
 import secrets
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from filelock import FileLock, Timeout
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import from_json
 
-from orchestrator.domain import Cell, ModelFile, Outcome, Plan
+from orchestrator.domain import Cell, ModelFile, Outcome, Plan, Status
 from orchestrator.errors import HostError, InputError
+from orchestrator.files import open_plain
 from orchestrator.results.contract import (
     SCHEMA,
     EnvironmentRecord,
@@ -23,6 +27,8 @@ from orchestrator.results.contract import (
 )
 
 MAX_RESULT_BYTES = 64 * 1024 * 1024
+MAX_OUTCOME_BYTES = 1024 * 1024
+_MOST = 2**53
 _PLAN = TypeAdapter(Plan)
 _OUTCOME = TypeAdapter(Outcome)
 _Record = TypeVar("_Record", RunRecord, EnvironmentsRecord)
@@ -47,6 +53,7 @@ def write_atomically(path: Path, text: str) -> None:
                 file.flush()
                 os.fsync(file.fileno())
             beside.replace(path)
+            _synchronise(path.parent)
         except BaseException:
             beside.unlink(missing_ok=True)
             raise
@@ -54,6 +61,16 @@ def write_atomically(path: Path, text: str) -> None:
         raise HostError(
             f"{path}: cannot be written: {error.strerror}; make room there, or choose another place"
         ) from error
+
+
+def _synchronise(path: Path) -> None:
+    """Have a file's content, or the names in a folder, on disk; some network file systems do not offer that."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _folder(path: Path) -> Path:
@@ -77,17 +94,22 @@ def read_result(path: Path) -> Result:
     Raises `InvalidResultError` with one line that says what is wrong.
     """
     try:
-        if path.stat().st_size > MAX_RESULT_BYTES:
-            raise InvalidResultError(f"result.json is larger than {MAX_RESULT_BYTES} bytes")
-        document = json.loads(path.read_bytes(), parse_constant=_refuse_constant)
+        with open_plain(path) as file:
+            if os.fstat(file.fileno()).st_size > MAX_RESULT_BYTES:
+                raise InvalidResultError(f"result.json is larger than {MAX_RESULT_BYTES} bytes")
+            content = file.read()
     except FileNotFoundError:
         raise InvalidResultError("no result.json was written") from None
     except OSError as error:
-        raise InvalidResultError(f"result.json cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, InvalidResultError):
-            raise
-        raise InvalidResultError(f"result.json is not JSON: {str(error)[:200]}") from None
+        # A link is said to have too many levels.
+        why = "is no plain file" if error.errno in {0, errno.ELOOP} else f"cannot be read: {error.strerror}"
+        raise InvalidResultError(f"result.json {why}") from error
+    try:
+        # Unlike the standard library's, this one refuses NaN, half characters and depths that later steps cannot take.
+        document = from_json(content, allow_inf_nan=False)
+    except ValueError as error:
+        hint = "; NaN and infinity are no JSON numbers" if b"NaN" in content or b"Infinity" in content else ""
+        raise InvalidResultError(f"result.json is not JSON: {str(error)[:200]}{hint}") from None
     if not isinstance(document, dict):
         raise InvalidResultError("result.json is not an object")
     schema = document.get("schema")
@@ -97,10 +119,6 @@ def read_result(path: Path) -> Result:
         return Result.model_validate(document)
     except ValidationError as error:
         raise InvalidResultError(f"result.json: {_first_problem(error)}") from None
-
-
-def _refuse_constant(name: str) -> float:
-    raise InvalidResultError(f"result.json holds {name}, which is no JSON number")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +143,19 @@ class Run:
     def repeat_folder(self, cell_id: str, repeat: int) -> Path:
         """Where one repeat of one cell lives: `<run>/<cell id>/<repeat>`."""
         return self.folder / cell_id / str(repeat)
+
+    def create(self) -> None:
+        """Make the run's folder; raises `HostError` where it cannot be made, or another run has it."""
+        _folder(self.folder.parent)
+        try:
+            self.folder.mkdir()
+        except OSError as error:
+            raise HostError(f"{self.folder}: cannot be made: {error.strerror}; choose another --results") from error
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether there is anything to go on with."""
+        return (self.folder / "run.json").exists()
 
     def record(self) -> RunRecord:
         """Read `run.json`; raises `InputError` where it is missing, broken or newer than this program."""
@@ -156,7 +187,7 @@ class Run:
 
     def prepare(self, request: Request, model: ModelFile | None = None) -> Path:
         """Make the folder of one repeat with its `request.json` and the model that this names, and return it."""
-        folder = _folder(self.repeat_folder(request.cell, request.repeat))
+        folder = self._made(request.cell, request.repeat)
         if model is not None and request.model_file is not None:
             write_atomically(folder / request.model_file, model.source)
         write_atomically(folder / "request.json", request.model_dump_json(by_alias=True, indent=1) + "\n")
@@ -164,17 +195,29 @@ class Run:
 
     def write_outcome(self, outcome: Outcome) -> None:
         """Record how a repeat ended; the last file a repeat gets."""
-        path = _folder(self.repeat_folder(outcome.cell_id, outcome.repeat)) / "outcome.json"
+        folder = self._made(outcome.cell_id, outcome.repeat)
+        path = folder / "outcome.json"
         _clear_the_way(path)
+        if outcome.status is Status.OK:
+            # A power cut must not leave an outcome whose result is not on disk.
+            _synchronise(folder / "result.json")
         write_atomically(path, _OUTCOME.dump_json(outcome, indent=1).decode() + "\n")
 
+    def _made(self, cell_id: str, repeat: int) -> Path:
+        """The folder of one repeat, made in a run that is still there: one made anew would hide what was lost."""
+        if not self.folder.is_dir():
+            raise HostError(f"{self.folder}: this run's folder has gone; bring it back, or begin a new run")
+        return _folder(self.repeat_folder(cell_id, repeat))
+
     def outcome(self, cell_id: str, repeat: int) -> Outcome | None:
-        """How a repeat ended; None where it has not, or its record is unreadable."""
+        """How a repeat ended; None where it has not, or its record is unreadable or that of another."""
         path = self.repeat_folder(cell_id, repeat) / "outcome.json"
         try:
-            return _OUTCOME.validate_json(path.read_bytes())
-        except (OSError, ValidationError):
+            with open_plain(path) as file:
+                found = _OUTCOME.validate_python(from_json(file.read(MAX_OUTCOME_BYTES), allow_inf_nan=False))
+        except (OSError, ValueError):
             return None
+        return found if (found.cell_id, found.repeat) == (cell_id, repeat) and _is_sound(found) else None
 
     def result(self, outcome: Outcome) -> Result | None:
         """The measurement behind an `ok` outcome; raises `InvalidResultError` if the file has rotted since."""
@@ -200,6 +243,12 @@ class Run:
         except OSError as error:
             raise HostError(f"{self.folder}: cannot be locked: {error.strerror}; choose another --results") from error
         return lock
+
+
+def _is_sound(outcome: Outcome) -> bool:
+    """Whether every number in it is one that an index and a report can hold; false for NaN too."""
+    numbers = [value for value in astuple(outcome) if isinstance(value, int | float)]
+    return all(-_MOST <= number <= _MOST for number in numbers)
 
 
 def _read_record(path: Path, kind: type[_Record], called: str) -> _Record:
@@ -239,6 +288,11 @@ def plan_to_json(plan: Plan) -> dict[str, Any]:
 def plan_from_json(document: dict[str, Any]) -> Plan:
     """Read a frozen plan back; raises `InputError` where it is not one."""
     try:
-        return _PLAN.validate_python(document)
+        plan = _PLAN.validate_python(document)
     except ValidationError as error:
         raise InputError(f"the stored plan is not readable: {_first_problem(error)}") from error
+    for cell in plan.cells:
+        # An id is a path below the run's folder, and a run may come from anywhere.
+        if "\0" in cell.id or any(part in {"", ".", ".."} for part in cell.id.split("/")):
+            raise InputError(f"the stored plan is not readable: {cell.id!r} is no id of a cell")
+    return plan

@@ -4,15 +4,20 @@ import signal as signals
 import statistics
 from dataclasses import dataclass
 
-from orchestrator.domain import Status
+from orchestrator.domain import Mode, Status
 from orchestrator.processes import Cause, last_line
 from orchestrator.results.contract import Request, Result, steady_blocks
 from orchestrator.results.store import InvalidResultError
 from orchestrator.runtimes import STOPPED, Ended, Task
 
-EXIT_STATUS = {3: Status.UNSUPPORTED, 4: Status.IMPORT_FAILED, 5: Status.FAILED, 6: Status.OOM_DEVICE}
+EXIT_STATUS = {
+    3: Status.UNSUPPORTED,
+    4: Status.IMPORT_FAILED,
+    5: Status.FAILED,
+    6: Status.OOM_DEVICE,
+    7: Status.FAILED,
+}
 """Of the file contract; other exit codes are crashes."""
-BAD_REQUEST = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +59,30 @@ def discrepancy(request: Request, result: Result) -> str:
     for block in (result.first_step, *result.warmup, *result.blocks):
         if block.samples != block.steps * request.batch_size:
             return f"result.json counts {block.samples} samples in {block.steps} steps of {request.batch_size}"
-    if request.epochs is not None and len(result.blocks) != request.epochs:
+    if len(result.latency_s) != request.latency_steps:
+        return f"result.json has {len(result.latency_s)} latencies; {request.latency_steps} were asked for"
+    if (result.loss is None) is (request.mode is Mode.TRAIN):
+        return f"result.json has {'no' if result.loss is None else 'a'} loss; the mode is {request.mode}"
+    return _wrong_epochs(request, result) if request.epochs is not None else _wrong_blocks(request, result)
+
+
+def _wrong_epochs(request: Request, result: Result) -> str:
+    if len(result.blocks) != request.epochs:
         return f"result.json has {len(result.blocks)} epochs; {request.epochs} were asked for"
     if result.epochs and len(result.epochs) != request.epochs:
         return f"result.json has {len(result.epochs)} evaluations of {request.epochs} epochs"
+    return ""
+
+
+def _wrong_blocks(request: Request, result: Result) -> str:
     steps = sum(block.steps for block in result.blocks)
     if request.steps is not None and steps < request.steps:
         return f"result.json has {steps} timed steps; {request.steps} were asked for"
+    if len(result.blocks) < request.min_blocks:
+        return f"result.json has {len(result.blocks)} timed blocks; at least {request.min_blocks} were asked for"
+    shortest_s = min(block.wall_s for block in result.blocks)
+    if shortest_s < request.min_block_s:
+        return f"result.json has a timed block of {shortest_s:g} s; at least {request.min_block_s:g} s were asked for"
     return ""
 
 
@@ -72,7 +94,7 @@ def throughput(result: Result, *, epochs: bool) -> float:
 
 def worth_a_retry(status: Status, exit_code: int | None) -> bool:
     """Whether trying again could end differently: after a crash or a failed launch, not after a clear answer."""
-    return status is Status.LAUNCH_FAILED or (status is Status.FAILED and exit_code != BAD_REQUEST)
+    return status is Status.LAUNCH_FAILED or (status is Status.FAILED and exit_code not in EXIT_STATUS)
 
 
 def _with(what: str, said: str) -> str:

@@ -10,15 +10,18 @@ from orchestrator.devices.disturbance import judge
 from orchestrator.devices.idle import Waited
 from orchestrator.domain import Cell, Outcome, Plan, Status
 from orchestrator.events import Listener, Notice, PhaseChanged, RepeatFinished, RepeatStarted, RunStarted
-from orchestrator.processes import BoundedLog, StartError, Stop, tail
+from orchestrator.processes import BoundedLog, LostError, StartError, Stop, tail
 from orchestrator.results.contract import EnvironmentRecord, Request, Result
 from orchestrator.results.store import Run
 from orchestrator.running.classify import Verdict, classify, throughput, worth_a_retry
-from orchestrator.running.folders import LOG, PhaseWatch, answer, set_aside
+from orchestrator.running.folders import LOG, PhaseWatch, answer, reclaim, set_aside
 from orchestrator.running.order import Repeat, order, unfinished
 from orchestrator.running.requests import request_for, with_model
 from orchestrator.running.turn import taken
 from orchestrator.runtimes import STOPPED, Ended, Provided, Ready, Runtime, Task, Unavailable
+
+LOSSES = 3
+"""How often one repeat begins anew because the engine went away under it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,14 +157,16 @@ class _Execution:
         self, cell: Cell, repeat: int, position: int, ready: Ready, given: Allocation
     ) -> tuple[Outcome, Result | None]:
         self._with.listener(RepeatStarted(cell.id, repeat, position))
-        retries, extra = self._policy.retries, self._policy.extra_repeats
+        retries, extra, losses = self._policy.retries, self._policy.extra_repeats, LOSSES
         while True:
             outcome, result = self._attempt(cell, repeat, ready, given)
             outcome = replace(outcome, remeasured=self._policy.extra_repeats - extra)
             self._with.run.write_outcome(outcome)
             if self._with.stop.is_set():
                 break
-            if retries and worth_a_retry(outcome.status, outcome.exit_code):
+            if outcome.status is Status.NOT_RUN and losses:
+                losses -= 1
+            elif retries and worth_a_retry(outcome.status, outcome.exit_code):
                 retries -= 1
             elif extra and outcome.disturbance:
                 extra -= 1
@@ -188,7 +193,9 @@ class _Execution:
             ended = runtime.launch(task, stop=self._with.stop, watch=watch)
             verdict, result = _judged(ended, request, task)
         except StartError as error:
-            ended, result, verdict = None, None, Verdict(Status.LAUNCH_FAILED, str(error))
+            # What was lost with the engine says nothing of the cell: it is run again, now or by a resumed run.
+            status = Status.NOT_RUN if isinstance(error, LostError) else Status.LAUNCH_FAILED
+            ended, result, verdict = None, None, Verdict(status, str(error))
             with BoundedLog(task.log) as log:
                 log.write(f"{error}\n".encode())
         judgement = judge(result) if result else None
@@ -208,6 +215,7 @@ class _Execution:
             busy=waited.busy if waited else "",
             disturbed_blocks=len(judgement.marks) if judgement else None,
             disturbance=str(judgement) if judgement and judgement.disturbed else "",
+            log_omitted_bytes=ended.log_omitted_bytes if ended else 0,
         )
         return outcome, result
 
@@ -231,6 +239,7 @@ def _not_launched(cell: Cell, repeat: int, status: Status, reason: str, log: str
 
 
 def _judged(ended: Ended, request: Request, task: Task) -> tuple[Verdict, Result | None]:
+    reclaim(task.folder)
     said = answer(task.folder)
     verdict = classify(ended, said, request, task, tail(task.log))
     return verdict, said if verdict.status is Status.OK and isinstance(said, Result) else None

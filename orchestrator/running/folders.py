@@ -3,49 +3,56 @@
 What lies there was written by what was launched, which may be anything: links and pipes are not followed.
 """
 
-import os
+import contextlib
 import re
-import stat
 from collections.abc import Callable
 from pathlib import Path
 
 from orchestrator.errors import HostError
+from orchestrator.files import open_plain
 from orchestrator.results.contract import Result
 from orchestrator.results.store import InvalidResultError, read_result
 
 LOG = "log.txt"
-_ATTEMPT = "attempt-"
+_ATTEMPT = re.compile(r"attempt-([0-9]{1,9})")
 _PHASE = re.compile(rb"[a-z][a-z_]{0,30}\n?")
 
 
 def set_aside(folder: Path) -> int:
-    """Move what an earlier attempt left into `attempt-<n>` beside it; return how many attempts there have been."""
-    if not folder.is_dir():
-        return 0
-    names = sorted(entry.name for entry in folder.iterdir())
-    attempts = sum(name.startswith(_ATTEMPT) for name in names)
-    if LOG not in names and "result.json" not in names:
-        return attempts
-    aside = folder / f"{_ATTEMPT}{attempts + 1}"
+    """Move what an earlier attempt left into `attempt-<n>` beside it; return how many attempts there have been.
+
+    Raises `HostError` where that cannot be done.
+    """
+    reclaim(folder)
     try:
+        names = sorted(entry.name for entry in folder.iterdir())
+        earlier = [int(match[1]) for match in map(_ATTEMPT.fullmatch, names) if match]
+        # Not how many there are: what was measured may have made one of that name itself.
+        attempts = max(earlier, default=0)
+        if LOG not in names and "result.json" not in names:
+            return attempts
+        aside = folder / f"attempt-{attempts + 1}"
         aside.mkdir()
         for name in names:
-            if not name.startswith(_ATTEMPT):
+            if not _ATTEMPT.fullmatch(name):
                 (folder / name).rename(aside / name)
+    except FileNotFoundError:
+        return 0
     except OSError as error:
         raise HostError(f"{folder}: an earlier attempt cannot be moved aside: {error.strerror}") from error
     return attempts + 1
 
 
+def reclaim(folder: Path) -> None:
+    """Take back the right to write where what was measured has locked its own folder."""
+    with contextlib.suppress(OSError):
+        folder.chmod(0o755)
+
+
 def answer(folder: Path) -> Result | InvalidResultError:
     """Read what a launch answered, or say what is wrong with it."""
-    path = folder / "result.json"
     try:
-        if not stat.S_ISREG(path.lstat().st_mode):
-            return InvalidResultError("result.json is no plain file")
-        return read_result(path)
-    except FileNotFoundError:
-        return InvalidResultError("no result.json was written")
+        return read_result(folder / "result.json")
     except InvalidResultError as error:
         return error
 
@@ -68,13 +75,8 @@ class PhaseWatch:
 
 def _read_phase(path: Path) -> str:
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open_plain(path) as file:
+            word = file.read(64)
     except OSError:
         return ""
-    try:
-        word = os.read(descriptor, 64)
-    except OSError:
-        return ""
-    finally:
-        os.close(descriptor)
     return word.decode().strip() if _PHASE.fullmatch(word) else ""

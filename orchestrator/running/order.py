@@ -1,11 +1,12 @@
 """In which order repeats run, and which of them a resumed run still has to do."""
 
 import random
-from collections.abc import Callable, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
 
 from orchestrator.domain import Cell, Outcome, Status
 
+_LAST_YEAR = 9999
 Repeat = tuple[Cell, int]
 """A cell and its repeat, counted from 0."""
 
@@ -45,6 +46,18 @@ def is_final(outcome: Outcome | None, *, retry_failed: bool) -> bool:
     return not (retry_failed and outcome.status.is_failure)
 
 
-def new_run_name(now: datetime, token: str) -> str:
-    """Name a run's folder so that names sort by time: `20261121T153000Z-1f3a`; `now` is in UTC."""
-    return f"{now:%Y%m%dT%H%M%SZ}-{token}"
+def new_run_name(now: datetime, token: str, others: Iterable[str] = ()) -> str:
+    """Name a run's folder so that names sort as runs were begun: `20261121T153000Z-1f3a`; `now` is in UTC.
+
+    Where the clock was set back, or stands still, the time in the name is the second after the last of the `others`.
+    """
+    times = [when for when in map(_time_of, others) if when is not None and when.year < _LAST_YEAR]
+    begun = max([now.replace(microsecond=0), *(when + timedelta(seconds=1) for when in times)])
+    return f"{begun:%Y%m%dT%H%M%SZ}-{token}"
+
+
+def _time_of(name: str) -> datetime | None:
+    try:
+        return datetime.strptime(name.partition("-")[0], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+    except ValueError:
+        return None

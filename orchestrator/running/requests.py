@@ -2,7 +2,10 @@
 
 from orchestrator.devices import Allocation
 from orchestrator.domain import Cell, ModelFile, variables, without_variables
-from orchestrator.results.contract import Request
+from orchestrator.results.contract import MIN_BLOCK_S, Request
+
+NO_WORK = "noop"
+"""The builder whose steps are free: no number of them lasts as long as a block must."""
 
 MODEL_FILE = "model.py"
 
@@ -29,6 +32,7 @@ def request_for(  # noqa: PLR0913 - all that makes a request, the last one by na
         warmup_steps=cell.duration.warmup_steps,
         steps=cell.duration.steps,
         epochs=cell.duration.epochs,
+        min_block_s=0.0 if builder == NO_WORK else MIN_BLOCK_S,
     )
 
 

@@ -1,10 +1,10 @@
 """Where cells run: `docker`, `venv` or `host`, behind one small interface."""
 
+from orchestrator.engine.ownership import Owner, this_process
 from orchestrator.runtimes.choice import Choice, choose
 from orchestrator.runtimes.docker import DockerRuntime, image_problems, remove_leftovers
 from orchestrator.runtimes.host import HostRuntime
 from orchestrator.runtimes.model import STOPPED, Ended, Provided, Ready, Runtime, Task, Unavailable
-from orchestrator.runtimes.ownership import Owner, this_process
 from orchestrator.runtimes.venv import VenvRuntime
 
 __all__ = [

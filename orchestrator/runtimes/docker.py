@@ -1,5 +1,6 @@
 """Cells in containers: one image per environment, one fresh container per repeat."""
 
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -8,18 +9,21 @@ from pathlib import Path
 import docker
 
 from orchestrator.domain import BuildSettings, ImageSpec, Status
-from orchestrator.engine import containers
-from orchestrator.engine.containers import ContainerSpec
+from orchestrator.engine import containers, ownership
+from orchestrator.engine.containers import ContainerSpec, EngineLostError
 from orchestrator.engine.images import BuildError, ask
-from orchestrator.events import Listener, Notice
+from orchestrator.engine.ownership import Owner
+from orchestrator.errors import HostError
+from orchestrator.events import Listener, Notice, ignore
 from orchestrator.images import labels
 from orchestrator.images.build import base_problems, build, missing, present, recipes
 from orchestrator.images.making import BuildFailure, Built, verified
-from orchestrator.processes import StartError, Stop, Watch
-from orchestrator.runtimes import ownership
+from orchestrator.processes import TICK_S, StartError, Stop, Watch
 from orchestrator.runtimes.model import STOPPED, Ended, Provided, Ready, Task, Unavailable
-from orchestrator.runtimes.ownership import Owner
 from orchestrator.runtimes.variables import in_container
+
+ENGINE_PATIENCE_S = 120.0
+"""How long an engine that went away may take to come back, as after an upgrade of its package."""
 
 
 class DockerRuntime:
@@ -37,10 +41,7 @@ class DockerRuntime:
     def provide(
         self, images: Sequence[ImageSpec], *, jobs: int, logs: Path, listener: Listener, stop: Stop
     ) -> Provided:
-        """Remove what dead orchestrators have left, then build the missing images, `jobs` at once."""
-        left = remove_leftovers(self._client, self._owner)
-        if left:
-            listener(Notice(f"removed {left} container{'s' if left > 1 else ''} of an orchestrator that was killed"))
+        """Build the missing images, `jobs` at once."""
         built = build(images, self._settings, self._client, jobs=jobs, logs=logs, listener=listener, stop=stop)
         specs = {image.name: image for image in images}
         with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
@@ -58,6 +59,13 @@ class DockerRuntime:
 
     def launch(self, task: Task, *, stop: Stop, watch: Watch) -> Ended:
         """Run one task in a container of its own, which is gone afterwards."""
+        try:
+            return self._launch(task, stop, watch)
+        except EngineLostError as error:
+            self._recover(error, stop)
+            raise
+
+    def _launch(self, task: Task, stop: Stop, watch: Watch) -> Ended:
         spec = ContainerSpec(
             image=task.ready.handle,
             folder=task.folder,
@@ -81,11 +89,25 @@ class DockerRuntime:
             signal=_signal(code),
             oom_killed=end.oom_killed,
             image_id=end.image_id,
+            log_omitted_bytes=container.log_omitted_bytes,
         )
 
+    def _recover(self, lost: EngineLostError, stop: Stop) -> None:
+        """Wait until the engine is back, and remove what it still has of the container that was lost with it.
 
-def remove_leftovers(client: docker.DockerClient, owner: Owner) -> int:
-    """Remove the containers of orchestrators that are dead, and return how many there were.
+        Raises `HostError` where it does not come back, or is not waited for because all must stop.
+        """
+        deadline = time.monotonic() + ENGINE_PATIENCE_S
+        while not containers.answers(self._client):
+            if stop.is_set() or time.monotonic() > deadline:
+                raise HostError(f"{lost}; start the engine again") from lost
+            time.sleep(TICK_S)
+        if lost.identity:
+            containers.remove(self._client, lost.identity)
+
+
+def remove_leftovers(client: docker.DockerClient, owner: Owner, listener: Listener = ignore) -> int:
+    """Remove the containers of orchestrators that are dead, tell how many there were, and return that.
 
     Those of a live one stay. Where the owner cannot be seen (another machine on the same engine, another process
     namespace, or this machine before it was restarted), what still runs stays.
@@ -100,6 +122,8 @@ def remove_leftovers(client: docker.DockerClient, owner: Owner) -> int:
                 removed += 1
             except StartError:
                 continue  # the next run tries again
+    if removed:
+        listener(Notice(f"removed {removed} container{'s' if removed > 1 else ''} of an orchestrator that was killed"))
     return removed
 
 

@@ -86,6 +86,7 @@ def launch(python: Path, task: Task, *, stop: Stop, watch: Watch, kept: Mapping[
         signal=signal,
         # Nobody but the kernel counts there, and nobody of ours sends this signal to a process that still counts.
         oom_killed=finished.cause is Cause.EXITED and signal == _SIGKILL and oom_kills() > kills,
+        log_omitted_bytes=finished.log_omitted_bytes,
     )
 
 

@@ -73,6 +73,8 @@ class Ended:
     oom_killed: bool = False
     """The kernel killed something in it for want of memory."""
     image_id: str | None = None
+    log_omitted_bytes: int = 0
+    """Of its output, what the bound of the log left out."""
 
 
 class Runtime(Protocol):
@@ -97,6 +99,7 @@ class Runtime(Protocol):
     def launch(self, task: Task, *, stop: Stop, watch: Watch) -> Ended:
         """Run one task to its end; nothing of it is left when this returns.
 
-        Raises `orchestrator.processes.StartError` where it cannot be started.
+        Raises `orchestrator.processes.StartError` where it cannot be started, `LostError` where the engine went away
+        under it and is back, and `HostError` where it did not come back.
         """
         ...

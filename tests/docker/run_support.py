@@ -138,8 +138,9 @@ phases = dict.fromkeys(("import_s", "build_s", "first_step_s", "warmup_s", "stea
 first = {"steps": 1, "samples": request["batch_size"], "wall_s": 0.1, "cpu_s": 0.1}
 result = {
     "schema": 1, "measurement_version": 1, "cell": request["cell"], "repeat": request["repeat"],
-    "started_at": "2026-01-01T00:00:00Z", "phases": phases, "first_step": first, "warmup": [], "blocks": [block],
-    "latency_s": [], "loss": None, "model": {"parameters": 1, "multiply_adds": 1},
+    "started_at": "2026-01-01T00:00:00Z", "phases": phases, "first_step": first, "warmup": [], "blocks": [block] * 10,
+    "latency_s": [0.01] * request["latency_steps"], "loss": {"first": 2.3, "last": 1.2},
+    "model": {"parameters": 1, "multiply_adds": 1},
     "memory": {"peak_rss_bytes": 1}, "facts": facts,
 }
 if behaviour == "other":

@@ -58,9 +58,12 @@ def _answer(tmp_path: Path, **changes: Any) -> Path:
         ({"schema": 2}, "result.json has schema 2; this orchestrator reads up to 1: upgrade it"),
         ({"blocks": []}, "result.json: blocks: Tuple should have at least 1 item after validation, not 0"),
         ({"surprise": 1}, "result.json: surprise: Extra inputs are not permitted"),
-        ({"latency_s": [float("nan")]}, "result.json holds NaN, which is no JSON number"),
-        ({"latency_s": [float("inf")]}, "result.json holds Infinity, which is no JSON number"),
-        ({"latency_s": [-1.0]}, "result.json: latency_s.0: Input should be greater than 0"),
+        ({"latency_s": [float("nan")]}, "NaN and infinity are no JSON numbers"),
+        ({"latency_s": [float("inf")]}, "NaN and infinity are no JSON numbers"),
+        ({"latency_s": [-1.0]}, "result.json: latency_s.0: Input should be greater than"),
+        ({"latency_s": [1e300]}, "result.json: latency_s.0: Input should be less than"),
+        ({"model": {"parameters": 10**30, "multiply_adds": 1}}, "result.json: model.parameters: Input should be less"),
+        ({"facts": {"device": "\ud800"}}, "result.json is not JSON: "),
         ({"cell": None}, "result.json: cell: Input should be a valid string"),
     ],
 )
@@ -70,13 +73,22 @@ def test_an_answer_outside_the_contract_is_refused_in_one_line(
     with pytest.raises(store.InvalidResultError) as caught:
         store.read_result(_answer(tmp_path, **changes))
 
-    assert str(caught.value) == reason
+    assert reason in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_fact_beyond_all_bounds_is_refused(tmp_path: Path) -> None:
+    path = _answer(tmp_path, facts={"seen": [{"here": "X"}]})
+    path.write_text(path.read_text().replace('"X"', "1e999"))
+
+    with pytest.raises(store.InvalidResultError, match=r"result\.json: facts: Value error, holds a number beyond"):
+        store.read_result(path)
 
 
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"", "result.json is not JSON: Expecting value: line 1 column 1 (char 0)"),
+        (b"", "result.json is not JSON: EOF while parsing a value"),
         (b"\xff\xfe\x00", "result.json is not JSON: "),
         (b"[1]", "result.json is not an object"),
         (b"[" * 100_000, "result.json is not JSON: "),
@@ -110,6 +122,7 @@ def test_an_answer_too_large_to_be_one_is_not_even_read(tmp_path: Path) -> None:
 
 def test_an_outcome_is_read_back_equal(tmp_path: Path) -> None:
     run = store.Run(tmp_path / "run")
+    run.create()
     outcome = Outcome("mxnet-1.9.1-cpu/lenet-train-b200", 0, Status.TIMEOUT, "still running after 600 s", wall_s=600.2)
 
     run.write_outcome(outcome)

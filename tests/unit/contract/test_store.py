@@ -109,6 +109,7 @@ def test_a_failed_write_leaves_the_old_file_whole_and_nothing_beside_it(
 
 def test_outcomes_come_by_cell_and_repeat_and_only_those_that_were_recorded(tmp_path: Path) -> None:
     run = store.Run(tmp_path / "r")
+    run.create()
     run.write_outcome(Outcome(CELL.id, 1, Status.FAILED, "boom"))
 
     assert [(outcome.repeat, outcome.status) for outcome in run.outcomes(PLAN.cells)] == [(1, Status.FAILED)]
@@ -116,6 +117,7 @@ def test_outcomes_come_by_cell_and_repeat_and_only_those_that_were_recorded(tmp_
 
 def test_an_unreadable_outcome_counts_as_not_recorded(tmp_path: Path) -> None:
     run = store.Run(tmp_path / "r")
+    run.create()
     run.write_outcome(Outcome(CELL.id, 0, Status.OK))
     (run.repeat_folder(CELL.id, 0) / "outcome.json").write_text('{"cell_id": ')
 
@@ -124,6 +126,7 @@ def test_an_unreadable_outcome_counts_as_not_recorded(tmp_path: Path) -> None:
 
 def test_a_request_is_in_its_folder_before_anything_is_launched(tmp_path: Path) -> None:
     run = store.Run(tmp_path / "r")
+    run.create()
     request = Request(
         cell=CELL.id, repeat=1, framework="mxnet", builder="mxnet", model="lenet", mode=Mode.TRAIN, batch_size=200
     )
@@ -234,3 +237,63 @@ def test_broken_environments_are_bad_input_with_their_place(tmp_path: Path, cont
 
     assert str(tmp_path / "environments.json") in str(caught.value)
     assert message in str(caught.value)
+
+
+def test_a_run_whose_folder_has_gone_is_not_begun_anew_in_its_place(tmp_path: Path) -> None:
+    run = store.Run(tmp_path / "r")
+
+    with pytest.raises(HostError, match=r"/r: this run's folder has gone; bring it back, or begin a new run"):
+        run.write_outcome(Outcome(CELL.id, 0, Status.OK))
+    assert not run.folder.exists()
+
+
+def test_two_runs_never_share_a_folder(tmp_path: Path) -> None:
+    store.Run(tmp_path / "r").create()
+
+    with pytest.raises(HostError, match="cannot be made: File exists"):
+        store.Run(tmp_path / "r").create()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"cell_id": "another/cell"},
+        {"repeat": 1},
+        {"attempts": 10**30},
+        {"wall_s": "NaN"},
+        {"wall_s": 1e300},
+        {"reason": "\\ud800"},
+        {"status": "fine"},
+    ],
+)
+def test_an_outcome_that_cannot_be_one_counts_as_not_recorded(tmp_path: Path, changes: dict[str, object]) -> None:
+    """What was measured can write into its own folder, while the orchestrator is killed."""
+    run = store.Run(tmp_path / "r")
+    run.create()
+    run.write_outcome(Outcome(CELL.id, 0, Status.OK))
+    path = run.repeat_folder(CELL.id, 0) / "outcome.json"
+    text = json.dumps(json.loads(path.read_text()) | changes)
+    path.write_text(text.replace('"NaN"', "NaN").replace("\\\\", "\\"))
+
+    assert run.outcome(CELL.id, 0) is None
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("other.json")])
+def test_an_outcome_that_is_no_plain_file_counts_as_not_recorded(make, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    run = store.Run(tmp_path / "r")
+    run.create()
+    run.write_outcome(Outcome(CELL.id, 0, Status.OK))
+    path = run.repeat_folder(CELL.id, 0) / "outcome.json"
+    path.rename(path.with_name("other.json"))
+    make(path)
+
+    assert run.outcome(CELL.id, 0) is None
+
+
+@pytest.mark.parametrize("cell_id", ["../../etc", "/etc", "a/../b", "a//b", "a/.", "", "a\0b"])
+def test_a_stored_plan_whose_ids_lead_out_of_the_run_is_refused(cell_id: str) -> None:
+    document = store.plan_to_json(PLAN)
+    document["cells"][0]["id"] = cell_id
+
+    with pytest.raises(InputError, match="is no id of a cell"):
+        store.plan_from_json(document)

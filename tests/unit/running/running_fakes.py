@@ -36,16 +36,16 @@ def a_plan(*cells: Cell, images: tuple[ImageSpec, ...] = (SPEC,)) -> Plan:
 
 
 def result_for(request: Mapping[str, object], **changes: object) -> dict[str, object]:
-    """A valid result for a request: two blocks of 30 steps at 600 and 300 samples/s."""
+    """A valid result for a request: ten blocks of 30 steps, at 600 and 300 samples/s by turns."""
     size = request["batch_size"]
     assert isinstance(size, int)
-    blocks = [{"steps": 30, "samples": 30 * size, "wall_s": wall_s, "cpu_s": 1.0} for wall_s in (0.5, 1.0)]
+    blocks = [{"steps": 30, "samples": 30 * size, "wall_s": wall_s, "cpu_s": 1.0} for wall_s in (0.5, 1.0) * 5]
     first = {"steps": 1, "samples": size, "wall_s": 0.1, "cpu_s": 0.1}
     phases = dict.fromkeys(("import_s", "build_s", "first_step_s", "warmup_s", "steady_s", "latency_s"), 0.1)
     return {
         "schema": 1, "measurement_version": 1, "cell": request["cell"], "repeat": request["repeat"],
         "started_at": "2026-11-21T15:30:00Z", "phases": phases, "first_step": first, "warmup": [], "blocks": blocks,
-        "latency_s": [], "loss": None, "model": {"parameters": 1, "multiply_adds": 1},
+        "latency_s": [0.01] * 50, "loss": {"first": 2.3, "last": 1.2}, "model": {"parameters": 1, "multiply_adds": 1},
         "memory": {"peak_rss_bytes": 1}, "facts": {}, **changes,
     }  # fmt: skip
 

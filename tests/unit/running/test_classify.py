@@ -7,7 +7,7 @@ import pytest
 from running_fakes import a_cell, result_for
 
 from orchestrator.devices import Allocation
-from orchestrator.domain import Status, System
+from orchestrator.domain import Mode, Status, System
 from orchestrator.processes import Cause
 from orchestrator.results.contract import Result
 from orchestrator.results.store import InvalidResultError
@@ -22,6 +22,10 @@ TASK = Task(Ready("i", "h"), Path(), Path("log.txt"), System("cpu", memory_bytes
 
 def result(**changes: object) -> Result:
     return Result.model_validate(result_for(REQUEST.model_dump(by_alias=True), **changes))
+
+
+def block(steps: int, samples: int = 0, wall_s: float = 0.5) -> dict[str, object]:
+    return {"steps": steps, "samples": samples or 10 * steps, "wall_s": wall_s, "cpu_s": 0.0}
 
 
 def ended(exit_code: int | None = None, **changes: object) -> Ended:
@@ -42,8 +46,12 @@ def test_exit_0_without_a_result_is_invalid_result() -> None:
         ({"cell": "other/c"}, "is of other/c repeat 2"),
         ({"repeat": 1}, "repeat 1, not of what was asked"),
         ({"first_step": {"steps": 1, "samples": 20, "wall_s": 0.1, "cpu_s": 0}}, "counts 20 samples in 1 steps of 10"),
-        ({"blocks": [{"steps": 60, "samples": 601, "wall_s": 0.1, "cpu_s": 0}]}, "counts 601 samples in 60 steps"),
-        ({"blocks": [{"steps": 49, "samples": 490, "wall_s": 0.1, "cpu_s": 0}]}, "has 49 timed steps; 50 were asked"),
+        ({"blocks": [block(60, 601)]}, "counts 601 samples in 60 steps"),
+        ({"blocks": [block(49)]}, "has 49 timed steps; 50 were asked"),
+        ({"blocks": [block(60)] * 9}, "has 9 timed blocks; at least 10 were asked for"),
+        ({"blocks": [*[block(60)] * 10, block(60, wall_s=0.19)]}, "has a timed block of 0.19 s; at least 0.2 s were"),
+        ({"latency_s": [0.1] * 49}, "has 49 latencies; 50 were asked for"),
+        ({"loss": None}, "has no loss; the mode is train"),
     ],
 )
 def test_a_result_that_does_not_answer_the_request_is_invalid(changes: dict[str, object], reason: str) -> None:
@@ -56,8 +64,22 @@ def test_a_result_that_does_not_answer_the_request_is_invalid(changes: dict[str,
 def test_an_epoch_run_must_have_as_many_blocks_as_epochs() -> None:
     request = REQUEST.model_copy(update={"steps": None, "epochs": 3})
 
-    assert discrepancy(request, result()) == "result.json has 2 epochs; 3 were asked for"
-    assert discrepancy(request.model_copy(update={"epochs": 2}), result()) == ""
+    assert discrepancy(request, result(blocks=[block(6)] * 2)) == "result.json has 2 epochs; 3 were asked for"
+    assert discrepancy(request.model_copy(update={"epochs": 2}), result(blocks=[block(6, wall_s=0.01)] * 2)) == ""
+
+
+def test_inference_has_no_loss() -> None:
+    request = REQUEST.model_copy(update={"mode": Mode.INFER})
+
+    assert discrepancy(request, result(loss=None)) == ""
+    assert discrepancy(request, result()) == "result.json has a loss; the mode is infer"
+
+
+def test_only_where_no_framework_works_may_a_block_be_short() -> None:
+    request = request_for(a_cell(), 2, "noop", 11, Allocation((0,)), pinned=True)
+
+    assert discrepancy(request, result(blocks=[block(60, wall_s=1e-6)] * 10)) == ""
+    assert REQUEST.min_block_s == 0.2
 
 
 @pytest.mark.parametrize(
@@ -67,6 +89,7 @@ def test_an_epoch_run_must_have_as_many_blocks_as_epochs() -> None:
         (4, Status.IMPORT_FAILED),
         (5, Status.FAILED),
         (6, Status.OOM_DEVICE),
+        (7, Status.FAILED),
         (1, Status.FAILED),
     ],
 )
@@ -130,7 +153,8 @@ def test_throughput_of_epochs_leaves_out_the_first_unless_it_is_the_only_one(
 def test_only_crashes_and_failed_launches_are_worth_a_retry() -> None:
     assert worth_a_retry(Status.LAUNCH_FAILED, None)
     assert worth_a_retry(Status.FAILED, 1)
-    assert not worth_a_retry(Status.FAILED, 5)
+    assert not worth_a_retry(Status.FAILED, 5), "a bad request"
+    assert not worth_a_retry(Status.FAILED, 7), "what diverged diverges again"
     assert not any(worth_a_retry(status, 1) for status in Status if status not in {"launch_failed", "failed"})
 
 

@@ -18,7 +18,7 @@ from orchestrator.running import Policy, execute
 from orchestrator.runtimes import Ended, Task
 
 CELL = "fake-1-cpu/c"
-REASON = "2 of 2 blocks (0–1): the hypervisor took 1 of our CPUs"
+REASON = "10 of 10 blocks (0–9): the hypervisor took 1 of our CPUs"
 
 
 def under(steal_s: float) -> Behaviour:
@@ -63,7 +63,7 @@ def test_a_disturbed_repeat_is_measured_once_more_and_both_are_kept(tmp_path: Pa
 def test_what_is_disturbed_again_counts_and_says_so(tmp_path: Path) -> None:
     outcomes, _ = carry_out(tmp_path, DISTURBED, DISTURBED, QUIET, extra=1)
 
-    assert (outcomes[0].status, outcomes[0].remeasured, outcomes[0].disturbed_blocks) == (Status.OK, 1, 2)
+    assert (outcomes[0].status, outcomes[0].remeasured, outcomes[0].disturbed_blocks) == (Status.OK, 1, 10)
     assert outcomes[0].disturbance == REASON
     assert Run(tmp_path).result(outcomes[0]) is not None
 

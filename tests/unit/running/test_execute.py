@@ -1,8 +1,11 @@
 """A plan carried out on a fake runtime: every cell × repeat ends as exactly one recorded outcome."""
 
 import json
+import os
+import shutil
 import threading
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,10 +14,11 @@ from running_fakes import SPEC, FakeRuntime, a_cell, a_plan, exiting, measured, 
 from orchestrator.domain import Cell, Duration, Outcome, Plan, Status, System
 from orchestrator.errors import HostError
 from orchestrator.events import PhaseChanged, RepeatFinished, RepeatStarted, RunStarted
-from orchestrator.processes import Cause, StartError, Watch
+from orchestrator.processes import Cause, LostError, StartError, Watch
 from orchestrator.results.contract import EnvironmentRecord, EnvironmentsRecord
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, execute, order
+from orchestrator.running.execution import LOSSES
 from orchestrator.runtimes import Ended, Task, Unavailable
 
 
@@ -78,7 +82,7 @@ def test_listeners_hear_the_start_the_phases_and_the_throughput(tmp_path: Path) 
 
 
 def test_listeners_hear_the_throughput_of_epochs_without_the_first(tmp_path: Path) -> None:
-    cell = replace(a_cell(), duration=Duration(steps=None, epochs=2))
+    cell = replace(a_cell(), duration=Duration(steps=None, epochs=10))
     around, events = surroundings(tmp_path / "run", FakeRuntime())
     list(execute(a_plan(cell), around))
 
@@ -270,3 +274,73 @@ def test_a_runtime_that_does_not_pin_gets_the_cpuset_in_the_request(tmp_path: Pa
 
     assert runtime.launched[0]["cpuset"] == [0]
     assert dict(runtime.tasks[0].labels) == {"bench.run": "run", "bench.cell": "fake-1-cpu/c", "bench.repeat": "0"}
+
+
+def lost(task: Task, request: dict[str, object], watch: Watch) -> Ended:
+    task.log.write_text("half\n")
+    raise LostError("the engine was lost: connection refused")
+
+
+def test_a_repeat_that_was_lost_with_the_engine_begins_anew(tmp_path: Path) -> None:
+    runtime = FakeRuntime([lost, lost])
+    (outcome,) = carry_out(tmp_path / "run", runtime, a_plan(a_cell()))
+
+    assert (outcome.status, outcome.attempts, len(runtime.launched)) == (Status.OK, 3, 3)
+    kept = Run(tmp_path / "run").repeat_folder(outcome.cell_id, 0) / "attempt-1"
+    assert (kept / "log.txt").read_text().startswith("half\n")
+    assert json.loads((kept / "outcome.json").read_text())["status"] == "not_run"
+
+
+def test_an_engine_that_is_lost_again_and_again_leaves_the_repeat_to_a_resumed_run(tmp_path: Path) -> None:
+    plan = a_plan(replace(a_cell(), repeats=2))
+    outcomes = carry_out(tmp_path / "run", FakeRuntime([lost] * (1 + LOSSES)), plan)
+
+    assert statuses(outcomes) == [Status.NOT_RUN, Status.OK]
+    assert outcomes[0].reason == "the engine was lost: connection refused"
+    (again,) = carry_out(tmp_path / "run", FakeRuntime(), plan)
+    assert (again.repeat, again.status) == (0, Status.OK)
+
+
+def test_a_run_ends_with_a_clear_error_where_its_folder_goes_away_and_makes_no_other(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+
+    def losing(task: Task, request: dict[str, object], watch: Watch) -> Ended:
+        shutil.rmtree(folder)
+        return Ended(Cause.EXITED, 1, wall_s=1.0)
+
+    with pytest.raises(HostError, match="this run's folder has gone"):
+        carry_out(folder, FakeRuntime([losing]), a_plan(replace(a_cell(), repeats=2)))
+    assert not folder.exists()
+
+
+def test_a_clock_that_is_set_back_changes_the_times_that_are_told_and_nothing_else(tmp_path: Path) -> None:
+    plan = a_plan(replace(a_cell(), repeats=3))
+    around, _ = surroundings(tmp_path / "run", FakeRuntime([exiting(1)]))
+    hours = iter([15, 9, 3])
+    around = replace(around, clock=lambda: datetime(2026, 11, 21, next(hours), tzinfo=UTC))
+    outcomes = list(execute(plan, around))
+
+    assert [outcome.started_at[11:13] for outcome in outcomes] == ["15", "09", "03"]
+    assert [outcome.wall_s for outcome in outcomes] == [1.0, 1.5, 1.5]
+    assert list(Run(tmp_path / "run").outcomes(plan.cells)) == outcomes
+    assert carry_out(tmp_path / "run", FakeRuntime(), plan) == []
+
+
+def test_what_the_bound_of_a_log_left_out_is_said_in_the_outcome(tmp_path: Path) -> None:
+    def talking(task: Task, request: dict[str, object], watch: Watch) -> Ended:
+        return replace(measured(task, request, watch), log_omitted_bytes=2**31)
+
+    (outcome,) = carry_out(tmp_path / "run", FakeRuntime([talking]), a_plan(a_cell()))
+
+    assert outcome.log_omitted_bytes == 2**31
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/etc/passwd")])
+def test_a_log_that_was_replaced_by_a_link_or_a_pipe_is_not_read(make, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    def planting(task: Task, request: dict[str, object], watch: Watch) -> Ended:
+        make(task.log)
+        return Ended(Cause.EXITED, 1, wall_s=1.0)
+
+    (outcome,) = carry_out(tmp_path / "run", FakeRuntime([planting]), a_plan(a_cell()))
+
+    assert (outcome.status, outcome.reason) == (Status.FAILED, "exit status 1, and nothing in the log")

@@ -38,12 +38,23 @@ def test_a_repeat_that_was_never_launched_is_no_attempt(tmp_path: Path) -> None:
     assert names(tmp_path) == ["outcome.json", "request.json"]
 
 
-def test_an_attempt_that_cannot_be_moved_is_a_clear_error(tmp_path: Path) -> None:
+def test_an_attempt_that_cannot_be_moved_is_a_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(tmp_path, "log.txt")
-    (tmp_path / "attempt-2").mkdir()
 
-    with pytest.raises(HostError, match="an earlier attempt cannot be moved aside: File exists"):
+    def full_disk(path: Path) -> None:
+        raise OSError(28, os.strerror(28))
+
+    monkeypatch.setattr(Path, "mkdir", full_disk)
+    with pytest.raises(HostError, match="an earlier attempt cannot be moved aside: No space left on device"):
         set_aside(tmp_path)
+
+
+def test_what_was_measured_may_have_made_an_attempt_of_its_own_which_is_kept_too(tmp_path: Path) -> None:
+    fill(tmp_path, "log.txt", "attempt-2")
+
+    assert set_aside(tmp_path) == 3
+    assert (tmp_path / "attempt-2").read_text() == "attempt-2"
+    assert names(tmp_path / "attempt-3") == ["log.txt"]
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/etc/hostname")])

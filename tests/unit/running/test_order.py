@@ -1,7 +1,7 @@
 """In which order repeats run, and which a resumed run still does."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -64,3 +64,18 @@ def test_run_names_sort_by_time() -> None:
 
     assert new_run_name(early, "ffff") == "20261121T093000Z-ffff"
     assert new_run_name(early, "ffff") < new_run_name(late, "0000")
+
+
+def test_names_sort_as_runs_were_begun_whatever_the_clock_does() -> None:
+    now = datetime(2026, 11, 21, 15, 30, tzinfo=UTC)
+    names: list[str] = []
+    for offset_s in (0, 0, -3600, 10**9, 5):
+        names.append(new_run_name(now + timedelta(seconds=offset_s), "0000", names))
+
+    assert names == sorted(set(names))
+    assert names[:3] == ["20261121T153000Z-0000", "20261121T153001Z-0000", "20261121T153002Z-0000"]
+
+
+@pytest.mark.parametrize("other", ["", "mine", "99999999T999999Z-1", "99991231T235959Z-1", "20261121T153000"])
+def test_a_folder_of_another_name_leaves_the_time_as_it_is(other: str) -> None:
+    assert new_run_name(datetime(2026, 11, 21, 15, 30, tzinfo=UTC), "ffff", [other]) == "20261121T153000Z-ffff"

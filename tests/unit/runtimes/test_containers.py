@@ -15,8 +15,9 @@ from docker.errors import APIError, NotFound
 from orchestrator.devices import Allocation, Gpu
 from orchestrator.domain import BuildSettings, Status, System
 from orchestrator.engine.containers import ContainerSpec, container, labelled, remove
+from orchestrator.errors import HostError
 from orchestrator.images.making import BuildFailure, Built
-from orchestrator.processes import Cause, StartError
+from orchestrator.processes import BoundedLog, Cause, LostError, StartError
 from orchestrator.runtimes import DockerRuntime, Owner, Ready, Task, Unavailable, remove_leftovers, this_process
 from orchestrator.runtimes.docker import _provided
 
@@ -229,3 +230,79 @@ def test_what_the_images_part_says_becomes_what_the_run_needs(tmp_path: Path) ->
     assert _provided(Built("i", "sha256:1", "i:1-abc")) == Ready("i", "i:1-abc", (), "sha256:1", None)
     assert _provided(BuildFailure("i", "no room", log)) == Unavailable("i", Status.BUILD_FAILED, "no room", log)
     assert _provided(BuildFailure("i", "stopped")) == Unavailable("i", Status.NOT_RUN, "stopped")
+
+
+def gone(times: int, api: FakeApi) -> Any:
+    """An engine whose container is lost with it, and that answers again after some knocks."""
+    knocks = iter([requests.ConnectionError("connection refused")] * times)
+    lost = requests.ConnectionError("connection refused")
+    api.failures = {"wait": lost, "remove": lost}
+
+    def ping() -> bool:
+        for error in knocks:
+            raise error
+        api.failures = {}
+        return True
+
+    return SimpleNamespace(api=api, ping=ping)
+
+
+def launch(engine: Any, folder: Path, stop: threading.Event | None = None) -> None:
+    runtime = DockerRuntime(engine, BuildSettings(), user="1:1", owner=OWNER)
+    task = Task(Ready("i", "handle"), folder, folder / "log.txt", System("cpu"), Allocation((0,)), 5.0)
+    runtime.launch(task, stop=stop or threading.Event(), watch=lambda: None)
+
+
+def test_an_engine_that_goes_away_is_waited_for_and_then_rid_of_the_container(tmp_path: Path) -> None:
+    api = FakeApi()
+    with pytest.raises(LostError, match="the engine was lost: connection refused"):
+        launch(gone(2, api), tmp_path)
+
+    assert api.asked == ["create", "attach", "start", "wait", "remove", "remove", "remove", "remove"]
+    assert api.failures == {}
+
+
+def test_an_engine_that_is_not_there_at_all_is_waited_for_with_nothing_to_remove(tmp_path: Path) -> None:
+    api = FakeApi()
+    engine = gone(1, api)
+    api.failures["create"] = requests.ConnectionError("connection refused")
+    with pytest.raises(LostError):
+        launch(engine, tmp_path)
+
+    assert api.asked == ["create"]
+
+
+@pytest.mark.parametrize("stopped", [True, False])
+def test_an_engine_that_does_not_come_back_ends_the_run_with_an_error_of_this_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stopped: bool
+) -> None:
+    stop = threading.Event()
+    if stopped:
+        stop.set()
+    else:
+        monkeypatch.setattr("orchestrator.runtimes.docker.ENGINE_PATIENCE_S", 0.0)
+    api = FakeApi(create=requests.ConnectionError("connection refused"))
+    engine = SimpleNamespace(api=api, ping=lambda: api._ask("create"))
+    with pytest.raises(HostError, match="the engine was lost: connection refused; start the engine again"):
+        launch(engine, tmp_path, stop)
+
+
+def test_proxies_of_the_clients_own_configuration_stay_out_of_the_container(tmp_path: Path) -> None:
+    api = FakeApi()
+    with container(client(api), spec(tmp_path), tmp_path / "log.txt"):
+        pass
+
+    assert api.made["use_config_proxy"] is False
+
+
+def test_a_container_says_how_much_of_its_output_its_log_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, size_bytes in (("limit_bytes", 4), ("tail_bytes", 2)):
+        monkeypatch.setitem(BoundedLog.__init__.__kwdefaults__, name, size_bytes)
+    with container(client(FakeApi()), spec(tmp_path), tmp_path / "log.txt") as owned:
+        owned.start()
+        owned.wait(5, threading.Event())
+
+    assert owned.log_omitted_bytes == 2
+    assert (tmp_path / "log.txt").read_text() == "he\n[… 2 bytes left out …]\no\n"

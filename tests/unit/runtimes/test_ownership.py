@@ -4,7 +4,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from orchestrator.runtimes.ownership import Owner, is_dead, parse, this_process
+from orchestrator.engine.ownership import Owner, is_dead, parse, this_process
 
 JUDGE = Owner("boot-1", "pid:[1]", 7, "100")
 
