@@ -4,13 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from orchestrator.domain import Outcome
 from orchestrator.reporting.model import CellReport, ImageReport
-<<<<<<< HEAD
-from orchestrator.reporting.text import clean_line, plural
+from orchestrator.reporting.text import clean_line, listing_of, plural
 
 _MOST_NAMED = 3
-=======
-from orchestrator.reporting.text import clean_line, listing_of
->>>>>>> 582eb84 (Pages of inline drawings: no script to carry, bounded pages for runs of any size)
 
 
 def warnings(images: Sequence[ImageReport], cells: Sequence[CellReport]) -> Iterable[str]:
@@ -36,11 +32,12 @@ def _other_threads(cells: Sequence[CellReport]) -> Iterable[str]:
         facts = dict(cell.facts)
         asked, running = facts.get("threads_asked"), facts.get("threads")
         if asked and running and asked != running:
-<<<<<<< HEAD
-            yield clean_line(
-                f"{cell.cell.id}: the framework ran {running} threads where {asked} were asked for: "
-                "its figures are not comparable with those of frameworks that kept to it"
-            )
+            found.setdefault((cell.cell.framework.label, running, asked), []).append(cell.cell.id)
+    for (_, running, asked), ids in found.items():
+        yield clean_line(
+            f"{listing_of(ids, 3)}: the framework ran {running} threads where {asked} were asked for: "
+            "its figures are not comparable with those of frameworks that kept to it"
+        )
 
 
 def _disturbances(outcomes: Sequence[Outcome]) -> Iterable[str]:
@@ -71,11 +68,3 @@ def _were(some: Sequence[Outcome]) -> str:
 
 def _counts(some: Sequence[Outcome]) -> str:
     return "counts" if len(some) == 1 else "count"
-=======
-            found.setdefault((cell.cell.framework.label, running, asked), []).append(cell.cell.id)
-    for (_, running, asked), ids in found.items():
-        yield clean_line(
-            f"{listing_of(ids, 3)}: the framework ran {running} threads where {asked} were asked for: "
-            "its figures are not comparable with those of frameworks that kept to it"
-        )
->>>>>>> 582eb84 (Pages of inline drawings: no script to carry, bounded pages for runs of any size)
