@@ -76,7 +76,9 @@ def measure(name: str, pairs: int, scratch: Path) -> Ratio:
     handwritten(image, builder, variables(options))
     values = interleave(ours, lambda: handwritten(image, builder, variables(options)), pairs)
     title = f"LeNet b{BATCH} training, {framework.label}"
-    return compare(title, "in our container", "hand-written loop, same image", values, bar=BAR, unit="samples/s")
+    both = f", both with {' '.join(variables(options))}" if options else ""
+    theirs = f"hand-written loop, same image{both}"
+    return compare(title, "in our container", theirs, values, bar=BAR, unit="samples/s")
 
 
 def main() -> None:
