@@ -44,8 +44,10 @@ def estimate(repeat_values: Sequence[float], confidence: float = CONFIDENCE) -> 
     if n < 2:
         return Estimate(math.exp(mean), None, None, n, confidence=confidence)
     half = quantile(n - 1, confidence) * math.sqrt(squared_error)
-    further = prediction(repeat_values)
-    return Estimate(math.exp(mean), exponential(mean - half), exponential(mean + half), n, *further, confidence)
+    next_low, next_high = prediction(repeat_values)
+    return Estimate(
+        math.exp(mean), exponential(mean - half), exponential(mean + half), n, next_low, next_high, confidence
+    )
 
 
 def prediction(

@@ -1,5 +1,6 @@
 """From the raw samples of a result to the figures of a repeat, and from repeats to those of a cell."""
 
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -151,14 +152,19 @@ def repeat_measurement(result: Result, create_s: float | None, *, in_epochs: boo
     """Summarise the raw samples of one repeat; `create_s` is the host's time to start the container, if known.
 
     With `in_epochs` each timed block is an epoch, and the steady state begins with the second.
+    Raises `ValueError` where a block has no finite rate: the smallest of durations are positive and still make none.
     """
     counted = steady_blocks(result.blocks, epochs=in_epochs)
     spent = {phase: getattr(result.phases, f"{phase}_s") for phase in PHASES[1:]}
     inside = [(phase, float(seconds)) for phase, seconds in spent.items() if seconds is not None]
+    rates = [block.samples / block.wall_s for block in counted]
+    cpu_cores = sum(block.cpu_s for block in counted) / sum(block.wall_s for block in counted)
+    if not all(0 < value < math.inf for value in rates) or not math.isfinite(cpu_cores):
+        raise ValueError("a block has no finite rate")
     return RepeatMeasurement(
-        samples_per_s=repeat_value(counted),
-        block_variation=variation([block.samples / block.wall_s for block in counted]),
-        cpu_cores=sum(block.cpu_s for block in counted) / sum(block.wall_s for block in counted),
+        samples_per_s=statistics.median(rates),
+        block_variation=variation(rates),
+        cpu_cores=cpu_cores,
         phases_s=(*([("create", create_s)] if create_s is not None else []), *inside),
         peak_rss_bytes=result.memory.peak_rss_bytes,
         peak_device_bytes=result.memory.peak_device_bytes,

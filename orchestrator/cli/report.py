@@ -25,6 +25,7 @@ class Format(StrEnum):
     MARKDOWN = "md"
     CSV = "csv"
     JSON = "json"
+    JUNIT = "junit"
     HTML = "html"
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from orchestrator.reporting.as_csv import csv_text
 from orchestrator.reporting.as_html import html_text, write_html
 from orchestrator.reporting.as_json import json_text, json_value
+from orchestrator.reporting.as_junit import junit_text
 from orchestrator.reporting.as_markdown import markdown
 from orchestrator.reporting.as_table import table
 from orchestrator.reporting.document import document
@@ -13,8 +14,14 @@ from orchestrator.reporting.live import LiveView
 from orchestrator.reporting.model import Report
 from orchestrator.reporting.plain import PlainView
 
-FORMATS: Mapping[str, Callable[[Report], str]] = {"md": markdown, "csv": csv_text, "json": json_text, "html": html_text}
-"""Formats that are texts; the terminal's `table` is a renderable, and `write_html` writes a page with its script."""
+FORMATS: Mapping[str, Callable[[Report], str]] = {
+    "md": markdown,
+    "csv": csv_text,
+    "json": json_text,
+    "junit": junit_text,
+    "html": html_text,
+}
+"""Formats that are texts; the terminal's `table` is a renderable, and `write_html` writes a page, or many."""
 
 __all__ = [
     "FORMATS",
@@ -26,6 +33,7 @@ __all__ = [
     "html_text",
     "json_text",
     "json_value",
+    "junit_text",
     "markdown",
     "report",
     "table",

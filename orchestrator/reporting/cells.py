@@ -1,6 +1,5 @@
 """From stored repeats to what each cell of the plan shows, with one cell's raw samples in memory at a time."""
 
-import math
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +15,6 @@ from orchestrator.results.store import Stored
 
 NO_OUTCOME = "no outcome was recorded: the run was stopped, or is still going on"
 NO_RESULT = "result.json is missing or unreadable"
-NO_FIGURE = "result.json holds no usable throughput"
 _MOST_VALUES = 4
 
 
@@ -125,8 +123,7 @@ def _measured(outcome: Outcome, result: Result | None, cell: Cell) -> tuple[Repe
         return None, outcome
     if result is None:
         return None, replace(outcome, status=Status.INVALID_RESULT, reason=outcome.reason or NO_RESULT)
-    found = repeat_measurement(result, outcome.create_s, in_epochs=cell.duration.epochs is not None)
-    # The smallest of durations are positive and still make an infinite rate.
-    if not 0 < found.samples_per_s < math.inf:
-        return None, replace(outcome, status=Status.INVALID_RESULT, reason=NO_FIGURE)
-    return found, outcome
+    try:
+        return repeat_measurement(result, outcome.create_s, in_epochs=cell.duration.epochs is not None), outcome
+    except ValueError as error:
+        return None, replace(outcome, status=Status.INVALID_RESULT, reason=f"result.json: {error}")

@@ -1,19 +1,23 @@
+import base64
 import csv
+import hashlib
 import io
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import junitparser
 import pytest
 from rich.console import Console
 
 from orchestrator.domain import Status
 from orchestrator.reporting import FORMATS, Report, document, html_text, table, write_html
 from orchestrator.reporting.as_csv import COLUMNS, csv_text
-from orchestrator.reporting.as_html import chart_data
 from orchestrator.reporting.as_markdown import escape, fence
 from tests.unit.reporting import synthetic as s
 
@@ -34,6 +38,7 @@ def terminal(report: Report, width: int) -> str:
         ("example.md", FORMATS["md"]),
         ("example.csv", FORMATS["csv"]),
         ("example.json", FORMATS["json"]),
+        ("example.xml", FORMATS["junit"]),
         ("example-80.txt", lambda report: terminal(report, 80)),
         ("example-120.txt", lambda report: terminal(report, 120)),
     ],
@@ -73,7 +78,7 @@ def test_a_reason_that_hit_ten_cells_is_told_once_with_its_log(name: str) -> Non
     stored = [s.failed(cell, 0, Status.BUILD_FAILED, "the reason") for cell in cells]
     report = document(s.record(plan), plan, stored, lambda _: "end of the log\nthe reason")
     text = terminal(report, 200) if name == "table" else FORMATS[name](report)
-    text = text.split('id="repeats"')[0]  # the page's list of every repeat gives each its reason
+    text = text.partition('id="problems"')[2] or text  # a page gives each repeat its reason before that
 
     assert text.count("the reason") == 2  # as the reason, and where the log ends with it
     assert text.count("end of the log\n") == 1
@@ -93,7 +98,13 @@ def evil() -> Report:
 def test_no_format_for_people_lets_control_sequences_through() -> None:
     report = evil()
 
-    for text in (terminal(report, 100), FORMATS["md"](report), FORMATS["csv"](report), html_text(report)):
+    for text in (
+        terminal(report, 100),
+        FORMATS["md"](report),
+        FORMATS["csv"](report),
+        FORMATS["junit"](report),
+        html_text(report),
+    ):
         assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", text)
 
 
@@ -183,7 +194,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
-        if tag not in {"meta", "link", "img", "br"}:
+        if tag not in {"meta", "link", "img", "br", "input"}:
             self.open.append(tag)
         for name, value in attrs:
             if name == "id":
@@ -211,7 +222,7 @@ def test_the_page_escapes_foreign_text() -> None:
     text = html_text(evil())
 
     assert "<img" not in text
-    assert Page(text).tags.count("script") == 3
+    assert Page(text).tags.count("script") == 1
     assert "{{ 7*7 }}" in text
 
 
@@ -223,33 +234,76 @@ def test_links_to_raw_files_are_relative_and_there_only_where_a_run_folder_is(tm
     assert "result.json" not in html_text(s.example()).split("<script", maxsplit=1)[0]
 
 
-def test_the_script_is_written_once_beside_the_pages(tmp_path: Path) -> None:
+def test_a_report_is_one_page_of_its_own_without_anything_beside_it(tmp_path: Path) -> None:
     page = write_html(s.example(), tmp_path)
-    script = tmp_path / "plotly.min.js"
-    before = script.stat().st_mtime_ns
 
-    write_html(s.example(), tmp_path)
-    assert script.stat().st_mtime_ns == before
-
-    script.write_text("cut short")
-    write_html(s.example(), tmp_path)
-    assert script.stat().st_size > 1_000_000
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["index.html", "plotly.min.js"]
+    assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
     assert page.stat().st_size < 150_000
 
 
-def test_charts_of_a_large_run_draw_a_bounded_number_of_steps() -> None:
-    cells = [s.cell(s.Framework("mxnet", f"1.{number}", python="3.11"), repeats=2) for number in range(300)]
+def test_the_policy_of_the_page_lets_its_own_script_run_and_no_other() -> None:
+    text = html_text(s.example())
+    (script,) = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+    assert f"script-src 'sha256-{digest}'" in text
+    assert "default-src 'none'" in text
+    assert not re.search(r" on[a-z]+=", text)
+
+
+def test_a_large_report_is_an_index_with_bounded_pages_that_hold_every_cell(tmp_path: Path) -> None:
+    cells = [s.cell(s.Framework("mxnet", f"1.{number}", python="3.11"), repeats=10) for number in range(350)]
+    cells += [s.cell(framework, s.MLP, repeats=3) for framework in (s.MXNET, s.TORCH)]
     plan = s.plan(cells)
-    stored = [item for cell in cells[:250] for item in s.ok(cell, [100.0, 101.0])]
-    many = [
-        s.Stored(item.outcome, item.result.model_copy(update={"latency_s": item.result.latency_s * 20}))
-        for item in stored
-        if item.result
-    ]
+    report = document(s.record(plan), plan, [item for cell in cells[-3:] for item in s.ok(cell, [100.0, 101.0])])
 
-    data = chart_data(document(s.record(plan), plan, many))
+    index = write_html(report, tmp_path, tmp_path)
 
-    (drawn,) = data.values()
-    assert len(drawn) == 250
-    assert sum(len(cell["steps_ms"]) for cell in drawn) <= 60_000
+    pages = {path.name: Page(path.read_text()) for path in tmp_path.iterdir()}
+    assert sorted(pages) == ["groups-0001.html", "groups-0002.html", "index.html"]
+    held = [found for page in pages.values() for found in page.ids if found.startswith(("mxnet-", "torch-"))]
+    assert sorted(held) == sorted(cell.id for cell in cells)
+    assert all(page.open == [] and len(page.ids) == len(set(page.ids)) for page in pages.values())
+    anchors = {f"{name}#{found}" for name, page in pages.items() for found in page.ids}
+    linked = [link for link in pages["index.html"].links if link.startswith("groups-") and "#" in link]
+    assert set(linked) <= anchors
+    assert "groups-0002.html#group/cpu/mlp-train-b32" in linked
+    assert len(linked) > 200
+    assert index.stat().st_size < 200_000
+
+
+def test_junit_has_a_case_for_every_repeat_and_skip_with_a_typed_result() -> None:
+    report = s.example()
+    xml = junitparser.JUnitXml.fromstring(FORMATS["junit"](report).encode())
+
+    cases = [case for suite in xml for case in suite]
+    assert len(cases) == sum(count for _, count in report.statuses) + len(report.skips)
+    kinds = Counter(type(case.result[0]).__name__ if case.result else "passed" for case in cases)
+    assert kinds == {"passed": 23, "Error": 6, "Failure": 1, "Skipped": 4}
+    (timeout,) = [case for case in cases for found in case.result if found.type == "timeout"]
+    assert (timeout.classname, timeout.name) == ("torch-2.13.0-cpu/lenet-train-b200", "repeat 2")
+    assert (timeout.time, timeout.result[0].message) == (3.0, "no result within 600 s")
+    assert "Traceback" in timeout.system_err
+    assert (xml.tests, xml.errors, xml.failures, xml.skipped) == (34, 6, 1, 4)
+
+
+def test_junit_takes_what_the_matrix_expects_for_passed() -> None:
+    cell = s.cell(s.TORCH, repeats=1, expect=Status.OOM_DEVICE)
+    plan = s.plan([cell])
+    report = document(s.record(plan), plan, [s.failed(cell, 0, Status.OOM_DEVICE, "too small")])
+
+    (suite,) = junitparser.JUnitXml.fromstring(FORMATS["junit"](report).encode())
+    (case,) = suite
+    assert case.result == []
+    assert case.system_out.startswith("oom_device, as the matrix expects: too small")
+
+
+def test_junit_spells_out_control_characters() -> None:
+    cell = s.cell(s.TORCH, repeats=1)
+    cell = replace(cell, id="torch\x1b[31m\ud800/x")
+    plan = s.plan([cell])
+
+    text = FORMATS["junit"](document(s.record(plan), plan, []))
+
+    (suite,) = junitparser.JUnitXml.fromstring(text.encode())
+    assert next(iter(suite)).classname == "torch\\x1b[31m\\xd800/x"
