@@ -5,6 +5,7 @@ Percentages instead of pixels make a chart as wide as its reader's screen, with 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 from orchestrator.analysis import PHASES, Measurement
 from orchestrator.reporting import text
@@ -13,8 +14,6 @@ from orchestrator.reporting.scales import Scale, from_zero, spread
 
 MOST_LANES = 40
 """Cells drawn in one chart; the tables have them all."""
-_MIDDLE = 13.0
-"""Half the height of a lane, in pixels."""
 Span = tuple[float, float]
 """Start and length, in percent."""
 
@@ -45,6 +44,8 @@ class Lane:
     interval: Span | None = None
     outer: Span | None = None
     """A wider interval, drawn thinner."""
+    drop: float = 13.0
+    """Where the intervals are drawn, in pixels from above."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +103,13 @@ def _throughput(shown: Shown) -> Made:
                 text.rate(estimate.value),
                 bars=(Bar("amount", 0.0, scale.at(estimate.value), ""),),
                 dots=tuple((scale.at(value), _across(number, len(values))) for number, value in enumerate(values)),
+                drop=21.0,
                 middle=scale.at(estimate.value),
                 interval=_span(scale, estimate.low, estimate.high),
                 outer=_span(scale, estimate.next_low, estimate.next_high),
             )
         )
-    note = "a dot per repeat; thick: 95 % interval of the mean; thin: where one further repeat will lie (99 %)"
+    note = "a dot per repeat; thick: 95 % interval; thin: where one further repeat will lie (99 %)"
     return lambda rest: Chart(
         "throughput", "Throughput", f"samples/s, {note}", scale, tuple(lanes), rest,
         "Throughput of every repeat with intervals; the table of the ranking and that of intervals hold these figures.",
@@ -123,7 +125,8 @@ def _latency(shown: Shown) -> Made:
         Lane(
             cell,
             text.seconds(steps[20]),
-            dots=tuple((scale.at(step), 3.0 + 20.0 * (number * 0.618 % 1)) for number, step in enumerate(steps)),
+            dots=tuple((scale.at(step), 3.0 + 11.0 * (number * 0.618 % 1)) for number, step in enumerate(steps)),
+            drop=21.5,
             box=_span(scale, steps[10], steps[30]),
             middle=scale.at(steps[20]),
             outer=_span(scale, steps[2], steps[38]),
@@ -143,24 +146,23 @@ def _phases(shown: Shown) -> Made:
     scale = from_zero(totals, text.seconds)
     lanes = []
     for (cell, found), total in zip(shown, totals, strict=True):
-        bars = []
-        start = 0.0
-        for phase, spent in found.phases_s:
-            bars.append(
-                Bar(
-                    f"phase-{PHASES.index(phase) + 1}",
-                    scale.at(start),
-                    round(scale.at(start + spent) - scale.at(start), 1),
-                    f"{phase.replace('_', ' ')}: {text.seconds(spent)}",
-                )
-            )
-            start += spent
-        lanes.append(Lane(cell, text.seconds(total), bars=tuple(bars)))
-    legend = tuple((f"phase-{number}", phase.replace("_", " ")) for number, phase in enumerate(PHASES, 1))
+        ends = [scale.at(end) for end in accumulate((seconds for _, seconds in found.phases_s), initial=0.0)]
+        bars = tuple(
+            Bar(f"phase-{phase}", start, round(end - start, 1), f"{_words(phase)}: {text.seconds(seconds)}")
+            for (phase, seconds), (start, end) in zip(found.phases_s, pairwise(ends), strict=True)
+            if seconds
+        )
+        lanes.append(Lane(cell, text.seconds(total), bars=bars))
+    seen = {bar.kind for lane in lanes for bar in lane.bars}
+    legend = tuple((f"phase-{phase}", _words(phase)) for phase in PHASES if f"phase-{phase}" in seen)
     return lambda rest: Chart(
         "phases", "Phases", "where a container's time goes: mean over the repeats", scale, tuple(lanes), rest,
         "Duration of every phase of a container's life; the table of phases holds these figures.", legend,
     )  # fmt: skip
+
+
+def _words(phase: str) -> str:
+    return phase.replace("_", " ").replace("warmup", "warm-up")
 
 
 def _memory(shown: Shown) -> Made:
@@ -189,8 +191,8 @@ def _repeat_values(cell: CellReport) -> list[float]:
 
 
 def _across(number: int, of: int) -> float:
-    """Spread dots across their lane, in the order of the repeats."""
-    return _MIDDLE if of < 2 else round(_MIDDLE + 8.0 * (2 * number / (of - 1) - 1), 1)
+    """Spread dots across the upper half of their lane, in the order of the repeats."""
+    return 8.5 if of < 2 else 8.5 + 4.5 * (2 * number / (of - 1) - 1)
 
 
 def _span(scale: Scale, low: float | None, high: float | None) -> Span | None:

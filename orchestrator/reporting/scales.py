@@ -1,11 +1,14 @@
 """From values to places along an axis, in percent of its length, with ticks at round values."""
 
 import math
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 _MOST_TICKS = 6
 _LOGARITHMIC_FROM = 12.0
+_ZEROS = re.compile(r"(?<=\d)\.0+(?!\d)|(?<=\.\d)0+(?!\d)")
+"""Of `2.00 s` and `0.50`: round values need none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ def between(values: Iterable[float], text: Callable[[float], str]) -> Scale:
 
 
 def _ticks(scale: Scale, marks: Iterable[float], text: Callable[[float], str]) -> tuple[Tick, ...]:
-    return tuple(Tick(scale.at(mark), "0" if mark == 0 else text(mark)) for mark in marks)
+    return tuple(Tick(scale.at(mark), "0" if mark == 0 else _ZEROS.sub("", text(mark))) for mark in marks)
 
 
 def _round_step(least: float) -> float:

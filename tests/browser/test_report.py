@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from orchestrator.reporting import write_html
+from orchestrator.reporting import document, write_html
 from tests.unit.reporting import synthetic
 
 pytestmark = pytest.mark.browser
@@ -35,6 +36,16 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     return write_html(synthetic.example(), folder / "report", folder).as_uri()
 
 
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> str:
+    cells = [synthetic.cell(synthetic.Framework("mxnet", f"1.{n}", python="3.11"), repeats=10) for n in range(350)]
+    cells += [synthetic.cell(framework, synthetic.MLP, repeats=3) for framework in (synthetic.MXNET, synthetic.TORCH)]
+    plan = synthetic.plan(cells)
+    stored = [item for cell in cells[:3] + cells[-2:] for item in synthetic.ok(cell, [100.0, 101.0])]
+    folder = tmp_path_factory.mktemp("large")
+    return write_html(document(synthetic.record(plan), plan, stored), folder / "report", folder).as_uri()
+
+
 class Visit:
     """A page with whatever it complained about and asked for."""
 
@@ -47,24 +58,75 @@ class Visit:
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.goto(address)
 
-    def draw_all(self) -> None:
-        """Scroll through, as charts are drawn when they come near."""
-        for chart in self.page.locator(".chart").all():
-            chart.scroll_into_view_if_needed()
-        self.page.wait_for_function(
-            "document.querySelectorAll('.chart').length === document.querySelectorAll('.chart[data-drawn]').length"
-        )
+    def open_all(self) -> None:
+        self.page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true; })")
 
 
-def test_the_page_draws_every_chart_without_a_complaint_or_a_network(browser: Browser, address: str) -> None:
+def test_the_page_is_drawn_without_a_complaint_and_asks_for_nothing_but_itself(browser: Browser, address: str) -> None:
     visit = Visit(browser, address)
-    visit.draw_all()
 
-    assert visit.page.locator(".chart svg.main-svg").count() >= 6
-    assert visit.page.locator(".chart[data-kind=throughput] .points path.point").count() >= 11
+    assert visit.page.locator("figure.throughput .lane circle").count() == 23
     assert visit.complaints == []
-    assert visit.requests
-    assert [url for url in visit.requests if not url.startswith(("file:", "data:"))] == []
+    assert [url for url in visit.requests if url != address and not url.startswith("data:")] == []
+
+
+def test_what_is_drawn_lies_inside_its_chart_at_any_width(browser: Browser, address: str) -> None:
+    for width in (360, 1280):
+        page = Visit(browser, address, viewport={"width": width, "height": 800}).page
+        outside = page.evaluate(
+            """() => [...document.querySelectorAll('figure .lane > *')].filter(mark => {
+                const [m, c] = [mark.getBoundingClientRect(), mark.closest('figure').getBoundingClientRect()];
+                return m.width && (m.left < c.left || m.right > c.right + 0.5);
+            }).length"""
+        )
+        assert outside == 0
+        assert page.locator("figure .lane").first.bounding_box()["width"] > width / 3  # type: ignore[index]  # visible
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["index.html", "large/index.html", "large/groups-0002.html"])
+def test_axe_finds_nothing_serious(browser: Browser, address: str, large: str, scheme: str, name: str) -> None:
+    target = address if name == "index.html" else large.replace("index.html", name.removeprefix("large/"))
+    visit = Visit(browser, target, color_scheme=scheme)
+    visit.open_all()
+
+    found = Axe().run(visit.page, options={"resultTypes": ["violations"]}).response["violations"]
+
+    serious = [each for each in found if each["impact"] in {"serious", "critical"}]
+    assert [(each["id"], [node["html"] for node in each["nodes"][:3]]) for each in serious] == []
+    assert [each["id"] for each in found] == []
+
+
+def test_filtering_keeps_the_cells_that_hold_every_word_wherever_they_are_shown(browser: Browser, address: str) -> None:
+    page = Visit(browser, address).page
+    field = page.get_by_role("searchbox", name="Filter")
+
+    field.focus()
+    page.keyboard.type("torch lenet")
+
+    assert page.get_by_role("status").inner_text() == "1 of 11 cells"
+    assert page.locator("tr[data-cell]:visible th").all_inner_texts()[0].startswith("torch 2.13.0")
+    assert page.locator("section.group:visible").count() == 1
+    assert page.locator("figure.throughput .row:visible .label").all_inner_texts() == ["torch 2.13.0", ""]
+
+    field.fill("")
+    assert page.locator("tr[data-cell]:visible").count() == 11
+    assert page.get_by_role("status").inner_text() == ""
+
+
+def test_the_pages_of_a_large_report_are_reached_by_keyboard_and_lead_back(browser: Browser, large: str) -> None:
+    visit = Visit(browser, large)
+    page = visit.page
+    assert page.locator(".finding").count() == 2
+
+    page.locator(".finding a").last.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/groups-0002.html#**")
+    assert page.locator(":target h2").inner_text().startswith("mlp-train-b32")
+
+    page.get_by_role("link", name="Summary").click()
+    page.wait_for_url("**/index.html")
+    assert visit.complaints == []
 
 
 def test_a_table_is_sorted_by_keyboard_with_what_is_unknown_last(browser: Browser, address: str) -> None:
@@ -90,8 +152,7 @@ def test_a_table_is_sorted_by_keyboard_with_what_is_unknown_last(browser: Browse
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_width_scrolls_sideways(browser: Browser, address: str, width: int, scheme: str) -> None:
     visit = Visit(browser, address, viewport={"width": width, "height": 800}, color_scheme=scheme)
-    visit.draw_all()
-    visit.page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true; })")
+    visit.open_all()
 
     assert visit.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert visit.complaints == []
@@ -125,40 +186,47 @@ def test_text_stands_out_from_what_is_behind_it(browser: Browser, address: str, 
     assert dark == (scheme == "dark")
     for selector in (
         *("body", "a", ".meta dt", "caption", "td small", ".chip.good", ".chip.bad", ".chip.open", ".note"),
-        *(".verdict.slower", ".verdict.faster", ".verdict.inconclusive", "thead th", "pre", ".without > *"),
+        *(
+            ".verdict.slower",
+            ".verdict.faster",
+            ".verdict.inconclusive",
+            "thead th",
+            "pre",
+            ".without > *",
+            ".row .value",
+            ".tools label",
+        ),
     ):
         assert contrast(page, selector) >= 4.5, selector
 
 
 def test_charts_follow_the_colour_scheme(browser: Browser, address: str) -> None:
-    visit = Visit(browser, address, color_scheme="light")
-    visit.draw_all()
-    label = visit.page.locator(".chart[data-kind=throughput] .ytick text").first
-    light = label.evaluate("element => getComputedStyle(element).fill")
+    page = Visit(browser, address, color_scheme="light").page
+    dot = page.locator("figure.throughput circle").first
+    light = dot.evaluate("element => getComputedStyle(element).fill")
 
-    visit.page.emulate_media(color_scheme="dark")
+    page.emulate_media(color_scheme="dark")
 
-    # Charts are drawn anew, which takes a moment; it fails by running out of time.
-    visit.page.wait_for_function(
-        "light => getComputedStyle(document.querySelector('.chart[data-kind=throughput] .ytick text')).fill !== light",
-        arg=light,
-    )
-    assert label.evaluate("element => getComputedStyle(element).fill") != light
+    assert dot.evaluate("element => getComputedStyle(element).fill") != light
 
 
-def test_on_paper_everything_is_open_and_drawn(browser: Browser, address: str) -> None:
-    page = Visit(browser, address).page
+def test_on_paper_everything_is_open_and_nothing_is_cut_off(browser: Browser, address: str) -> None:
+    page = Visit(browser, address, viewport={"width": 720, "height": 1000}).page
 
-    assert page.pdf()[:4] == b"%PDF"
+    assert page.pdf(format="A4", prefer_css_page_size=True)[:4] == b"%PDF"
 
     assert page.locator("details:not([open])").count() == 0
-    assert page.locator(".chart:not([data-drawn])").count() == 0
+    page.emulate_media(media="print")
+    assert page.locator(".tools").is_hidden()
+    wide = "[...document.querySelectorAll('table')].filter(t => t.offsetWidth > document.body.clientWidth + 1).length"
+    assert page.evaluate(wide) == 0
 
 
 def test_every_chart_has_words_and_every_table_a_caption_and_scopes(browser: Browser, address: str) -> None:
     page = Visit(browser, address).page
 
-    assert page.locator(".chart[role=img]:not([aria-label*=table])").count() == 0
+    assert page.locator("figure [role=img]:not([aria-label*=table])").count() == 0
+    assert page.locator("figure:not(:has([role=img]))").count() == 0
     assert page.locator("table:not(:has(caption))").count() == 0
     assert page.locator("th:not([scope])").count() == 0
     assert page.locator("main h2").count() == page.locator("main section").count()
