@@ -24,6 +24,7 @@ from orchestrator.cli.signals import INTERRUPTED, stop_on_signals
 from orchestrator.engine.client import connect
 from orchestrator.errors import HostError
 from orchestrator.results.store import write_atomically
+from orchestrator.running.presence import announced
 from orchestrator.runtimes import remove_leftovers, this_process
 
 
@@ -57,6 +58,7 @@ def build(
         return
     with (
         contextlib.closing(connect(os.environ)) as client,
+        announced(composition.cache_folder()),
         stop_on_signals() as stop,
         views.follow(quiet=json) as listener,
     ):

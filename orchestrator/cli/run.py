@@ -36,6 +36,7 @@ from orchestrator.events import Listener
 from orchestrator.results.contract import RunRecord
 from orchestrator.results.store import Run, plan_to_json, runs
 from orchestrator.running import Policy, Surroundings, execute, new_run_name
+from orchestrator.running.presence import announced
 
 
 def register(app: typer.Typer) -> None:
@@ -147,6 +148,7 @@ def _resumed(results: Path, name: str, runtime: RuntimeName, base_image: str | N
 def _execute(job: _Job, policy: Policy, idle_wait_s: float, listener: Listener, stop: threading.Event) -> list[Outcome]:
     here = inventory()
     with contextlib.ExitStack() as closing:
+        closing.enter_context(announced(composition.cache_folder(), job.run.folder))
         chosen = choose(job.runtime, job.plan, job.settings, here, listener)
         closing.callback(chosen.close)
         if job.matrix is not None:

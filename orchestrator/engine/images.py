@@ -32,6 +32,8 @@ class ImageFacts:
     created: str
     """ISO 8601, UTC."""
     size_bytes: int
+    layers: tuple[str, ...] = ()
+    """Content ids, lowest first: an image whose layers begin with all of another's stands on that one."""
 
 
 def facts(client: docker.DockerClient, reference: str) -> ImageFacts | None:
@@ -51,6 +53,7 @@ def facts(client: docker.DockerClient, reference: str) -> ImageFacts | None:
         tags=tuple(document.get("RepoTags") or ()),
         created=str(document.get("Created", "")),
         size_bytes=int(document.get("Size", 0)),
+        layers=tuple((document.get("RootFS") or {}).get("Layers") or ()),
     )
 
 

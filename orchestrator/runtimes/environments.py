@@ -117,10 +117,14 @@ def provide(image: ImageSpec, interpreter: Interpreter, workshop: Workshop, log:
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        write_atomically(folder / MARKER, json.dumps({"python": held.python, "versions": dict(held.versions)}) + "\n")
+        write_atomically(folder / MARKER, _marker(image, held))
         return Made(_python(folder), held.versions, cached=False)
     finally:
         lock.release()
+
+
+def _marker(image: ImageSpec, held: Held) -> str:
+    return json.dumps({"image": image.name, "python": held.python, "versions": dict(held.versions)}) + "\n"
 
 
 def whole(folder: Path) -> Made | None:

@@ -1,0 +1,109 @@
+"""`clean`: what of ours takes disk, and its removal; results are never touched."""
+
+import contextlib
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from orchestrator.cli import composition
+from orchestrator.cli.options import Json
+from orchestrator.cli.report import REPORT_WIDTH
+from orchestrator.engine import images as engine
+from orchestrator.engine.client import Client, connect
+from orchestrator.errors import HostError
+from orchestrator.images import labels
+from orchestrator.images.surplus import Surplus
+from orchestrator.images.surplus import surplus as surplus_images
+from orchestrator.running import presence
+from orchestrator.runtimes import shelves
+
+_STALE = timedelta(hours=1)
+"""Build steps that are younger may belong to a build of another user of the engine."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    kind: str
+    name: str
+    created: str
+    frees_bytes: int
+    removed: bool | None = None
+    """None where nothing was to be removed yet."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("clean")(clean)
+
+
+def clean(
+    keep_last: Annotated[
+        int, typer.Option("--keep-last", min=0, metavar="N", help="Newest contents to keep of each image.")
+    ] = 1,
+    yes: Annotated[bool, typer.Option("--yes", help="Remove it; without this, only say what would go.")] = False,
+    json: Json = False,
+) -> None:
+    """Show what of ours takes disk and can be made again, and remove it with --yes; results stay."""
+    cache = composition.cache_folder()
+    needed = presence.needed(cache)
+    # What runs now may have been built a moment ago: the newest of everything stays then.
+    keep = max(keep_last, 1) if needed.workers else keep_last
+    caches = shelves.surplus(cache, keep, needed.references)
+    lines, problem = [], ""
+    try:
+        client = connect(os.environ)
+    except HostError as error:
+        problem = str(error)
+    else:
+        with contextlib.closing(client):
+            found = surplus_images(engine.labelled(client, labels.KIND), keep, needed.references)
+            lines = [_removed_image(client, image) if yes else _line(image) for image in found]
+            if yes:
+                engine.remove_steps(client, labels.STAGE, before=datetime.now(UTC) - _STALE)
+    lines += [
+        _Line(one.kind, one.name, one.created, one.size_bytes, shelves.remove(one) if yes else None) for one in caches
+    ]
+    if json:
+        composition.print_json({"engine": problem or None, "removed": yes, "surplus": [_entry(line) for line in lines]})
+    else:
+        _show(lines, problem)
+
+
+def _line(image: Surplus, removed: bool | None = None) -> _Line:
+    return _Line(image.kind, ", ".join(image.names), image.created[:19] + "Z", image.frees_bytes, removed)
+
+
+def _removed_image(client: Client, image: Surplus) -> _Line:
+    """Take all its names away; one that a container still uses keeps what is left of them."""
+    left = [name for name in image.names if not engine.remove(client, name)]
+    return _line(image, not left)
+
+
+def _entry(line: _Line) -> dict[str, object]:
+    return {
+        "kind": line.kind, "name": line.name, "created": line.created, "frees_bytes": line.frees_bytes,
+        "removed": line.removed,
+    }  # fmt: skip
+
+
+def _show(lines: list[_Line], problem: str) -> None:
+    console = composition.output(REPORT_WIDTH)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("what", "name", "made", "frees", ""):
+        table.add_column(column, overflow="fold", justify="right" if column == "frees" else "left")
+    for line in lines:
+        done = {None: "", True: "removed", False: "in use, left"}[line.removed]
+        table.add_row(*map(Text, (line.kind, line.name, line.created, f"{line.frees_bytes / 1e6:,.0f} MB", done)))
+    if lines:
+        console.print(table)
+    if problem:
+        composition.say(f"images were not looked at: {problem}")
+    freed = sum(line.frees_bytes for line in lines if line.removed is not False) / 1e9
+    dry = any(line.removed is None for line in lines)
+    verb, hint = ("would free", "; --yes does it") if dry else ("freed", "")
+    console.print(Text(f"{verb} about {freed:.1f} GB{hint}" if lines else "nothing of ours that could go"))

@@ -1,0 +1,71 @@
+"""Which of our images nobody needs any more, decided from what the engine has; removing them is another's job."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from orchestrator.engine.images import ImageFacts
+from orchestrator.images import labels
+
+
+@dataclass(frozen=True, slots=True)
+class Surplus:
+    """One image that can go."""
+
+    names: tuple[str, ...]
+    image_id: str
+    kind: str
+    """`image` or `environment`."""
+    created: str
+    """ISO 8601, UTC."""
+    frees_bytes: int
+    """About what its layers take that nothing of ours needs which stays."""
+
+
+def surplus(images: Sequence[ImageFacts], keep_last: int, in_use: Collection[str] = ()) -> tuple[Surplus, ...]:
+    """Find what may go: of each alias all but the `keep_last` newest contents, and environments under none of these.
+
+    `images` are those with our label, newest first; `in_use` are names and ids that must stay.
+    """
+    kept = _kept(images, keep_last, set(in_use))
+    gone = [image for image in images if image.image_id not in kept and image.tags]
+    staying = [image for image in images if image.image_id in kept]
+    return tuple(
+        Surplus(image.tags, image.image_id, _kind(image), image.created, _frees(image, images, staying))
+        for image in gone
+    )
+
+
+def _kept(images: Sequence[ImageFacts], keep_last: int, in_use: set[str]) -> set[str]:
+    kept = {image.image_id for image in images if in_use & {image.image_id, *image.tags}}
+    seen: dict[str, set[str]] = {}
+    for image in images:
+        for alias in _aliases(image):
+            newest = seen.setdefault(alias, set())
+            if len(newest) < keep_last:
+                newest.add(image.image_id)
+                kept.add(image.image_id)
+    stood_on = [image for image in images if image.image_id in kept]
+    return kept | {image.image_id for image in images if any(_stands_on(other, image) for other in stood_on)}
+
+
+def _aliases(image: ImageFacts) -> set[str]:
+    """`bench/mxnet:1.9.1-cpu` of an image that is called so with its content hash behind it; none of environments."""
+    content = f"-{image.labels.get(labels.CONTENT, '')}"
+    if _kind(image) != labels.IMAGE:
+        return set()
+    return {tag.removesuffix(content) for tag in image.tags}
+
+
+def _kind(image: ImageFacts) -> str:
+    return image.labels.get(labels.KIND, labels.IMAGE)
+
+
+def _stands_on(image: ImageFacts, other: ImageFacts) -> bool:
+    return bool(other.layers) and image.layers[: len(other.layers)] == other.layers
+
+
+def _frees(image: ImageFacts, images: Sequence[ImageFacts], staying: Sequence[ImageFacts]) -> int:
+    if any(_stands_on(other, image) for other in staying):
+        return 0
+    below = [other for other in images if other.image_id != image.image_id and _stands_on(image, other)]
+    return image.size_bytes - max((other.size_bytes for other in below), default=0)

@@ -1,0 +1,81 @@
+"""What the cache folder holds that can be made again: virtual environments, indexes of results, logs of builds."""
+
+import json
+import shutil
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from orchestrator.runtimes.environments import MARKER
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One thing in the cache."""
+
+    path: Path
+    kind: str
+    """`venv`, `index` or `logs`."""
+    name: str
+    """What an environment was made for, where it tells."""
+    created: str
+    """ISO 8601, UTC."""
+    size_bytes: int
+
+
+def surplus(cache: Path, keep_last: int, in_use: Collection[str] = ()) -> tuple[Kept, ...]:
+    """Find what may go: of each environment all but the newest, those in `in_use` left alone, and all caches."""
+    seen: dict[str, int] = {}
+    gone = []
+    for one in sorted(_environments(cache), key=lambda one: one.created, reverse=True):
+        if any(Path(path).is_relative_to(one.path) for path in in_use):
+            continue
+        seen[one.name] = seen.get(one.name, 0) + 1
+        if seen[one.name] > keep_last:
+            gone.append(one)
+    indexes = [_kept(path, "index") for path in sorted(cache.glob("results-*.sqlite"))]
+    logs = [_kept(path, "logs") for path in (cache / "build-logs",) if path.is_dir() and any(path.iterdir())]
+    return (*gone, *indexes, *logs)
+
+
+def remove(one: Kept) -> bool:
+    """Remove it; false where it is being made or read just now."""
+    if one.kind == "logs":
+        shutil.rmtree(one.path, ignore_errors=True)
+        return not one.path.exists()
+    lock = FileLock(one.path.with_suffix(".lock"))
+    try:
+        lock.acquire(timeout=0)
+    except (Timeout, OSError):
+        return False
+    try:
+        if one.kind == "index":
+            one.path.unlink(missing_ok=True)
+        else:
+            (one.path / MARKER).unlink(missing_ok=True)  # first, so that a half-removed one is never taken for whole
+            shutil.rmtree(one.path, ignore_errors=True)
+    finally:
+        lock.release()
+    return not one.path.exists()
+
+
+def _environments(cache: Path) -> list[Kept]:
+    return [_kept(marker.parent, "venv", _name(marker)) for marker in (cache / "environments").glob(f"*/{MARKER}")]
+
+
+def _name(marker: Path) -> str:
+    """What it was made for; its own folder's name where an older marker does not tell."""
+    try:
+        return str(json.loads(marker.read_bytes())["image"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return marker.parent.name
+
+
+def _kept(path: Path, kind: str, name: str = "") -> Kept:
+    created = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")
+    files = path.rglob("*") if path.is_dir() else (path,)
+    size = sum(file.lstat().st_size for file in files if not file.is_dir() or file.is_symlink())
+    return Kept(path, kind, name or path.name, created, size)

@@ -1,0 +1,54 @@
+"""Which images may go, decided from what an engine has."""
+
+from orchestrator.engine.images import ImageFacts
+from orchestrator.images import labels
+from orchestrator.images.surplus import surplus
+
+
+def image(name: str, content: str, *, size: int, layers: str, alias: bool = False) -> ImageFacts:
+    environment = name == "bench/environment"
+    kind = labels.ENVIRONMENT if environment else labels.IMAGE
+    tags = (f"{name}:{content}",) if environment else (f"{name}-{content}", *([name] if alias else []))
+    return ImageFacts(
+        f"sha256:{content}", f"sha256:{content}", {labels.KIND: kind, labels.CONTENT: content}, tags,
+        "2026-01-02T03:04:05Z", size, tuple(layers),
+    )  # fmt: skip
+
+
+ENVIRONMENT = image("bench/environment", "e1", size=500, layers="ab")
+OLD_ENVIRONMENT = image("bench/environment", "e0", size=400, layers="ax")
+NEWEST = image("bench/mxnet:1.9.1-cpu", "c3", size=510, layers="abc", alias=True)
+OLDER = image("bench/mxnet:1.9.1-cpu", "c2", size=512, layers="abd")
+OLDEST = image("bench/mxnet:1.9.1-cpu", "c1", size=415, layers="axy")
+OTHER = image("bench/torch:2.13.0-cpu", "t1", size=900, layers="akl", alias=True)
+ALL = [NEWEST, OTHER, OLDER, ENVIRONMENT, OLDEST, OLD_ENVIRONMENT]
+
+
+def gone(keep_last: int, *in_use: str) -> dict[str, int]:
+    return {one.names[0]: one.frees_bytes for one in surplus(ALL, keep_last, in_use)}
+
+
+def test_the_newest_of_each_alias_stays_with_the_environment_it_stands_on() -> None:
+    assert gone(1) == {
+        "bench/mxnet:1.9.1-cpu-c2": 12,
+        "bench/mxnet:1.9.1-cpu-c1": 15,
+        "bench/environment:e0": 400,
+    }
+
+
+def test_more_are_kept_where_more_are_asked_for() -> None:
+    assert gone(2) == {"bench/mxnet:1.9.1-cpu-c1": 15, "bench/environment:e0": 400}
+    assert gone(3) == {}
+
+
+def test_to_keep_none_frees_every_layer_once() -> None:
+    found = gone(0)
+
+    assert len(found) == len(ALL)
+    assert sum(found.values()) == 10 + 12 + 500 + 15 + 400 + 900
+    assert next(one.names for one in surplus(ALL, 0)) == ("bench/mxnet:1.9.1-cpu-c3", "bench/mxnet:1.9.1-cpu")
+
+
+def test_what_a_run_needs_stays_with_what_it_stands_on() -> None:
+    assert gone(1, "bench/mxnet:1.9.1-cpu-c1") == {"bench/mxnet:1.9.1-cpu-c2": 12}
+    assert "bench/mxnet:1.9.1-cpu-c2" not in gone(0, "sha256:c2")

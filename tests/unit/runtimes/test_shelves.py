@@ -1,0 +1,66 @@
+"""What of the cache may go."""
+
+import json
+import os
+from pathlib import Path
+
+from filelock import FileLock
+
+from orchestrator.runtimes import shelves
+from orchestrator.runtimes.environments import MARKER
+
+
+def environment(cache: Path, key: str, image: str | None, age_s: int) -> Path:
+    folder = cache / "environments" / key
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "python").write_bytes(b"x" * 1000)
+    marker = folder / MARKER
+    marker.write_text(json.dumps({"versions": {}} | ({"image": image} if image else {})))
+    os.utime(folder, (1e9 - age_s, 1e9 - age_s))
+    return folder
+
+
+def names(cache: Path, keep_last: int, *in_use: str) -> list[str]:
+    return [one.path.name for one in shelves.surplus(cache, keep_last, in_use)]
+
+
+def test_the_newest_environment_of_each_image_stays(tmp_path: Path) -> None:
+    for key, image, age_s in (("a1", "bench/a:1", 10), ("a2", "bench/a:1", 5), ("b1", "bench/b:1", 99)):
+        environment(tmp_path, key, image, age_s)
+
+    assert names(tmp_path, 1) == ["a1"]
+    assert names(tmp_path, 2) == []
+    assert names(tmp_path, 0) == ["a2", "a1", "b1"]
+    assert names(tmp_path, 0, str(tmp_path / "environments" / "a2" / "bin" / "python")) == ["a1", "b1"]
+
+
+def test_an_environment_that_does_not_tell_what_it_is_for_stands_alone(tmp_path: Path) -> None:
+    environment(tmp_path, "old1", None, 10)
+    environment(tmp_path, "old2", None, 20)
+
+    assert names(tmp_path, 1) == []
+
+
+def test_indexes_and_build_logs_can_always_be_made_again_and_nothing_else_is_touched(tmp_path: Path) -> None:
+    (tmp_path / "results-0123.sqlite").write_bytes(b"x" * 100)
+    (tmp_path / "build-logs").mkdir()
+    (tmp_path / "build-logs" / "a.log").write_text("built\n")
+    (tmp_path / "measuring.lock").touch()
+    found = shelves.surplus(tmp_path, 1)
+
+    assert [(one.kind, one.size_bytes) for one in found] == [("index", 100), ("logs", 6)]
+    assert all(shelves.remove(one) for one in found)
+    assert not (tmp_path / "results-0123.sqlite").exists()
+    assert (tmp_path / "measuring.lock").exists()
+
+
+def test_an_environment_is_removed_unless_somebody_makes_it_just_now(tmp_path: Path) -> None:
+    folder = environment(tmp_path, "a1", "bench/a:1", 10)
+    (one,) = shelves.surplus(tmp_path, 0)
+
+    with FileLock(folder.with_suffix(".lock")):
+        assert not shelves.remove(one)
+        assert (folder / MARKER).exists()
+    assert one.size_bytes > 1000
+    assert shelves.remove(one)
+    assert not folder.exists()
