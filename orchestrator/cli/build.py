@@ -23,6 +23,7 @@ from orchestrator.cli.options import (
 from orchestrator.cli.signals import INTERRUPTED, stop_on_signals
 from orchestrator.engine.client import connect
 from orchestrator.errors import HostError
+from orchestrator.events import Notice
 from orchestrator.results.store import write_atomically
 from orchestrator.running.presence import announced
 from orchestrator.runtimes import remove_leftovers, this_process
@@ -49,9 +50,9 @@ def build(
 ) -> None:
     """Build the images that are missing, GPU images too: no GPU is needed for that."""
     prepared = composition.prepare(file, select, exclude, limit, base_image, models)
-    for warning in prepared.plan.warnings:
-        composition.say(f"warning: {warning}")
     if render is not None:
+        for warning in prepared.plan.warnings:
+            composition.say(f"warning: {warning}")
         written = _render(prepared, render)
         if json:
             composition.print_json([str(path) for path in written])
@@ -60,8 +61,10 @@ def build(
         contextlib.closing(connect(os.environ)) as client,
         announced(composition.cache_folder()),
         stop_on_signals() as stop,
-        views.follow(quiet=json) as listener,
+        views.follow(json=json) as listener,
     ):
+        for warning in prepared.plan.warnings:
+            listener(Notice(f"warning: {warning}"))
         remove_leftovers(client, this_process(), listener)
         built = images.build(
             prepared.plan.images,

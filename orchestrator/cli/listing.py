@@ -16,6 +16,7 @@ from orchestrator.cli import composition
 from orchestrator.cli.options import DEFAULT_RESULTS, Json, MatrixFile, ModelsFolder, Results, RunName
 from orchestrator.domain import Outcome
 from orchestrator.errors import InputError
+from orchestrator.reporting import event_schema
 from orchestrator.reporting.text import clean_line
 from orchestrator.results import index
 from orchestrator.results.contract import Result
@@ -32,6 +33,7 @@ class SchemaName(StrEnum):
     OUTCOME = "outcome"
     RUN = "run"
     ENVIRONMENTS = "environments"
+    EVENT = "event"
     PARITY = "parity"
 
 
@@ -153,7 +155,10 @@ def frameworks(json: Json = False) -> None:
 
 
 def schema(name: Annotated[SchemaName, typer.Argument(help="Of which file.")] = SchemaName.MATRIX) -> None:
-    """Print a JSON Schema: of matrix.yaml for editors, or of a file of the results."""
+    """Print a JSON Schema: of matrix.yaml for editors, of a file of the results, or of a line of progress."""
+    if name is SchemaName.EVENT:
+        composition.print_json(event_schema())
+        return
     composition.print_json(contract_schema(name) if name in NAMES else matrix.schema())
 
 

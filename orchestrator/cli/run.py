@@ -32,7 +32,7 @@ from orchestrator.cli.signals import INTERRUPTED, stop_on_signals
 from orchestrator.devices import host_facts, idle, inventory
 from orchestrator.domain import BuildSettings, Cell, ModelFile, Outcome, Plan
 from orchestrator.errors import HostError, InputError
-from orchestrator.events import Listener
+from orchestrator.events import Listener, Notice
 from orchestrator.results.contract import RunRecord
 from orchestrator.results.store import Run, plan_to_json, runs
 from orchestrator.running import Policy, Surroundings, execute, new_run_name
@@ -93,11 +93,11 @@ def run(
             raise InputError("--retry-failed tries again what a run has recorded: say which with --resume RUN")
         prepared = composition.prepare(file, select, exclude, limit, base_image, models)
         job = _new(prepared, results, runtime, repeats)
-    for warning in job.plan.warnings:
-        composition.say(f"warning: {warning}")
     policy = Policy(job.plan.seed, jobs, retries, fail_fast, retry_failed, extra_repeats)
     go_on = f"orchestrator run --resume {job.run.name} --results {results}"
-    with stop_on_signals() as stop, views.follow(quiet=json) as listener:
+    with stop_on_signals() as stop, views.follow(json=json) as listener:
+        for warning in job.plan.warnings:
+            listener(Notice(f"warning: {warning}"))
         try:
             outcomes = _execute(job, policy, idle_wait, listener, stop)
         except HostError as error:

@@ -1,23 +1,26 @@
-"""Which view of a run a person gets: one that stays in place on a terminal, plain lines elsewhere."""
+"""Which view of a run one gets: one that stays in place on a terminal, JSON lines for programs, else plain ones."""
 
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 
 from rich.console import Console
 
 from orchestrator.events import Listener
-from orchestrator.reporting import LiveView, PlainView
+from orchestrator.reporting import LinesView, LiveView, PlainView
 
 
 @contextmanager
-def follow(*, quiet: bool = False) -> Iterator[Listener]:
-    """Give a listener that shows events on stderr for as long as the context lasts; `quiet` takes plain lines."""
+def follow(*, json: bool = False) -> Iterator[Listener]:
+    """Give a listener that shows events on stderr for as long as the context lasts; with `json`, for programs."""
     console = Console(file=sys.stderr, highlight=False)
-    if quiet or not console.is_terminal or console.is_dumb_terminal:
-        view = PlainView(_write)
-        yield view
+    if json:
+        yield LinesView(_write, lambda: datetime.now(UTC))
+        return
+    if not console.is_terminal or console.is_dumb_terminal:
+        yield PlainView(_write)
         return
     with LiveView(console, time.monotonic) as live:
         yield live

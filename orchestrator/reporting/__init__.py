@@ -6,6 +6,7 @@ from orchestrator.reporting.as_csv import csv_text
 from orchestrator.reporting.as_html import html_text, write_html
 from orchestrator.reporting.as_json import json_text, json_value
 from orchestrator.reporting.as_junit import junit_text
+from orchestrator.reporting.as_lines import LinesView, event_schema
 from orchestrator.reporting.as_markdown import markdown
 from orchestrator.reporting.as_table import table
 from orchestrator.reporting.document import document
@@ -25,11 +26,13 @@ FORMATS: Mapping[str, Callable[[Report], str]] = {
 
 __all__ = [
     "FORMATS",
+    "LinesView",
     "LiveView",
     "PlainView",
     "Report",
     "csv_text",
     "document",
+    "event_schema",
     "html_text",
     "json_text",
     "json_value",

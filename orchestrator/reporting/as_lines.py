@@ -1,0 +1,55 @@
+"""Events as JSON lines, one object each, for programs that follow a run."""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, get_args
+
+from pydantic import TypeAdapter
+
+from orchestrator.events import Event
+
+
+@dataclass(frozen=True)
+class LinesView:
+    """A listener that writes each event as one line of JSON."""
+
+    write: Callable[[str], object]
+    """Gets a line with its newline: `sys.stderr.write`."""
+    clock: Callable[[], datetime]
+    """The time in UTC."""
+
+    def __call__(self, event: Event) -> None:
+        """Tell an event."""
+        self.write(event_line(event, self.clock()))
+
+
+def event_line(event: Event, at: datetime) -> str:
+    """`{"event": "repeat_started", "at": "2026-01-02T03:04:05.678+00:00", "cell_id": …}` and a newline."""
+    fields = {"event": event_name(type(event)), "at": at.isoformat(timespec="milliseconds"), **asdict(event)}
+    return json.dumps(fields, ensure_ascii=False) + "\n"
+
+
+def event_name(kind: type) -> str:
+    """`RepeatStarted` → `repeat_started`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
+
+
+def event_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of one line."""
+    definitions: dict[str, Any] = {}
+    for kind in get_args(Event):
+        schema = TypeAdapter(kind).json_schema(ref_template="#/$defs/{model}", mode="serialization")
+        definitions |= schema.pop("$defs", {})
+        head = {"event": {"const": event_name(kind)}, "at": {"type": "string", "format": "date-time"}}
+        schema["properties"] = head | schema["properties"]
+        schema["required"] = list(schema["properties"])
+        definitions[kind.__name__] = schema | {"additionalProperties": False}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Event",
+        "oneOf": [{"$ref": f"#/$defs/{kind.__name__}"} for kind in get_args(Event)],
+        "$defs": definitions,
+    }
