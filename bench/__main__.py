@@ -13,7 +13,7 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 FIGURES = ROOT / "docs" / "performance.json"
 PAGE = ROOT / "docs" / "performance.md"
-NAMES = ("planning", "noop", "builds", "frameworks")
+NAMES = ("planning", "noop", "builds", "frameworks", "reports", "remeasure")
 
 
 def measure(name: str, pairs: int | None, only: list[str]) -> list[dict[str, Any]]:

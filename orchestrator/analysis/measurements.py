@@ -11,7 +11,7 @@ from orchestrator.results.contract import Block, Result, steady_blocks
 
 PHASES = ("create", "import", "data", "build", "first_step", "warmup", "steady", "evaluation", "latency")
 """Where a container's life goes, in order; `create` is measured by the host, `evaluation` lies between epochs."""
-_DRAWN_SHARES = tuple(number / 40 for number in range(41))
+_DRAWN_SHARES = tuple(number / 20 for number in range(21))
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ class Measurement:
     parameters: int
     multiply_adds: int
     step_quantiles_s: tuple[float, ...]
-    """Step times pooled over the repeats, for drawing: their 0, 2.5, 5 … 100 % quantiles; empty without steps."""
+    """Step times pooled over the repeats, for drawing: their 0, 5, 10 … 100 % quantiles; empty without steps."""
     epochs: Epochs | None = None
     """None where steps were timed."""
 

@@ -124,17 +124,17 @@ def _latency(shown: Shown) -> Made:
     lanes = [
         Lane(
             cell,
-            text.seconds(steps[20]),
+            text.seconds(steps[10]),
             dots=tuple((scale.at(step), 3.0 + 11.0 * (number * 0.618 % 1)) for number, step in enumerate(steps)),
             drop=21.5,
-            box=_span(scale, steps[10], steps[30]),
-            middle=scale.at(steps[20]),
-            outer=_span(scale, steps[2], steps[38]),
+            box=_span(scale, steps[5], steps[15]),
+            middle=scale.at(steps[10]),
+            outer=_span(scale, steps[1], steps[19]),
         )
         for cell, _, steps in timed
     ]
     axis = "logarithmic axis; " if scale.logarithmic else ""
-    note = f"{axis}a dot per fortieth of the steps; box: middle half, line: median, whiskers: 5 % to 95 %"
+    note = f"{axis}a dot per twentieth of the steps; box: middle half, line: median, whiskers: 5 % to 95 %"
     return lambda rest: Chart(
         "latency", "Step time", f"each step synchronised; {note}", scale, tuple(lanes), rest,
         "Distribution of the times of single steps; the table of the ranking holds median and 99th percentile.",

@@ -7,16 +7,17 @@ from orchestrator.domain import Cell, Outcome, Status
 from orchestrator.files import read_tail
 from orchestrator.reporting.document import document
 from orchestrator.reporting.model import Report
-from orchestrator.results.store import InvalidResultError, Run, Stored
+from orchestrator.results.store import InvalidResultError, Run, Stored, plan_from_json
 
 _TAIL_BYTES = 16_384
 
 
 def report(run: Run) -> Report:
     """Report on a run's folder, one repeat in memory at a time; raises `InputError` where there is no such run."""
-    plan = run.plan()
+    record = run.record()
+    plan = plan_from_json(record.plan)
     return document(
-        run.record(),
+        record.model_copy(update={"plan": {}, "matrix": {}}),  # of many cells, the heaviest thing in memory
         plan,
         stored(run, plan.cells),
         lambda outcome: log_tail(run, outcome),

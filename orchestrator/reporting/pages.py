@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from orchestrator.reporting.model import Group, Placed, Report
 
 INDEX = "index.html"
-MOST_ON_ONE_PAGE = 3000
+MOST_ON_ONE_PAGE = 1500
 """Planned repeats up to which a report is a single page."""
 _CELLS_PER_PAGE = 300
 
