@@ -22,6 +22,8 @@ class Verdict(StrEnum):
     """The whole interval lies inside the tolerance."""
     INCONCLUSIVE = "inconclusive"
     """The interval holds 1, or there is none."""
+    NOT_COMPARABLE = "not comparable"
+    """The two do not do the same work; the ratio is shown, and says nothing."""
 
 
 @dataclass(frozen=True, slots=True)

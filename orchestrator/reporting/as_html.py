@@ -108,6 +108,7 @@ def _environment() -> Environment:
         "facts": _facts,
         "moment": lambda iso: iso.replace("T", " ").replace("+00:00", " UTC").replace("Z", " UTC"),
         "numbered": _numbered,
+        "of_bar": lambda pair: max((each.value / each.bar for each in pair.differences if each.bar), default=None),
         "of": lambda name, values: values[name],
         "percent_whole": lambda share: f"{100 * share:.0f}\N{NO-BREAK SPACE}%",
         "short": _short,

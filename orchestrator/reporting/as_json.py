@@ -9,12 +9,12 @@ from orchestrator.reporting.model import Report
 
 SCHEMA = 1
 _REPORT = TypeAdapter(Report)
-_DRAWN: Any = {"cells": {"__all__": {"measurement": {"step_quantiles_s"}}}}
+_LEFT_OUT: Any = {"cells": {"__all__": {"measurement": {"step_quantiles_s"}}}}
 
 
 def json_value(report: Report) -> dict[str, Any]:
     """A report as plain JSON values; step times stay in the run's own files."""
-    return {"schema": SCHEMA, **_REPORT.dump_python(report, mode="json", exclude=_DRAWN)}
+    return {"schema": SCHEMA, **_REPORT.dump_python(report, mode="json", exclude=_LEFT_OUT)}
 
 
 def json_text(report: Report) -> str:

@@ -35,6 +35,7 @@ _VERDICT_STYLES = {
     Verdict.SLOWER: "red",
     Verdict.SAME: "default",
     Verdict.INCONCLUSIVE: "yellow",
+    Verdict.NOT_COMPARABLE: "yellow",
 }
 _TAIL_LINES = 6
 

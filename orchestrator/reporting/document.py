@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from orchestrator.domain import Cell, Outcome, Plan, Skip, System, Workload
 from orchestrator.reporting.cells import cell_reports, counts
 from orchestrator.reporting.environments import image_reports
-from orchestrator.reporting.groups import group
+from orchestrator.reporting.groups import Judge, group, unknown
 from orchestrator.reporting.model import Report
 from orchestrator.reporting.problems import no_tail, problems
 from orchestrator.reporting.summary import headline
@@ -15,17 +15,19 @@ from orchestrator.results.contract import EnvironmentRecord, RunRecord
 from orchestrator.results.store import Stored
 
 
-def document(
+def document(  # noqa: PLR0913, PLR0917 -- all that a report is made of
     record: RunRecord,
     plan: Plan,
     stored: Iterable[Stored],
     tail: Callable[[Outcome], str] = no_tail,
     environments: Sequence[EnvironmentRecord] = (),
+    judge: Judge = unknown,
 ) -> Report:
     """Say what a run found.
 
     `stored` may come in any order and is read once; what the plan does not hold is left out, and a planned repeat
     without an outcome is `not_run`. `tail` gives the end of an outcome's log, asked once for each log that is shown.
+    `judge` says whether two cells do the same work.
     """
     groups: dict[tuple[System, Workload], list[Cell]] = {}
     for cell in plan.cells:
@@ -35,7 +37,7 @@ def document(
     }
     cells = cell_reports(plan.cells, named, stored)
     by_id = {cell.cell.id: cell for cell in cells}
-    compared = tuple(group(*key, [by_id[cell.id] for cell in members]) for key, members in groups.items())
+    compared = tuple(group(*key, [by_id[cell.id] for cell in members], judge) for key, members in groups.items())
     images = image_reports(plan.images, cells, environments)
     return Report(
         run=record.run,

@@ -1,38 +1,109 @@
 """Cells of the same work on the same kind of system, compared with each other."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import zip_longest
 
-from orchestrator.analysis import Rank, Ratio, ranks, ranks_by_intervals, ratio, ratio_matrix
-from orchestrator.domain import System, Workload
+from orchestrator.analysis import Estimate, Ratio, Verdict, ranks, ranks_by_intervals, ratio, ratio_matrix
+from orchestrator.analysis.parity import PairParity, Work
+from orchestrator.domain import Cell, System, Workload
 from orchestrator.reporting.model import CellReport, Group, Placed
 from orchestrator.reporting.summary import finding
 
 MOST_IN_MATRIX = 60
 """Cells of a group of which every pair is compared: pairs grow by the square, and nobody reads a thousand."""
 
+Judge = Callable[[Cell, Cell], PairParity | None]
+"""Whether two cells do the same work; None where nothing is known about it."""
 Matrix = tuple[tuple[Ratio | None, ...], ...]
 
 
-def group(system: System, workload: Workload, cells: Sequence[CellReport]) -> Group:
-    """Rank the cells of a group and say what was found."""
-    measured = [(cell, cell.measurement.throughput) for cell in cells if cell.measurement is not None]
-    measured.sort(key=lambda pair: -pair[1].value)
-    ordered = [cell for cell, _ in measured]
-    matrix: Matrix = ()
-    places: Sequence[Rank]
-    if len(ordered) <= MOST_IN_MATRIX:
-        matrix = ratio_matrix([_values(cell) for cell in ordered])
-        to_best = [row[0] for row in matrix]
-        places = ranks(matrix)
-    else:
-        best = _values(ordered[0])
-        to_best = [None, *(ratio(_values(cell), best) for cell in ordered[1:])]
-        places = ranks_by_intervals([estimate for _, estimate in measured])
+def unknown(one: Cell, other: Cell) -> PairParity | None:
+    """Know nothing about the work of two cells."""
+    del one, other
+    return None
+
+
+def group(system: System, workload: Workload, cells: Sequence[CellReport], judge: Judge = unknown) -> Group:
+    """Rank the cells of a group and say what was found; what does other work never wins."""
+    measured = sorted((cell for cell in cells if cell.measurement is not None), key=lambda cell: -_rate(cell))
+    small = len(measured) <= MOST_IN_MATRIX
+    best = _reference(measured, judge) if small else next(iter(measured), None)
+    if best is not None:
+        measured.sort(key=lambda cell: (_apart(best, cell, judge), cell is not best, -_rate(cell)))
+    parity = _parity(measured, judge) if small else ()
+    matrix = _matrix(measured, parity) if small else ()
+    to_best = [row[0] for row in matrix] if small else _against(measured, judge)
+    same = sum(over is None or over.verdict is not Verdict.NOT_COMPARABLE for over in to_best)
+    spans = (
+        ranks([row[:same] for row in matrix[:same]])
+        if small
+        else ranks_by_intervals([_estimate(cell) for cell in measured[:same]])
+    )
     placed = [
-        Placed(cell.cell.id, cell.label, rank, over) for cell, rank, over in zip(ordered, places, to_best, strict=True)
+        Placed(cell.cell.id, cell.label, rank, over) for cell, rank, over in zip_longest(measured, spans, to_best)
     ]
     placed += [Placed(cell.cell.id, cell.label, None, None) for cell in cells if cell.measurement is None]
-    return Group(system, workload, tuple(placed), matrix, *finding(ordered, to_best, cells))
+    reasons = {} if best is None else {cell.cell.id: _reason(judge(best.cell, cell.cell)) for cell in measured}
+    return Group(
+        system, workload, tuple(placed), matrix, parity if any(any(row) for row in parity) else (),
+        *finding(measured, to_best, cells, reasons),
+    )  # fmt: skip
+
+
+def _reference(measured: Sequence[CellReport], judge: Judge) -> CellReport | None:
+    """The fastest of those cells that do the same work as the most others."""
+    if not measured:
+        return None
+    agreeing = [sum(not _apart(cell, other, judge) for other in measured) for cell in measured]
+    return measured[agreeing.index(max(agreeing))]
+
+
+def _apart(one: CellReport, other: CellReport, judge: Judge) -> bool:
+    if one is other:
+        return False
+    found = judge(one.cell, other.cell)
+    return found is not None and found.work is Work.NOT_COMPARABLE
+
+
+def _parity(measured: Sequence[CellReport], judge: Judge) -> tuple[tuple[PairParity | None, ...], ...]:
+    return tuple(tuple(None if one is other else judge(one.cell, other.cell) for other in measured) for one in measured)
+
+
+def _matrix(measured: Sequence[CellReport], parity: Sequence[Sequence[PairParity | None]]) -> Matrix:
+    found = ratio_matrix([_values(cell) for cell in measured])
+    return tuple(
+        tuple(_judged(over, work) for over, work in zip(row, works, strict=True))
+        for row, works in zip(found, parity, strict=True)
+    )
+
+
+def _against(measured: Sequence[CellReport], judge: Judge) -> list[Ratio | None]:
+    best = measured[0]
+    values = _values(best)
+    return [None, *(_judged(ratio(_values(cell), values), judge(cell.cell, best.cell)) for cell in measured[1:])]
+
+
+def _judged(over: Ratio | None, work: PairParity | None) -> Ratio | None:
+    if over is None or work is None or work.work is not Work.NOT_COMPARABLE:
+        return over
+    return replace(over, verdict=Verdict.NOT_COMPARABLE, more_repeats=None)
+
+
+def _reason(found: PairParity | None) -> str:
+    if found is None or found.work is not Work.NOT_COMPARABLE:
+        return ""
+    return f"{found.reason}; known: {found.known_fault}" if found.known_fault else found.reason
+
+
+def _estimate(cell: CellReport) -> Estimate:
+    if cell.measurement is None:
+        raise ValueError(f"{cell.cell.id} was not measured")
+    return cell.measurement.throughput
+
+
+def _rate(cell: CellReport) -> float:
+    return _estimate(cell).value
 
 
 def _values(cell: CellReport) -> list[float]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from orchestrator.analysis import Epochs, Measurement, Rank, Ratio, RepeatMeasurement
+from orchestrator.analysis.parity import PairParity
 from orchestrator.domain import Cell, Outcome, Skip, Status, System, Workload
 
 StatusCounts = tuple[tuple[Status, int], ...]
@@ -44,7 +45,10 @@ class CellReport:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """One cell's place in its group; rank and ratio are None where it was not measured."""
+    """One cell's place in its group; rank and ratio are None where it was not measured.
+
+    What does not do the same work as the best has no rank either.
+    """
 
     cell_id: str
     label: str
@@ -61,6 +65,8 @@ class Conclusion(StrEnum):
     SAME = "same"
     """The fastest are equally fast, within the tolerance."""
     INCONCLUSIVE = "inconclusive"
+    NOT_COMPARABLE = "not comparable"
+    """No two cells do the same work."""
     ALONE = "nothing to compare"
     """A single cell was measured."""
     NOTHING = "not measured"
@@ -73,10 +79,13 @@ class Group:
     system: System
     workload: Workload
     places: tuple[Placed, ...]
-    """The measured cells, highest estimate first; then the others, in the order of the plan."""
+    """The measured cells, highest estimate first, those that do other work than the best last; then the others, in
+    the order of the plan."""
     ratios: tuple[tuple[Ratio | None, ...], ...]
     """Row over column, among the measured cells in the order of `places`, None on the diagonal; empty in a large
     group, where each is compared with the best alone."""
+    parity: tuple[tuple[PairParity | None, ...], ...]
+    """Whether they do the same work, laid out as `ratios`; empty where nothing is known, or the group is large."""
     conclusion: Conclusion
     sentence: str
     """What was found, in plain words."""

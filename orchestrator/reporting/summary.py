@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from orchestrator.analysis import Ratio, Verdict
 from orchestrator.domain import Status
@@ -9,22 +10,40 @@ from orchestrator.reporting.model import CellReport, Conclusion, Group
 from orchestrator.reporting.text import clean_line, factor, factor_interval, listing, listing_of, plural, rate, statuses
 
 _MOST_NAMES = 4
+_NO_REASONS: Mapping[str, str] = MappingProxyType({})
 
 
 def finding(
-    measured: Sequence[CellReport], to_best: Sequence[Ratio | None], cells: Sequence[CellReport]
+    measured: Sequence[CellReport],
+    to_best: Sequence[Ratio | None],
+    cells: Sequence[CellReport],
+    reasons: Mapping[str, str] = _NO_REASONS,
 ) -> tuple[Conclusion, str]:
     """Say which cell won, by how much and how surely.
 
     `measured` is ordered by throughput, highest first, and `to_best` compares each with that one, which itself has
-    None; `cells` are all cells of the group.
+    None; `cells` are all cells of the group. `reasons` says, by cell id, why one does other work than the best.
     """
     if not measured:
         found = Counter(repeat.outcome.status for cell in cells for repeat in cell.repeats)
         ends = statuses([(status, found[status]) for status in Status if found[status]])
         return Conclusion.NOTHING, f"Nothing was measured: {ends}."
-    conclusion, sentence = _winner(measured, to_best)
-    return conclusion, " ".join([sentence, *_left_out(cells)])
+    same = [pair for pair in zip(measured, to_best, strict=True) if not _is_apart(pair[1])]
+    apart = [cell for cell, over in zip(measured, to_best, strict=True) if _is_apart(over)]
+    if apart and len(same) == 1:
+        conclusion, sentence = Conclusion.NOT_COMPARABLE, "No two of the measured cells do the same work."
+    else:
+        conclusion, sentence = _winner([cell for cell, _ in same], [over for _, over in same])
+    return conclusion, " ".join([sentence, *_not_comparable(measured[0], apart, reasons), *_left_out(cells)])
+
+
+def _is_apart(over: Ratio | None) -> bool:
+    return over is not None and over.verdict is Verdict.NOT_COMPARABLE
+
+
+def _not_comparable(best: CellReport, apart: Sequence[CellReport], reasons: Mapping[str, str]) -> list[str]:
+    named = [f"{cell.label} ({reasons.get(cell.cell.id) or 'other work'})" for cell in apart]
+    return [f"Not comparable with {best.label}: {listing_of(named, _MOST_NAMES)}."] if named else []
 
 
 def headline(groups: Sequence[Group], cells: Mapping[str, CellReport]) -> str:
@@ -42,6 +61,8 @@ def headline(groups: Sequence[Group], cells: Mapping[str, CellReport]) -> str:
     parts += [f"{counts[Conclusion.SAME]:,} ended in a tie"] if counts[Conclusion.SAME] else []
     parts += [f"{counts[Conclusion.INCONCLUSIVE]:,} stayed inconclusive"] if counts[Conclusion.INCONCLUSIVE] else []
     sentences = [f"Of {compared:,} {plural('comparison', compared)}, {listing(parts)}."] if compared else []
+    if counts[Conclusion.NOT_COMPARABLE]:
+        sentences.append(f"In {counts[Conclusion.NOT_COMPARABLE]:,} no two cells do the same work.")
     if counts[Conclusion.ALONE]:
         sentences.append(f"{counts[Conclusion.ALONE]:,} more had one cell only, so nothing to compare it with.")
     if counts[Conclusion.NOTHING]:

@@ -4,10 +4,12 @@ from pathlib import Path
 import pytest
 
 from orchestrator.analysis import Rank, Verdict
-from orchestrator.domain import Outcome, Skip, Status
-from orchestrator.reporting import document, report
+from orchestrator.analysis.parity import PairParity, Work
+from orchestrator.domain import Cell, Outcome, Skip, Status
+from orchestrator.reporting import FORMATS, document, report
 from orchestrator.reporting.cells import NO_OUTCOME, NO_RESULT
-from orchestrator.reporting.groups import MOST_IN_MATRIX
+from orchestrator.reporting.groups import MOST_IN_MATRIX, Judge
+from orchestrator.reporting.model import Conclusion
 from orchestrator.results.store import Run, Stored
 from tests.unit.reporting import synthetic as s
 
@@ -227,3 +229,51 @@ def test_a_report_is_read_from_a_runs_files(tmp_path: Path) -> None:
     assert found.problems[1].logs[0].tail.endswith("the last line \ufffd")
     assert found.problems[2].logs[0].tail == ""
     assert [image.references for image in found.images] == [("bench/mxnet:1.9.1-cpu-0123456789ab",), ()]
+
+
+def judge_with(*odd: str) -> Judge:
+    """Cells of these frameworks do work of their own; all others do the same."""
+
+    def judge(one: Cell, other: Cell) -> PairParity:
+        names = {one.framework.name, other.framework.name}
+        if len(names) > 1 and names & {*odd}:
+            return PairParity(Work.NOT_COMPARABLE, "conv2d_1 yields 7×24×24", known_fault="a fault")
+        return PairParity(Work.SAME)
+
+    return judge
+
+
+def test_a_cell_that_does_other_work_never_wins_and_is_named_with_the_reason() -> None:
+    cells = [s.cell(s.MXNET), s.cell(s.TORCH), s.cell(s.TENSORFLOW)]
+    plan = s.plan(cells)
+    rates = ([500.0, 501.0], [100.0, 100.5], [200.0, 201.0])
+    stored = [item for cell, some in zip(cells, rates, strict=True) for item in s.ok(cell, some, spread=0)]
+
+    found = document(s.record(plan), plan, stored, judge=judge_with("mxnet")).groups[0]
+
+    assert found.sentence.startswith("tensorflow 2.21.0 is the fastest at 200 samples/s, 2.00 × as fast as the next")
+    assert found.sentence.endswith(
+        "Not comparable with tensorflow 2.21.0: mxnet 1.9.1 (conv2d_1 yields 7×24×24; known: a fault)."
+    )
+    assert found.conclusion is Conclusion.DECIDED
+    assert [(place.label, place.rank) for place in found.places] == [
+        ("tensorflow 2.21.0", Rank(1, 1)), ("torch 2.13.0", Rank(2, 2)), ("mxnet 1.9.1", None),
+    ]  # fmt: skip
+    over = found.places[2].to_best
+    assert over is not None
+    assert (over.verdict, round(over.value, 1)) == (Verdict.NOT_COMPARABLE, 2.5)
+
+
+def test_of_two_cells_that_do_not_do_the_same_work_none_wins() -> None:
+    cells = [s.cell(s.MXNET), s.cell(s.TORCH)]
+    plan = s.plan(cells)
+    stored = [*s.ok(cells[0], [500.0, 501.0]), *s.ok(cells[1], [100.0, 100.5])]
+
+    report = document(s.record(plan), plan, stored, judge=judge_with("mxnet"))
+
+    assert report.groups[0].conclusion is Conclusion.NOT_COMPARABLE
+    assert report.groups[0].sentence.startswith("No two of the measured cells do the same work. Not comparable with")
+    assert report.headline == "In 1 no two cells do the same work."
+    for name in ("html", "md"):
+        assert "not comparable" in FORMATS[name](report)
+    assert "conv2d_1 yields 7×24×24" in FORMATS["html"](report)
