@@ -5,13 +5,21 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
-from container_support import NEWEST, REQUIRED, document, missing_interpreter
+from container_support import NEWEST, RELEASES, REQUIRED, SLOW, Measure, document, missing_interpreter, start
 
-from orchestrator.runtimes import interpreters
+from orchestrator.catalog import Catalog
+from orchestrator.cli import composition
+from orchestrator.domain import BuildSettings, ImageSpec
+from orchestrator.events import ignore
+from orchestrator.results.contract import Result
+from orchestrator.results.store import read_result
+from orchestrator.runtimes import VenvRuntime, interpreters
 from orchestrator.runtimes.interpreters import Interpreter
+from orchestrator.runtimes.model import Ready
 
 
 @pytest.fixture(scope="session", params=(*REQUIRED, NEWEST))
@@ -32,3 +40,44 @@ def io(tmp_path: Path) -> Callable[..., Path]:
         return tmp_path
 
     return make
+
+
+@pytest.fixture(scope="session")
+def catalog() -> Catalog:
+    return composition.the_catalog()
+
+
+@pytest.fixture(
+    scope="session", params=[pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in RELEASES]
+)
+def environment(
+    request: pytest.FixtureRequest, catalog: Catalog, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[ImageSpec, Ready]:
+    """The virtual environment of a release, as a run with `--runtime venv` makes and keeps it."""
+    environment = catalog.environment(RELEASES[request.param], gpus=0)
+    image = ImageSpec(f"bench/{request.param}", "test-cpu", "cpu", RELEASES[request.param], environment)
+    settings = composition.site_settings(BuildSettings(), None)
+    runtime = VenvRuntime(composition.cache_folder(), settings, os.environ)
+    logs = tmp_path_factory.mktemp("logs")
+    ready = runtime.provide([image], jobs=1, logs=logs, listener=ignore, stop=Event())[image.name]
+    if "no Python" in getattr(ready, "reason", ""):
+        missing_interpreter(environment.python, ready.reason)
+    assert isinstance(ready, Ready), ready
+    return image, ready
+
+
+@pytest.fixture
+def measure(environment: tuple[ImageSpec, Ready], io: Callable[..., Path]) -> Measure:
+    """Measure briefly in the environment and return the result."""
+    image, ready = environment
+
+    def run(**changes: Any) -> Result:
+        asked = {"threads": 1, "steps": 20, "min_blocks": 2, "min_block_s": 0.02, "latency_steps": 5} | changes
+        folder = io(builder=image.environment.builder, framework=image.framework.name, **asked)
+        ended = start(
+            "--io", str(folder), python=ready.handle, OMP_NUM_THREADS=str(asked["threads"]), **dict(ready.variables)
+        )
+        assert ended.returncode == 0, ended.stderr
+        return read_result(folder / "result.json")
+
+    return run

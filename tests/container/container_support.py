@@ -3,17 +3,33 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
 
 from benchmarks import contract
+from orchestrator.domain import Framework
 from orchestrator.resources import ROOT
+from orchestrator.results.contract import Result
 
 REQUIRED = tuple(f"3.{minor}" for minor in range(6, 14))
 NEWEST = "3.14"
 """Tried where it is at hand; no gate needs it."""
+
+Measure = Callable[..., Result]
+MXNET_1_5 = Framework("mxnet", "1.5.1")
+RELEASES = {
+    "torch": Framework("torch", "2.13.0"),
+    "jax": Framework("jax", "0.12.0.1"),
+    "mxnet": Framework("mxnet", "1.9.1"),
+    "mxnet-1.5.1": MXNET_1_5,
+    "mxnet-mkl": Framework("mxnet-mkl", "1.6.0"),
+    "tensorflow": Framework("tensorflow", "2.21.0"),
+    "keras-mxnet": Framework("keras-mxnet", "2.2.4.3", backend=MXNET_1_5),
+}
+SLOW = {"jax", "mxnet-1.5.1", "mxnet-mkl", "tensorflow", "keras-mxnet"}
 
 
 def missing_interpreter(python: str, what: str) -> NoReturn:

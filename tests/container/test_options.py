@@ -1,0 +1,202 @@
+"""Options change how a framework computes and never what: held against NumPy, and told in the facts."""
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+import reference
+from container_support import Measure, start
+
+from benchmarks import datasets, layers, weights
+from orchestrator.domain import ImageSpec
+from orchestrator.runtimes.model import Ready
+
+pytestmark = [pytest.mark.frameworks, pytest.mark.slow]
+
+Environment = tuple[ImageSpec, Ready]
+Parity = Callable[..., dict[str, Any]]
+BATCH = 32
+EXACT = 1e-3  # after three steps with batch norm, the bar of parity
+REDUCED = 5e-2  # bfloat16 has three digits
+
+
+def of(*frameworks: str) -> pytest.MarkDecorator:
+    """Run a test in the environments of some frameworks alone."""
+    return pytest.mark.parametrize("environment", frameworks, indirect=True)
+
+
+@pytest.fixture
+def parity(environment: Environment, io: Callable[..., Path]) -> Parity:
+    """Ask for what a model's layers are and compute, with options; the model is a file beside this one."""
+    image, ready = environment
+
+    def ask(model: str, **options: Any) -> dict[str, Any]:
+        name = image.framework.name
+        asked = {"mode": "parity", "batch_size": BATCH, "threads": 1, "options": options}
+        folder = io(builder=image.environment.builder, framework=name, model=model, model_file=f"{model}.py", **asked)
+        shutil.copy(Path(__file__).with_name(f"{model}.py"), folder)
+        ended = start("--io", str(folder), python=ready.handle, OMP_NUM_THREADS="1", **dict(ready.variables))
+        assert ended.returncode == 0, ended.stderr
+        answer: dict[str, Any] = json.loads((folder / "result.json").read_text())
+        return answer
+
+    return ask
+
+
+@pytest.fixture
+def refused(environment: Environment, io: Callable[..., Path]) -> Callable[..., tuple[int, str]]:
+    """Ask for options that cannot be had; return the exit code and the reason."""
+    image, ready = environment
+
+    def ask(*, variables: Mapping[str, str] = {}, **options: Any) -> tuple[int, str]:  # noqa: B006  # never changed
+        folder = io(builder=image.environment.builder, framework=image.framework.name, options=options)
+        ended = start("--io", str(folder), python=ready.handle, **dict(ready.variables) | dict(variables))
+        return ended.returncode, ended.stderr.rstrip().splitlines()[-1]
+
+    return ask
+
+
+@cache
+def losses_by_numpy(model: str) -> list[float]:
+    """Of a batch before any step and after each of three plain ones, in float64."""
+    module = import_module(model)
+    recorded = layers.record(module.build)
+    inputs = "bernoulli" if getattr(module, "BINARY_INPUTS", False) else "uniform"
+    inputs = getattr(module, "INPUTS", inputs)
+    batch = next(datasets.synthetic(module.INPUT_SHAPE, module.CLASSES, BATCH, 1, 0, inputs))
+    found: list[float] = reference.losses_of_descent(recorded, weights.initial(recorded, 0), batch, 3, 0.01)
+    return found
+
+
+def worst(answer: Mapping[str, Any], model: str) -> float:
+    """Greatest relative difference of the losses from NumPy's."""
+    expected = losses_by_numpy(model)
+    found = {0: answer["first_loss"], 1: answer["losses"]["1"], 3: answer["losses"]["3"]}
+    return max(abs(loss - expected[steps]) / expected[steps] for steps, loss in found.items())
+
+
+@of("tensorflow", "torch", "jax")
+@pytest.mark.parametrize("model", ["every_layer", "sequence"])
+@pytest.mark.parametrize("precision", ["bf16", "amp"])
+def test_reduced_precision_computes_the_same_with_fewer_digits(parity: Parity, model: str, precision: str) -> None:
+    answer = parity(model, precision=precision)
+
+    assert 1e-6 < worst(answer, model) < REDUCED
+    weights_too = "" if precision == "bf16" else " with float32 weights"
+    assert answer["facts"]["precision"] == f"bfloat16{weights_too}"
+    assert answer["facts"]["tf32"] is False
+
+
+@of("tensorflow", "torch", "jax")
+@pytest.mark.parametrize("model", ["every_layer", "sequence"])
+def test_by_default_all_is_float32_without_tf32(parity: Parity, model: str) -> None:
+    answer = parity(model)
+
+    assert worst(answer, model) < EXACT
+    assert (answer["facts"]["precision"], answer["facts"]["tf32"]) == ("float32", False)
+    assert answer["facts"]["layout"] == "channels_last"
+
+
+@of("tensorflow", "torch")
+def test_channels_first_computes_the_same(parity: Parity) -> None:
+    answer = parity("every_layer", layout="channels_first")
+
+    assert worst(answer, "every_layer") < EXACT
+    assert answer["facts"]["layout"] == "channels_first"
+
+
+@of("tensorflow")
+@pytest.mark.parametrize("model", ["every_layer", "sequence"])
+@pytest.mark.parametrize(
+    ("option", "execution"), [("eager", "eager"), ("xla", "tf.function with XLA")]
+)
+def test_tensorflow_eager_and_xla_compute_the_same(parity: Parity, model: str, option: str, execution: str) -> None:
+    answer = parity(model, **{option: True})
+
+    assert worst(answer, model) < EXACT
+    assert answer["facts"]["execution"] == execution
+
+
+@of("tensorflow")
+def test_xla_reaches_neither_another_process_nor_another_function_of_its_own(measure: Measure) -> None:
+    """Two cells in turn, as a run launches them; the first tells what holds for all of its process."""
+    compiled = measure(steps=2, options={"xla": True}).facts
+    untouched = measure(steps=2).facts
+
+    assert (compiled["xla"], compiled["xla_in_whole_process"]) == (True, False)
+    assert (untouched["xla"], untouched["xla_in_whole_process"]) == (False, False)
+    assert untouched["execution"] == "tf.function"
+
+
+@of("tensorflow")
+def test_xla_compiles_its_own_session_alone(environment: Environment) -> None:
+    """One process, two sessions and a function of somebody else."""
+    _, ready = environment
+    script = """
+import json, os
+before = dict(os.environ)
+from benchmarks import contract
+from benchmarks.frameworks import tensorflow as builder
+from benchmarks.models import lenet
+from benchmarks.workload import Workload
+document = dict(cell="x", repeat=0, framework="tensorflow", builder="tensorflow", model="lenet", mode="train",
+                batch_size=8, threads=1)
+sessions = []
+for xla in (True, False):
+    request = contract.request(dict(document, options={"xla": xla}))
+    session = builder.start(Workload(request, lenet, builder.OPTIONS))
+    session.synchronise(session.step(session.batches[0]))
+    sessions.append(session)
+other = builder.tf.function(lambda x: x + 1).get_concrete_function(builder.tf.constant(1.0))
+changed = [name for name in os.environ if "XLA" in name and os.environ[name] != before.get(name)]
+print(json.dumps([[session.facts()["xla"] for session in sessions],
+                  other.function_def.attr["_XlaMustCompile"].b, changed]))
+"""
+    folder = Path(str(ready.handle))
+    ended = run_script(folder, script)
+
+    assert json.loads(ended) == [[True, False], False, []]
+
+
+@of("tensorflow")
+def test_xla_and_eager_together_are_unsupported(refused: Callable[..., tuple[int, str]]) -> None:
+    code, reason = refused(xla=True, eager=True)
+
+    assert (code, reason) == (3, "xla compiles a step's tf.function, and with eager there is none; set one of them")
+
+
+@of("torch")
+@pytest.mark.skipif(not shutil.which("g++"), reason="torch.compile needs g++")
+@pytest.mark.parametrize(("model", "breaks"), [("every_layer", False), ("sequence", True)])
+def test_torch_compile_computes_the_same_and_counts_its_graph_breaks(
+    parity: Parity, model: str, breaks: bool
+) -> None:
+    answer = parity(model, compile=True)
+
+    assert worst(answer, model) < EXACT
+    assert answer["facts"]["execution"] == "torch.compile"
+    assert (answer["facts"]["graph_breaks"] > 0) == breaks
+
+
+@of("torch")
+def test_torch_compile_without_a_compiler_is_unsupported(refused: Callable[..., tuple[int, str]]) -> None:
+    code, reason = refused(compile=True, variables={"PATH": "/nowhere"})
+
+    assert (code, reason) == (3, "torch.compile needs a C++ compiler, and there is none here: install g++")
+
+
+@of("tensorflow", "torch", "jax")
+def test_a_value_that_an_option_does_not_have_is_refused(refused: Callable[..., tuple[int, str]]) -> None:
+    assert refused(precision="fp8") == (5, "option 'precision' is one of fp32, bf16, amp, not 'fp8'")
+
+
+@of("jax")
+def test_flax_has_no_layers_for_channels_first(refused: Callable[..., tuple[int, str]]) -> None:
+    code, reason = refused(layout="channels_first")
+
+    assert (code, reason) == (5, "option 'layout' is one of auto, channels_last, not 'channels_first'")
