@@ -1,19 +1,23 @@
 """Options change how a framework computes and never what: held against NumPy, and told in the facts."""
 
 import json
+import os
 import shutil
+import subprocess
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
 import reference
-from container_support import Measure, start
+from container_support import Measure, request_of, start
 
-from benchmarks import datasets, layers, weights
+from benchmarks.workload import Workload
 from orchestrator.domain import ImageSpec
+from orchestrator.resources import ROOT
 from orchestrator.runtimes.model import Ready
 
 pytestmark = [pytest.mark.frameworks, pytest.mark.slow]
@@ -53,7 +57,7 @@ def refused(environment: Environment, io: Callable[..., Path]) -> Callable[..., 
     """Ask for options that cannot be had; return the exit code and the reason."""
     image, ready = environment
 
-    def ask(*, variables: Mapping[str, str] = {}, **options: Any) -> tuple[int, str]:  # noqa: B006  # never changed
+    def ask(variables: Mapping[str, str] = MappingProxyType({}), **options: Any) -> tuple[int, str]:
         folder = io(builder=image.environment.builder, framework=image.framework.name, options=options)
         ended = start("--io", str(folder), python=ready.handle, **dict(ready.variables) | dict(variables))
         return ended.returncode, ended.stderr.rstrip().splitlines()[-1]
@@ -65,11 +69,9 @@ def refused(environment: Environment, io: Callable[..., Path]) -> Callable[..., 
 def losses_by_numpy(model: str) -> list[float]:
     """Of a batch before any step and after each of three plain ones, in float64."""
     module = import_module(model)
-    recorded = layers.record(module.build)
-    inputs = "bernoulli" if getattr(module, "BINARY_INPUTS", False) else "uniform"
-    inputs = getattr(module, "INPUTS", inputs)
-    batch = next(datasets.synthetic(module.INPUT_SHAPE, module.CLASSES, BATCH, 1, 0, inputs))
-    found: list[float] = reference.losses_of_descent(recorded, weights.initial(recorded, 0), batch, 3, 0.01)
+    workload = Workload(request_of(model=model, batch_size=BATCH), module, {})
+    weights, batch = workload.weights(), next(workload.batches())
+    found: list[float] = reference.losses_of_descent(workload.layers, weights, batch, 3, 0.01)
     return found
 
 
@@ -112,9 +114,7 @@ def test_channels_first_computes_the_same(parity: Parity) -> None:
 
 @of("tensorflow")
 @pytest.mark.parametrize("model", ["every_layer", "sequence"])
-@pytest.mark.parametrize(
-    ("option", "execution"), [("eager", "eager"), ("xla", "tf.function with XLA")]
-)
+@pytest.mark.parametrize(("option", "execution"), [("eager", "eager"), ("xla", "tf.function with XLA")])
 def test_tensorflow_eager_and_xla_compute_the_same(parity: Parity, model: str, option: str, execution: str) -> None:
     answer = parity(model, **{option: True})
 
@@ -135,32 +135,16 @@ def test_xla_reaches_neither_another_process_nor_another_function_of_its_own(mea
 
 @of("tensorflow")
 def test_xla_compiles_its_own_session_alone(environment: Environment) -> None:
-    """One process, two sessions and a function of somebody else."""
+    """One process, two sessions and a function of somebody else: `xla_apart` asks each of them."""
     _, ready = environment
-    script = """
-import json, os
-before = dict(os.environ)
-from benchmarks import contract
-from benchmarks.frameworks import tensorflow as builder
-from benchmarks.models import lenet
-from benchmarks.workload import Workload
-document = dict(cell="x", repeat=0, framework="tensorflow", builder="tensorflow", model="lenet", mode="train",
-                batch_size=8, threads=1)
-sessions = []
-for xla in (True, False):
-    request = contract.request(dict(document, options={"xla": xla}))
-    session = builder.start(Workload(request, lenet, builder.OPTIONS))
-    session.synchronise(session.step(session.batches[0]))
-    sessions.append(session)
-other = builder.tf.function(lambda x: x + 1).get_concrete_function(builder.tf.constant(1.0))
-changed = [name for name in os.environ if "XLA" in name and os.environ[name] != before.get(name)]
-print(json.dumps([[session.facts()["xla"] for session in sessions],
-                  other.function_def.attr["_XlaMustCompile"].b, changed]))
-"""
-    folder = Path(str(ready.handle))
-    ended = run_script(folder, script)
+    variables = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "PYTHONPATH": str(ROOT)}
+    ended = subprocess.run(
+        [ready.handle, str(Path(__file__).with_name("xla_apart.py"))], env=variables | dict(ready.variables),
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
 
-    assert json.loads(ended) == [[True, False], False, []]
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads(ended.stdout.splitlines()[-1]) == {"sessions": [True, False], "other": False, "variables": []}
 
 
 @of("tensorflow")
@@ -173,9 +157,7 @@ def test_xla_and_eager_together_are_unsupported(refused: Callable[..., tuple[int
 @of("torch")
 @pytest.mark.skipif(not shutil.which("g++"), reason="torch.compile needs g++")
 @pytest.mark.parametrize(("model", "breaks"), [("every_layer", False), ("sequence", True)])
-def test_torch_compile_computes_the_same_and_counts_its_graph_breaks(
-    parity: Parity, model: str, breaks: bool
-) -> None:
+def test_torch_compile_computes_the_same_and_counts_its_graph_breaks(parity: Parity, model: str, breaks: bool) -> None:
     answer = parity(model, compile=True)
 
     assert worst(answer, model) < EXACT
