@@ -1,0 +1,46 @@
+"""docs/options.md names every option of the shipped catalog with its frameworks and default, and its example plans."""
+
+import re
+from pathlib import Path
+
+from orchestrator import catalog, matrix, planning, resources
+from tests.documented import blocks
+
+PAGE = Path(__file__).parent.parent.parent.parent / "docs" / "options.md"
+ROW = re.compile(r"^\| \[`(\w+)`\]\(#(\w+)\) \| (.+?) \| `(\w+)` \|", re.MULTILINE)
+CATALOG = catalog.load(resources.IMAGES / "catalog")
+
+
+def test_the_table_is_what_the_catalog_has() -> None:
+    documented = {
+        (option, framework, default)
+        for option, _, frameworks, default in ROW.findall(PAGE.read_text("utf-8"))
+        for framework in re.findall(r"`(\w+)`", frameworks)
+    }
+
+    assert documented == {
+        (name, family, str(option.default).lower() if isinstance(option.default, bool) else option.default)
+        for family, entry in CATALOG.entries.items()
+        for name, option in entry.options.items()
+    }
+
+
+def test_every_option_has_a_section_of_its_own() -> None:
+    text = PAGE.read_text("utf-8")
+
+    assert [
+        anchor for option, anchor, *_ in ROW.findall(text) if f"\n## {option}\n" not in text or anchor != option
+    ] == []
+
+
+def test_the_example_plans_every_combination_and_a_compiler_for_pytorch_alone(tmp_path: Path) -> None:
+    (example,) = blocks("options.md", "All of them", "yaml")
+    path = tmp_path / "m.yaml"
+    path.write_text(example)
+    models = catalog.load_models(resources.BENCHMARKS / "models")
+
+    found = planning.plan(matrix.load(path, CATALOG, models), CATALOG, models)
+
+    assert (len(found.cells), len(found.skips)) == (8, 0)
+    packages = {image.framework.name: image.environment.system_packages for image in found.images}
+    assert packages == {"tensorflow": (), "torch": ("g++",)}
