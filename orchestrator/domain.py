@@ -208,6 +208,8 @@ class Plan:
     warnings: tuple[str, ...] = ()
     models: tuple[ModelFile, ...] = ()
     """The user's own models among those of the cells."""
+    parity: bool = False
+    """Whether it is checked which cells do the same work; a plan from before this was asked says nothing of it."""
 
 
 @dataclass(frozen=True, slots=True)

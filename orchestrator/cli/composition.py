@@ -81,12 +81,15 @@ def prepare(
     limit: int,
     base_image: str | None = None,
     models_folder: Path | None = None,
+    *,
+    no_parity: bool = False,
 ) -> Prepared:
     """Load a matrix and plan it; raises `InputError` with every mistake."""
     models = known_models(models_folder)
     loaded = matrix.load(matrix_file(path), the_catalog(), models)
     selection = Selection(select=tuple(select), exclude=tuple(exclude))
     plan = planning.plan(loaded, the_catalog(), models, selection=selection, limit=limit)
+    plan = replace(plan, parity=plan.parity and not no_parity)
     own = tuple(info.own for info in (*models.values(), *loaded.own_models) if info.own)
     return Prepared(loaded, plan, site_settings(loaded.build, base_image), own)
 

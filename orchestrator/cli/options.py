@@ -28,6 +28,9 @@ ModelsFolder = Annotated[
     Path | None,
     typer.Option("--models", metavar="DIR", help="Folder with models of your own, beside the matrix's models_folder."),
 ]
+NoParity = Annotated[
+    bool, typer.Option("--no-parity", help="Do not check that cells do the same work, whatever the matrix says.")
+]
 Jobs = Annotated[int, typer.Option("-j", "--jobs", min=1, help="Environments made at the same time.")]
 Results = Annotated[Path, typer.Option("--results", metavar="DIR", help="The results folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs on stdout, and nothing else there.")]

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from orchestrator import matrix, planning
 from orchestrator.cli import composition
-from orchestrator.cli.options import DEFAULT_LIMIT, Exclude, Json, Limit, MatrixFile, ModelsFolder, Select
+from orchestrator.cli.options import DEFAULT_LIMIT, Exclude, Json, Limit, MatrixFile, ModelsFolder, NoParity, Select
 
 
 def register(app: typer.Typer) -> None:
@@ -24,11 +24,12 @@ def plan(
     exclude: Exclude = [],
     limit: Limit = DEFAULT_LIMIT,
     models: ModelsFolder = None,
+    no_parity: NoParity = False,
     json: Json = False,
     long: Annotated[bool, typer.Option("--long", help="Print the matrix with every field spelled out.")] = False,
 ) -> None:
     """Show what would run, what is skipped and why, and about how long it takes."""
-    prepared = composition.prepare(file, select, exclude, limit, models_folder=models)
+    prepared = composition.prepare(file, select, exclude, limit, models_folder=models, no_parity=no_parity)
     if long:
         document = composition.without_credentials(matrix.long_form(prepared.matrix), prepared.settings)
         if json:
@@ -66,6 +67,7 @@ def _summary(prepared: composition.Prepared) -> str:
     plan, estimate = prepared.plan, _estimate(prepared)
     return (
         f"{_counted(len(plan.cells), 'cell')}, {_counted(estimate.containers, 'container')}, "
+        f"{_counted(estimate.parity_containers, 'parity check')}, "
         f"{_counted(len(plan.images), 'image')}, {len(plan.skips)} skipped\n"
         f"about {_duration(estimate.run_s)} to measure (at most {_duration(estimate.longest_run_s)}), "
         f"{_duration(estimate.build_s)} to build and {estimate.disk_bytes / 1e9:.1f} GB of disk where nothing is there"

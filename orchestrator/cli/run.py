@@ -23,6 +23,7 @@ from orchestrator.cli.options import (
     Limit,
     MatrixFile,
     ModelsFolder,
+    NoParity,
     Results,
     Select,
 )
@@ -62,6 +63,7 @@ def run(
     select: Select = [],
     exclude: Exclude = [],
     limit: Limit = DEFAULT_LIMIT,
+    no_parity: NoParity = False,
     base_image: BaseImage = None,
     models: ModelsFolder = None,
     jobs: Jobs = 2,
@@ -87,11 +89,12 @@ def run(
 ) -> None:
     """Run a matrix: build what is missing, launch every cell, and report."""
     if resume is not None:
-        job = _resumed(results, resume, runtime, base_image, bool(file or select or exclude or repeats or models))
+        changed = bool(file or select or exclude or repeats or models or no_parity)
+        job = _resumed(results, resume, runtime, base_image, changed)
     else:
         if retry_failed:
             raise InputError("--retry-failed tries again what a run has recorded: say which with --resume RUN")
-        prepared = composition.prepare(file, select, exclude, limit, base_image, models)
+        prepared = composition.prepare(file, select, exclude, limit, base_image, models, no_parity=no_parity)
         job = _new(prepared, results, runtime, repeats)
     policy = Policy(job.plan.seed, jobs, retries, fail_fast, retry_failed, extra_repeats)
     go_on = f"orchestrator run --resume {job.run.name} --results {results}"
@@ -135,7 +138,8 @@ def _new(prepared: composition.Prepared, results: Path, runtime: RuntimeName, re
 def _resumed(results: Path, name: str, runtime: RuntimeName, base_image: str | None, changed: bool) -> _Job:
     if changed:
         raise InputError(
-            "--resume goes on with the run's own plan: leave out --file, --select, --exclude, --models and --repeats"
+            "--resume goes on with the run's own plan: "
+            "leave out --file, --select, --exclude, --models, --repeats and --no-parity"
         )
     found = composition.find_run(results, name)
     record = found.record()

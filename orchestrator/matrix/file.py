@@ -228,6 +228,7 @@ class MatrixFile(SettingsShape):
     options: dict[str, OptionLists] = Field(
         {}, description="Axes of options by framework, or under '*' for every framework."
     )
+    parity: StrictBool = Field(True, description="Check that cells that are compared do the same work.")
     exclude: list[RuleEntry] = Field([], description="Cells to leave out; they are shown as skipped.")
     include: list[IncludeEntry] = Field([], description="Cells to add, or to give settings of their own.")
     build: BuildEntry = Field(BuildEntry(), description="Where images come from on this site.")

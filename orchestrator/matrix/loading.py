@@ -102,6 +102,7 @@ def _resolved(
         repeats=entry.repeats or DEFAULT_REPEATS,
         duration=Duration(entry.warmup_steps or Duration().warmup_steps, steps, entry.epochs),
         timeout_s=entry.timeout or DEFAULT_TIMEOUT_S,
+        parity=entry.parity,
         exclude=tuple(_rule(rule, _line(source, ("exclude", index))) for index, rule in enumerate(entry.exclude)),
         include=tuple(
             Include(_rule(include, _line(source, ("include", index))), _settings(include))

@@ -23,6 +23,7 @@ def long_form(matrix: Matrix) -> dict[str, Any]:
         "repeats": matrix.repeats,
         **asdict(matrix.duration),
         "timeout": matrix.timeout_s,
+        "parity": matrix.parity,
         "exclude": [_rule(rule) for rule in matrix.exclude],
         "include": [_include(include) for include in matrix.include],
         "build": _build(matrix.build),

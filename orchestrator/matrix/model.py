@@ -94,6 +94,8 @@ class Matrix:
     repeats: int
     duration: Duration
     timeout_s: float
+    parity: bool = True
+    """Whether it is checked that cells do the same work."""
     exclude: tuple[Rule, ...] = ()
     include: tuple[Include, ...] = ()
     build: BuildSettings = field(default_factory=BuildSettings)

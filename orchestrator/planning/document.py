@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from orchestrator.domain import Cell, Framework, ImageSpec, Plan
-from orchestrator.planning import collector
+from orchestrator.planning import collector, parity
 from orchestrator.planning.estimate import Estimate
 
 _Shared = Callable[[Any], dict[str, Any]]
@@ -51,6 +51,7 @@ def _parts(plan: Plan, estimate: Estimate) -> Iterator[tuple[str, Any]]:
     yield "models", [{"name": model.name, "sha256": model.sha256} for model in plan.models]
     yield "skips", ({"id": skip.cell_id, "reason": skip.reason} for skip in plan.skips)
     yield "warnings", list(plan.warnings)
+    yield "parity", ({"id": check.id, "image": check.image, "model": check.model} for check in parity.checks(plan))
     yield "estimate", asdict(estimate)
 
 

@@ -52,6 +52,7 @@ def plan(
         skips=tuple(skips),
         warnings=(*draft.warnings(), *warnings),
         models=tuple(own for name in dict.fromkeys(cell.workload.model for cell in cells) if (own := models[name].own)),
+        parity=matrix.parity,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from orchestrator.analysis import PHASES, RepeatEpochs
 from orchestrator.domain import Cell, Skip
-from orchestrator.reporting.model import Repeat, Report
+from orchestrator.reporting.model import Placed, Repeat, Report
 from orchestrator.reporting.text import clean_line, options
 
 Value = str | int | float | None
@@ -19,6 +19,7 @@ _REPEAT = (
     *(f"{phase}_s" for phase in PHASES),
     *("latency_p50_s", "latency_p90_s", "latency_p99_s", "peak_rss_bytes", "peak_device_bytes"),
     *("first_loss", "last_loss", "parameters", "multiply_adds"),
+    *("parity", "parity_reason"),
     *("epoch_s", "epochs_total_s", "epochs_after_first_s"),
     *("wall_s", "exit_code", "attempts", "started_at", "log"),
 )
@@ -46,8 +47,9 @@ def _safe(value: Value) -> Value:
 
 
 def _rows(report: Report) -> Iterator[dict[str, Value]]:
+    places = {place.cell_id: place for group in report.groups for place in group.places}
     for cell in report.cells:
-        columns = _cell_columns(cell.cell)
+        columns = _cell_columns(cell.cell) | _parity_columns(places[cell.cell.id])
         for repeat in cell.repeats:
             yield columns | _outcome_columns(repeat) | _measured_columns(repeat)
     for skip in report.skips:
@@ -64,6 +66,14 @@ def _cell_columns(cell: Cell) -> dict[str, Value]:
         *(workload.model, workload.mode.value, workload.batch_size, workload.dataset),
     )
     return dict(zip(_CELL, values, strict=True))
+
+
+def _parity_columns(place: Placed) -> dict[str, Value]:
+    """Whether a cell does the work of the first one of its group, which itself is the `reference`."""
+    if place.parity is None:
+        return {"parity": "reference" if place.rank else None}
+    reasons = (place.parity.reason, place.parity.known_fault, place.parity.note)
+    return {"parity": place.parity.work.value, "parity_reason": "; ".join(filter(None, reasons))}
 
 
 def _outcome_columns(repeat: Repeat) -> dict[str, Value]:

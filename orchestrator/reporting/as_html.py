@@ -18,6 +18,7 @@ from orchestrator.reporting import text
 from orchestrator.reporting.charts import charts
 from orchestrator.reporting.model import CellReport, Report
 from orchestrator.reporting.pages import INDEX, Page, pages, places
+from orchestrator.reporting.parity import lines
 from orchestrator.results.store import write_atomically
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -109,6 +110,7 @@ def _environment() -> Environment:
         "moment": lambda iso: iso.replace("T", " ").replace("+00:00", " UTC").replace("Z", " UTC"),
         "numbered": _numbered,
         "of_bar": lambda pair: max((each.value / each.bar for each in pair.differences if each.bar), default=None),
+        "parity_lines": lines,
         "of": lambda name, values: values[name],
         "percent_whole": lambda share: f"{100 * share:.0f}\N{NO-BREAK SPACE}%",
         "short": _short,

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from orchestrator.reporting.model import Group, Placed, Report
+from orchestrator.reporting.parity import lines as parity_lines
 from orchestrator.reporting.text import (
     EPOCH_HEADS,
     EPOCH_NOTE,
@@ -61,6 +62,8 @@ def _lines(report: Report) -> Iterator[str]:
         yield f"## {escape(group.label)}\n"
         yield f"{escape(group.sentence)}\n"
         yield _group(report, group) + "\n"
+        if found := parity_lines(group):
+            yield "\n".join(f"- {escape(said)}" for said in found) + "\n"
         yield from _epochs(report, group)
     yield from _problems(report)
     yield from _skips(report)

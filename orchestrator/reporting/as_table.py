@@ -12,6 +12,7 @@ from rich.text import Text
 from orchestrator.analysis import CONFIDENCE, Ratio, Verdict
 from orchestrator.domain import Status
 from orchestrator.reporting.model import CellReport, Group, LogEnd, Placed, Problem, Report
+from orchestrator.reporting.parity import lines as parity_lines
 from orchestrator.reporting.text import (
     EPOCH_HEADS,
     EPOCH_NOTE,
@@ -75,6 +76,8 @@ def _parts(report: Report, gap: int) -> Iterator[RenderableType]:
         # A group without a figure would be a table of dashes; its cells are all named under "Not ok".
         if any(cells[place.cell_id].measurement for place in group.places):
             yield _group(group, cells, gap)
+        for said in parity_lines(group):
+            yield _line(said, "dim")
         yield from _epochs(group, cells, gap)
     if report.problems:
         yield Text()

@@ -6,7 +6,7 @@ from orchestrator.domain import Cell, Outcome, Plan, Skip, System, Workload
 from orchestrator.reporting.cells import cell_reports, counts
 from orchestrator.reporting.environments import image_reports
 from orchestrator.reporting.groups import Judge, group, unknown
-from orchestrator.reporting.model import Report
+from orchestrator.reporting.model import CheckReport, Report
 from orchestrator.reporting.problems import no_tail, problems
 from orchestrator.reporting.summary import headline
 from orchestrator.reporting.text import clean_line, flatten, labels
@@ -22,12 +22,13 @@ def document(  # noqa: PLR0913, PLR0917 -- all that a report is made of
     tail: Callable[[Outcome], str] = no_tail,
     environments: Sequence[EnvironmentRecord] = (),
     judge: Judge = unknown,
+    checks: tuple[CheckReport, ...] = (),
 ) -> Report:
     """Say what a run found.
 
     `stored` may come in any order and is read once; what the plan does not hold is left out, and a planned repeat
     without an outcome is `not_run`. `tail` gives the end of an outcome's log, asked once for each log that is shown.
-    `judge` says whether two cells do the same work.
+    `judge` says whether two cells do the same work, by what the parity `checks` found.
     """
     groups: dict[tuple[System, Workload], list[Cell]] = {}
     for cell in plan.cells:
@@ -54,4 +55,5 @@ def document(  # noqa: PLR0913, PLR0917 -- all that a report is made of
         skips=tuple(Skip(clean_line(skip.cell_id), clean_line(skip.reason)) for skip in plan.skips),
         images=images,
         warnings=(*(clean_line(warning) for warning in plan.warnings), *warnings(images, cells)),
+        checks=checks,
     )

@@ -3,10 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from orchestrator.domain import Cell, Outcome, Status
+from orchestrator.catalog import load_faults
+from orchestrator.domain import Cell, Outcome, Plan, Status
 from orchestrator.files import read_tail
+from orchestrator.planning import checks
 from orchestrator.reporting.document import document
+from orchestrator.reporting.groups import unknown
 from orchestrator.reporting.model import Report
+from orchestrator.reporting.parity import NOT_ASKED, Answer, Parity
+from orchestrator.resources import IMAGES
+from orchestrator.results.checks import Checks
 from orchestrator.results.store import InvalidResultError, Run, Stored, plan_from_json
 
 _TAIL_BYTES = 16_384
@@ -16,13 +22,33 @@ def report(run: Run) -> Report:
     """Report on a run's folder, one repeat in memory at a time; raises `InputError` where there is no such run."""
     record = run.record()
     plan = plan_from_json(record.plan)
-    return document(
+    known = parity(run, plan)
+    found = document(
         record.model_copy(update={"plan": {}, "matrix": {}}),  # of many cells, the heaviest thing in memory
         plan,
         stored(run, plan.cells),
         lambda outcome: log_tail(run, outcome),
         run.environments().environments,
+        known.judge if plan.parity else unknown,
+        known.reports(),
     )
+    compared = any(len(group.places) > 1 for group in found.groups)
+    return found if plan.parity or not compared else replace(found, warnings=(*found.warnings, NOT_ASKED))
+
+
+def parity(run: Run, plan: Plan) -> Parity:
+    """What the parity checks of a run found; an answer that has rotted since counts as `invalid_result`."""
+    store = Checks(run)
+    answers: dict[str, Answer] = {}
+    for check in checks(plan):
+        outcome, result = store.outcome(check.id), None
+        if outcome is not None and outcome.status is Status.OK:
+            try:
+                result = store.result(outcome)
+            except InvalidResultError as error:
+                outcome = outcome.model_copy(update={"status": Status.INVALID_RESULT, "reason": str(error)})
+        answers[check.id] = (outcome, result)
+    return Parity(plan, answers, load_faults(IMAGES / "known_faults.yaml"))
 
 
 def stored(run: Run, cells: tuple[Cell, ...]) -> Iterator[Stored]:

@@ -55,6 +55,8 @@ class Placed:
     rank: Rank | None
     to_best: Ratio | None
     """Over the highest estimate of the group; None for that one itself."""
+    parity: PairParity | None = None
+    """Whether it does the work of the best; None for that one itself, and where nothing was measured or is known."""
 
 
 class Conclusion(StrEnum):
@@ -166,6 +168,23 @@ class ImageReport:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckReport:
+    """One parity check: how it ended and, where it ended well, what it found."""
+
+    check: str
+    """Its id, which is its folder below the run's `parity`."""
+    status: Status
+    reason: str
+    log: str | None
+    """Relative to the run's folder."""
+    wall_s: float
+    parameters: int | None = None
+    first_loss: float | None = None
+    last_loss: float | None = None
+    """After ten steps."""
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """A whole run: every planned cell × repeat and every skip is in it."""
 
@@ -186,6 +205,8 @@ class Report:
     skips: tuple[Skip, ...]
     images: tuple[ImageReport, ...]
     warnings: tuple[str, ...]
+    checks: tuple[CheckReport, ...] = ()
+    """Of parity, in the order of the plan."""
 
     @property
     def by_id(self) -> dict[str, CellReport]:

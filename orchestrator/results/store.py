@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from filelock import FileLock, Timeout
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from orchestrator.domain import Cell, ModelFile, Outcome, Plan, Status
@@ -31,6 +31,7 @@ MAX_OUTCOME_BYTES = 1024 * 1024
 _MOST = 2**53
 _PLAN = TypeAdapter(Plan)
 _OUTCOME = TypeAdapter(Outcome)
+_Answer = TypeVar("_Answer", bound=BaseModel)
 _Record = TypeVar("_Record", RunRecord, EnvironmentsRecord)
 
 
@@ -89,7 +90,12 @@ def _clear_the_way(path: Path) -> None:
 
 
 def read_result(path: Path) -> Result:
-    """Read and check a container's `result.json`.
+    """Read and check what a measurement answered; raises as `read_answer` does."""
+    return read_answer(path, Result)
+
+
+def read_answer(path: Path, kind: type[_Answer]) -> _Answer:
+    """Read and check a container's `result.json`, which is to be of this kind.
 
     Raises `InvalidResultError` with one line that says what is wrong.
     """
@@ -116,7 +122,7 @@ def read_result(path: Path) -> Result:
     if isinstance(schema, int) and not isinstance(schema, bool) and schema > SCHEMA:
         raise InvalidResultError(f"result.json has schema {schema}; this orchestrator reads up to {SCHEMA}: upgrade it")
     try:
-        return Result.model_validate(document)
+        return kind.model_validate(document)
     except ValidationError as error:
         raise InvalidResultError(f"result.json: {_first_problem(error)}") from None
 

@@ -1,24 +1,24 @@
 """A plan carried out: every cell × repeat ends as exactly one recorded outcome."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 
-from orchestrator.devices import Allocation, Inventory, NoDevice, allocate
+from orchestrator.devices import Allocation, NoDevice, allocate
 from orchestrator.devices.disturbance import judge
 from orchestrator.devices.idle import Waited
 from orchestrator.domain import Cell, Outcome, Plan, Status
-from orchestrator.events import Listener, Notice, PhaseChanged, RepeatFinished, RepeatStarted, RunStarted
-from orchestrator.processes import BoundedLog, LostError, StartError, Stop, tail
+from orchestrator.events import Notice, PhaseChanged, RepeatFinished, RepeatStarted, RunStarted
+from orchestrator.processes import BoundedLog, LostError, StartError, tail
 from orchestrator.results.contract import EnvironmentRecord, Request, Result
-from orchestrator.results.store import Run
 from orchestrator.running.classify import Verdict, classify, throughput, worth_a_retry
 from orchestrator.running.folders import LOG, PhaseWatch, answer, reclaim, set_aside
 from orchestrator.running.order import Repeat, order, unfinished
+from orchestrator.running.parity import check_parity
 from orchestrator.running.requests import request_for, with_model
+from orchestrator.running.surroundings import Surroundings
 from orchestrator.running.turn import taken
-from orchestrator.runtimes import STOPPED, Ended, Provided, Ready, Runtime, Task, Unavailable
+from orchestrator.runtimes import STOPPED, Ended, Provided, Ready, Task, Unavailable
 
 LOSSES = 3
 """How often one repeat begins anew because the engine went away under it."""
@@ -40,23 +40,6 @@ class Policy:
     """Whether a resumed run tries again what has failed."""
     extra_repeats: int = 0
     """How often a repeat that was disturbed is measured again; what was disturbed is kept, and the last one counts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What a run happens in and with; nothing here is read from anywhere else."""
-
-    run: Run
-    runtime: Runtime
-    inventory: Inventory
-    clock: Callable[[], datetime]
-    """The time in UTC."""
-    listener: Listener
-    stop: Stop
-    turn: Path | None = None
-    """A file that the runs of a host lock in turn, each for one repeat, so that no two measure at once."""
-    idle: Callable[[Allocation, Stop], Waited] | None = None
-    """Waits until nothing else runs on what a cell was given; without it, cells start at once."""
 
 
 def execute(plan: Plan, surroundings: Surroundings, policy: Policy = Policy()) -> Iterator[Outcome]:
@@ -89,6 +72,7 @@ class _Execution:
         todo = unfinished(repeats, self._with.run.outcome, retry_failed=self._policy.retry_failed)
         self._with.listener(RunStarted(planned=len(todo), done=len(repeats) - len(todo)))
         provided = self._provide(todo)
+        check_parity(self._plan, provided, self._given, self._with, retry_failed=self._policy.retry_failed)
         failed = ""
         for position, (cell, repeat) in enumerate(todo, start=1):
             outcome, result = self._one(cell, repeat, position, provided, failed)

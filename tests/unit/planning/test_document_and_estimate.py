@@ -29,7 +29,7 @@ def test_the_document_has_flat_rows_of_json_values(tmp_path: Path, known: catalo
 
     document = planning.plan_document(plan, planning.estimate(plan, known))
 
-    assert list(document) == ["name", "seed", "cells", "images", "models", "skips", "warnings", "estimate"]
+    assert list(document) == ["name", "seed", "cells", "images", "models", "skips", "warnings", "parity", "estimate"]
     assert document["cells"][1] == {
         "id": "keras-mxnet-2.2.4.3-on-mxnet-1.5.1-cpu/lenet-train-b200",
         "framework": "keras-mxnet", "version": "2.2.4.3", "backend": "mxnet==1.5.1", "python": "3.6", "packages": {},
@@ -43,6 +43,9 @@ def test_the_document_has_flat_rows_of_json_values(tmp_path: Path, known: catalo
         "name": "bench/mxnet:1.9.1-cpu", "class": "cpu", "framework": "mxnet", "version": "1.9.1", "backend": None,
         "builder": "mxnet", "python": "3.11", "requirements": ["mxnet>=1.9.1,<=1.9.1.post9999", "numpy<1.24"],
         "system_packages": ["libgomp1"], "cuda_image": None, "image": None, "dockerfile": None,
+    }  # fmt: skip
+    assert document["parity"][0] == {
+        "id": "mxnet-1.9.1-cpu/lenet-hybridize=true", "image": "bench/mxnet:1.9.1-cpu", "model": "lenet",
     }  # fmt: skip
     assert document["skips"][0] == {
         "id": "mxnet-1.9.1-1_gpu/lenet-train-b200",
@@ -87,8 +90,9 @@ def test_an_estimate_counts_containers_images_and_pythons(
     pythons_mb = 2 * 130
     assert len(plan.cells) == 6
     assert estimate.containers == 12
-    assert estimate.run_s == 12 * 8.0
-    assert estimate.longest_run_s == 12 * 20.0
+    assert estimate.parity_containers == 3, "noop has none"
+    assert estimate.run_s == 12 * 8.0 + 3 * 10.0
+    assert estimate.longest_run_s == (12 + 3) * 20.0
     assert estimate.disk_bytes == (sizes_mb + pythons_mb) * 1_000_000
     assert estimate.build_s == 6 * 15.0 + sizes_mb / 10
     assert any("12 containers at 8 s" in line for line in estimate.assumptions)
@@ -102,5 +106,5 @@ def test_earlier_results_replace_the_assumption_but_never_pass_the_timeout(
     seen = {plan.cells[0].id: 3.0, plan.cells[1].id: 99.0}
     estimate = planning.estimate(plan, known, seen)
 
-    assert estimate.run_s == 2 * 3.0 + 2 * 20.0 + 8 * 8.0
+    assert estimate.run_s == 2 * 3.0 + 2 * 20.0 + 8 * 8.0 + 3 * 10.0
     assert estimate.assumptions[0] == "8 containers at 8 s each, 4 as long as they took before"

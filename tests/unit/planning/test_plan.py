@@ -213,7 +213,7 @@ def test_the_count_is_what_expanding_gives(plan: Any) -> None:
     assert f"expands to {total} cells" in plan.refusal(text, limit=total - 1)
 
 
-def test_the_default_matrix_skips_only_what_it_excludes_and_takes_less_than_four_minutes() -> None:
+def test_the_default_matrix_skips_only_what_it_excludes_and_takes_less_than_five_minutes() -> None:
     known = catalog.load(resources.IMAGES / "catalog")
     models = catalog.load_models(resources.BENCHMARKS / "models")
     found = planning.plan(matrix.load(resources.DEFAULT_MATRIX, known, models), known, models)
@@ -221,7 +221,7 @@ def test_the_default_matrix_skips_only_what_it_excludes_and_takes_less_than_four
     assert [skip.cell_id for skip in found.skips if not skip.reason.startswith("excluded by ")] == []
     assert found.warnings == ()
     assert {cell.framework.name for cell in found.cells} == {"mxnet", "tensorflow", "torch", "keras-mxnet"}
-    assert planning.estimate(found, known).run_s <= 240
+    assert planning.estimate(found, known).run_s <= 300
 
 
 def test_planning_leaves_the_garbage_collector_as_it_was(plan: Any) -> None:

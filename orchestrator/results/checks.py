@@ -1,0 +1,66 @@
+"""The parity checks of a run: one folder each below `<run>/parity/`, written like everything else of a run."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from orchestrator.domain import ModelFile
+from orchestrator.errors import HostError
+from orchestrator.files import open_plain
+from orchestrator.results.contract import Request
+from orchestrator.results.parity import ParityOutcome, ParityResult
+from orchestrator.results.store import MAX_OUTCOME_BYTES, InvalidResultError, Run, read_answer, write_atomically
+
+FOLDER = "parity"
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """The folder of a run's parity checks."""
+
+    run: Run
+
+    def folder(self, check: str) -> Path:
+        """Where one check lives: `<run>/parity/<check id>`."""
+        return self.run.folder / FOLDER / check
+
+    def prepare(self, request: Request, model: ModelFile | None = None) -> Path:
+        """Make the folder of a check with its `request.json` and the model that this names, and return it.
+
+        Raises `HostError` where that cannot be done.
+        """
+        folder = self._made(request.cell)
+        if model is not None and request.model_file is not None:
+            write_atomically(folder / request.model_file, model.source)
+        write_atomically(folder / "request.json", request.model_dump_json(by_alias=True, indent=1) + "\n")
+        return folder
+
+    def write_outcome(self, outcome: ParityOutcome) -> None:
+        """Record how a check ended; the last file it gets."""
+        path = self._made(outcome.check) / "outcome.json"
+        write_atomically(path, outcome.model_dump_json(by_alias=True, indent=1) + "\n")
+
+    def outcome(self, check: str) -> ParityOutcome | None:
+        """How a check ended; None where it has not, or its record is unreadable or that of another."""
+        try:
+            with open_plain(self.folder(check) / "outcome.json") as file:
+                found = ParityOutcome.model_validate_json(file.read(MAX_OUTCOME_BYTES))
+        except (OSError, ValidationError):
+            return None
+        return found if found.check == check else None
+
+    def result(self, outcome: ParityOutcome) -> ParityResult:
+        """What was found by a check that ended `ok`; raises `InvalidResultError` with one line."""
+        parts = Path(outcome.folder).parts
+        if not parts or Path(outcome.folder).is_absolute() or ".." in parts:
+            raise InvalidResultError(f"{outcome.folder!r} is no folder of a check")
+        return read_answer(self.folder(outcome.folder) / "result.json", ParityResult)
+
+    def _made(self, check: str) -> Path:
+        folder = self.folder(check)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise HostError(f"{folder}: cannot be made: {error.strerror}; choose another --results") from error
+        return folder

@@ -1,0 +1,183 @@
+"""Parity checks, carried out before the measurements of a run so that they disturb none; a failed one stops nothing."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.devices import Allocation, NoDevice
+from orchestrator.domain import ModelFile, Plan, Status, System, variables, without_variables
+from orchestrator.events import Notice
+from orchestrator.images.context import digest, source_files
+from orchestrator.planning.parity import BATCH_SIZE, Check, checks
+from orchestrator.processes import BoundedLog, Cause, StartError, tail
+from orchestrator.resources import BENCHMARKS
+from orchestrator.results.checks import Checks
+from orchestrator.results.contract import Request
+from orchestrator.results.parity import ParityOutcome, ParityResult
+from orchestrator.results.store import InvalidResultError, read_answer
+from orchestrator.running.classify import Verdict, classify
+from orchestrator.running.folders import LOG, reclaim, set_aside
+from orchestrator.running.requests import with_model
+from orchestrator.running.surroundings import Surroundings
+from orchestrator.running.turn import taken
+from orchestrator.runtimes import Ended, Provided, Ready, Task
+
+_AGAIN = {Status.NOT_RUN, Status.LAUNCH_FAILED}
+"""What a resumed run always tries anew: it says nothing of what was to be checked."""
+
+
+def check_parity(
+    plan: Plan,
+    provided: Provided,
+    given: Mapping[System, Allocation | NoDevice],
+    surroundings: Surroundings,
+    *,
+    retry_failed: bool,
+) -> None:
+    """Carry out the checks of a plan that have no final outcome yet, as far as there are environments for them.
+
+    Raises `HostError` where the run's files cannot be written.
+    """
+    store, source = Checks(surroundings.run), ""
+    answered: dict[str, str] = {}
+    own = {model.name: model for model in plan.models}
+    planned = checks(plan)
+    for number, check in enumerate(planned, start=1):
+        ready, allocation = provided.get(check.image), given[check.system]
+        if not isinstance(ready, Ready) or not isinstance(allocation, Allocation):
+            continue
+        source = source or digest(source_files(BENCHMARKS, "benchmarks"))
+        content = content_of(check, plan.seed, ready, source, own.get(check.model))
+        outcome = store.outcome(check.id)
+        if outcome is None or outcome.content != content or not _is_final(outcome, retry_failed=retry_failed):
+            if content in answered:
+                outcome = ParityOutcome(check=check.id, content=content, status=Status.OK, folder=answered[content])
+            else:
+                surroundings.listener(Notice(f"parity check {number} of {len(planned)}: {check.id}"))
+                outcome = _in_turn(
+                    _Job(check, own.get(check.model), plan.seed, ready, allocation, surroundings), content
+                )
+            if outcome is None:
+                return
+            store.write_outcome(outcome)
+        if outcome.status is Status.OK:
+            answered.setdefault(content, outcome.folder)
+
+
+def content_of(check: Check, seed: int, ready: Ready, source: str, own: ModelFile | None = None) -> str:
+    """Hash what a check's answer depends on: 16 hexadecimal digits.
+
+    An image holds its own copy of `benchmarks/`, and so has it in its id; elsewhere `source`, their digest, stands for
+    it. The user's `own` model comes from neither.
+    """
+    environment = [ready.image_id] if ready.image_id else [ready.handle, ready.versions, ready.variables, source]
+    model = own.sha256 if own else check.model
+    asked = [check.builder, model, check.options, check.system.gpus, BATCH_SIZE, seed]
+    return hashlib.sha256(json.dumps([environment, asked]).encode()).hexdigest()[:16]
+
+
+def _is_final(outcome: ParityOutcome, *, retry_failed: bool) -> bool:
+    return outcome.status is Status.OK or not (retry_failed or outcome.status in _AGAIN)
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """One check with what it is carried out in."""
+
+    check: Check
+    own: ModelFile | None
+    """The model, where it is the user's own."""
+    seed: int
+    ready: Ready
+    allocation: Allocation
+    surroundings: Surroundings
+
+    @property
+    def store(self) -> Checks:
+        """Where it is kept."""
+        return Checks(self.surroundings.run)
+
+    def request(self) -> Request:
+        """Spell out what the container is asked."""
+        check, runtime = self.check, self.surroundings.runtime
+        pinned = runtime.pins_cpus or check.system.cpus is None
+        request = Request(
+            cell=check.id,
+            repeat=0,
+            framework=check.framework.name,
+            builder=check.builder,
+            model=check.model,
+            mode="parity",
+            batch_size=BATCH_SIZE,
+            options=without_variables(check.options),
+            variables=variables(check.options),
+            seed=self.seed,
+            threads=len(self.allocation.cpus),
+            cpuset=None if pinned else self.allocation.cpus,
+            gpus=check.system.gpus,
+        )
+        return with_model(request, self.own)
+
+    def task(self, folder: Path) -> Task:
+        """What the runtime launches."""
+        labels = (
+            ("bench.run", self.surroundings.run.name),
+            ("bench.cell", f"parity/{self.check.id}"),
+            ("bench.repeat", "0"),
+        )
+        own = tuple(variables(self.check.options).items())
+        check = self.check
+        return Task(self.ready, folder, folder / LOG, check.system, self.allocation, check.timeout_s, labels, own)
+
+
+def _in_turn(job: _Job, content: str) -> ParityOutcome | None:
+    """Carry out one check when it is this run's turn to use the host; None where the run is stopped."""
+    around = job.surroundings
+    with taken(around.turn, around.listener, around.stop) as mine:
+        if not mine or around.stop.is_set():
+            return None
+        set_aside(job.store.folder(job.check.id))
+        task = job.task(job.store.prepare(job.request(), job.own))
+        started_at = around.clock().isoformat(timespec="milliseconds")
+        try:
+            ended = around.runtime.launch(task, stop=around.stop, watch=_look_at_nothing)
+            reclaim(task.folder)
+            verdict = _judged(ended, job, task)
+        except StartError as error:
+            ended, verdict = None, Verdict(Status.LAUNCH_FAILED, str(error))
+            with BoundedLog(task.log) as log:
+                log.write(f"{error}\n".encode())
+    if verdict.status is Status.NOT_RUN:
+        return None
+    if verdict.status is not Status.OK:
+        around.listener(Notice(f"{job.check.id}: parity is not checked: {verdict.status.value}: {verdict.reason}"))
+    return ParityOutcome(
+        check=job.check.id,
+        content=content,
+        status=verdict.status,
+        reason=verdict.reason,
+        folder=job.check.id,
+        log=task.log.relative_to(around.run.folder).as_posix(),
+        started_at=started_at,
+        wall_s=ended.wall_s if ended else 0.0,
+        exit_code=ended.exit_code if ended else None,
+        image_id=(ended.image_id if ended else None) or job.ready.image_id,
+    )
+
+
+def _judged(ended: Ended, job: _Job, task: Task) -> Verdict:
+    if ended.cause is not Cause.EXITED or ended.exit_code != 0:
+        return classify(ended, InvalidResultError("no answer was looked for"), job.request(), task, tail(task.log))
+    try:
+        answer = read_answer(task.folder / "result.json", ParityResult)
+    except InvalidResultError as error:
+        return Verdict(Status.INVALID_RESULT, str(error))
+    if answer.cell != job.check.id:
+        return Verdict(Status.INVALID_RESULT, f"result.json is of {answer.cell}, not of what was asked")
+    return Verdict(Status.OK)
+
+
+def _look_at_nothing() -> None:
+    """A check has no phases that anyone waits for."""

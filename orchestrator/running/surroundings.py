@@ -1,0 +1,30 @@
+"""What a run happens in and with."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from orchestrator.devices import Allocation, Inventory
+from orchestrator.devices.idle import Waited
+from orchestrator.events import Listener
+from orchestrator.processes import Stop
+from orchestrator.results.store import Run
+from orchestrator.runtimes import Runtime
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a run happens in and with; nothing here is read from anywhere else."""
+
+    run: Run
+    runtime: Runtime
+    inventory: Inventory
+    clock: Callable[[], datetime]
+    """The time in UTC."""
+    listener: Listener
+    stop: Stop
+    turn: Path | None = None
+    """A file that the runs of a host lock in turn, each for one repeat, so that no two measure at once."""
+    idle: Callable[[Allocation, Stop], Waited] | None = None
+    """Waits until nothing else runs on what a cell was given; without it, cells start at once."""
