@@ -11,6 +11,9 @@ os.environ["KERAS_BACKEND"] = "mxnet"
 import keras
 import mxnet as mx
 from keras import backend
+from keras.backend.mxnet_backend import KerasSymbol, keras_mxnet_symbol
+
+from benchmarks.errors import Unsupported
 
 OPTIONS = {}
 
@@ -122,11 +125,29 @@ def _pads_itself(layer):
     return not any(pads) or (layer.settings["stride"] == 1 and pads == (kernel // 2,) * 4)
 
 
+class _BatchNorm(keras.layers.BatchNormalization):
+    def call(self, inputs):
+        """Learn the scale too, which Keras-MXNet's own call leaves fixed at one (`fix_gamma`) whatever it is told."""
+        taken = (inputs, self.gamma, self.beta, self.moving_mean, self.moving_variance)
+        return _batch_norm(*taken, axis=self.axis, eps=self.epsilon, momentum=self.momentum, fix_gamma=False)
+
+
+@keras_mxnet_symbol
+def _batch_norm(*taken, **settings):
+    return KerasSymbol(mx.sym.BatchNorm(*[each.symbol for each in taken], **settings))
+
+
 class _Lstm(keras.layers.LSTM):
     def get_initial_state(self, inputs):
         """Zeros of shape (batch, units); Keras' own way fails on MXNet where another layer yields the inputs."""
         zeros = backend.sum(backend.sum(backend.zeros_like(inputs), axis=1), axis=1, keepdims=True)
         return [backend.tile(zeros, [1, size]) for size in self.cell.state_size]
+
+
+def _normalising(layer):
+    if len(layer.input_shape) == 1:
+        raise Unsupported("Keras-MXNet cannot infer the shapes of batch norm after a dense layer")
+    return _BatchNorm(axis=1, epsilon=layer.settings["epsilon"], momentum=layer.settings["momentum"])
 
 
 def _conv2d(layer):
@@ -150,9 +171,7 @@ _LAYERS = {
         return_sequences=layer.settings["sequences"],
         unroll=True,
     ),
-    "batch_norm": lambda layer: keras.layers.BatchNormalization(
-        axis=1, epsilon=layer.settings["epsilon"], momentum=layer.settings["momentum"]
-    ),
+    "batch_norm": _normalising,
     "max_pool": lambda layer: keras.layers.MaxPooling2D(layer.settings["size"], layer.settings["stride"]),
     "average_pool": lambda layer: keras.layers.AveragePooling2D(layer.settings["size"]),
     "global_average_pool": lambda _layer: keras.layers.GlobalAveragePooling2D(),
