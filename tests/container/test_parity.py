@@ -22,8 +22,8 @@ from orchestrator.runtimes.model import Ready
 Check = Callable[..., ParityResult]
 
 HERE = Path(__file__).parent
-REDUCED = 1e-4
-"""Norm of a gradient, as a share of all of them, below which it is rounding: of a bias before batch norm it is zero."""
+ROUNDING = 1e-5
+"""Of all gradients together, what may be left of one that is zero, as that of a bias before batch norm is."""
 
 
 @pytest.fixture
@@ -93,13 +93,15 @@ def test_a_framework_computes_what_the_reference_computes(
         assert answer.losses[steps] == pytest.approx(losses[int(steps)], rel=bar), steps
     assert apart(answer.logits or pytest.fail("no logits"), parity.tensor(logits)) < 1e-5
     small = {name: parity.tensor(value) for name, value in gradients.items()}
-    floor = REDUCED * float(np.sqrt(sum(each["norm"] ** 2 for each in small.values())))
+    total = float(np.sqrt(sum(each["norm"] ** 2 for each in small.values())))
     # Rounding moves values over the edge of a ReLU, and in a deep network with batch norm there are very many values:
     # the reference itself computed in float32 is 2.3e-2 away from itself in ResNet20.
     bar = 5e-2 if model == "resnet20" else 1e-4
-    assert {name: round(apart(answer.gradients[name], each, floor), 6) for name, each in small.items()} == {
-        name: pytest.approx(0, abs=bar) for name in small
-    }
+    for name, each in small.items():
+        if each["norm"] < 1e-9 * total:
+            assert answer.gradients[name].norm < ROUNDING * total, name
+        else:
+            assert apart(answer.gradients[name], each) < bar, name
 
 
 @pytest.mark.frameworks
