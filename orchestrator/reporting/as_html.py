@@ -16,6 +16,7 @@ from orchestrator.analysis import CONFIDENCE, PHASES, PREDICTION, TOLERANCE
 from orchestrator.errors import HostError
 from orchestrator.reporting import text
 from orchestrator.reporting.charts import charts
+from orchestrator.reporting.curves import curves
 from orchestrator.reporting.model import CellReport, Report
 from orchestrator.reporting.pages import INDEX, Page, pages, places
 from orchestrator.reporting.parity import lines
@@ -106,7 +107,9 @@ def _environment() -> Environment:
             )
         },
         "charts": charts,
+        "curves": curves,
         "facts": _facts,
+        "learned": lambda cells: [cell for cell in cells if cell.epochs and cell.epochs.curve],
         "moment": lambda iso: iso.replace("T", " ").replace("+00:00", " UTC").replace("Z", " UTC"),
         "numbered": _numbered,
         "of_bar": lambda pair: max((each.value / each.bar for each in pair.differences if each.bar), default=None),

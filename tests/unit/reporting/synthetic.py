@@ -23,6 +23,7 @@ from orchestrator.reporting.model import Report
 from orchestrator.results.contract import (
     Block,
     EnvironmentRecord,
+    Evaluation,
     Loss,
     Memory,
     ModelFacts,
@@ -97,6 +98,13 @@ def result(planned: Cell, repeat: int, samples_per_s: float, *, spread: float = 
         ),
         latency_s=tuple(round(step_s * draw.lognormvariate(0.05, 0.1), 6) for _ in range(50)),
         loss=Loss(first=2.302585, last=0.71 + 0.01 * repeat) if train else None,
+        epochs=tuple(
+            Evaluation(
+                train_loss=round(2.1 * 0.45**epoch, 4), test_loss=round(2.2 * 0.5**epoch + 0.05, 4),
+                test_accuracy=round(1 - 0.7 * 0.5**epoch, 4), evaluation_s=0.1,
+            )
+            for epoch in range(1, 1 + (epochs or 0))
+        ),
         model=ModelFacts(parameters=61_706, multiply_adds=416_520),
         memory=Memory(peak_rss_bytes=int(3e8 + 1e8 * draw.random()), peak_device_bytes=None),
         facts={

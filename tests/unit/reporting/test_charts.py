@@ -1,0 +1,90 @@
+"""Where charts put things, in percent of their axes."""
+
+import pytest
+
+from orchestrator.analysis import PHASES
+from orchestrator.reporting import text
+from orchestrator.reporting.charts import MOST_LANES, charts
+from orchestrator.reporting.curves import curves
+from orchestrator.reporting.document import document
+from orchestrator.reporting.scales import between, from_zero, spread
+from tests.unit.reporting import synthetic as s
+
+
+def test_an_axis_of_bars_begins_at_zero_and_has_round_ticks() -> None:
+    scale = from_zero([13_515.0, 7_000.0], text.rate)
+
+    assert scale.low == 0
+    assert scale.at(0) == 0
+    assert 97 < scale.at(13_515) < 100
+    assert [tick.text for tick in scale.ticks] == ["0", "5,000", "10,000"]
+    assert scale.ticks[1].at == scale.at(5000)
+
+
+def test_values_that_span_a_factor_of_twelve_get_a_logarithmic_axis() -> None:
+    assert not spread([0.010, 0.100], text.seconds).logarithmic
+    scale = spread([0.010, 0.130], text.seconds)
+
+    assert scale.logarithmic
+    assert scale.at(0.020) - scale.at(0.010) == pytest.approx(scale.at(0.040) - scale.at(0.020), abs=0.2)
+    assert [tick.text for tick in scale.ticks] == ["10 ms", "20 ms", "50 ms", "100 ms"]
+
+
+def test_an_axis_between_values_leaves_room_at_both_ends_and_holds_a_single_value() -> None:
+    scale = between([0.6, 0.9], text.factor)
+
+    assert 0 < scale.at(0.6) < scale.at(0.9) < 100
+    assert between([2.0], text.factor).at(2.0) == 50
+
+
+@pytest.mark.parametrize("values", [[], [0.0], [1e-300, 1e300], [5e-9, 6e-9]])
+def test_any_values_make_an_axis(values: list[float]) -> None:
+    for make in (from_zero, spread, between):
+        scale = make(values, text.seconds)
+        assert all(0 <= scale.at(value) <= 100 for value in values)
+
+
+def test_a_group_has_a_lane_per_measured_cell_with_every_repeat_and_phase() -> None:
+    report = s.example()
+    cells = [report.by_id[place.cell_id] for place in report.groups[0].places]
+
+    throughput, latency, phases, memory = charts(cells)
+
+    assert [len(chart.lanes) for chart in (throughput, latency, phases, memory)] == [4] * 4
+    assert [len(lane.dots) for lane in throughput.lanes] == [3, 3, 3, 2]
+    assert throughput.lanes[0].value == "13,447"
+    interval, outer = throughput.lanes[0].interval, throughput.lanes[0].outer
+    assert interval is not None
+    assert outer is not None
+    assert outer[0] < interval[0] < interval[0] + interval[1] < outer[0] + outer[1] <= 100
+    assert latency.lanes[0].box is not None
+    ends = [bar.start + bar.length for bar in phases.lanes[0].bars]
+    assert [bar.start for bar in phases.lanes[0].bars[1:]] == pytest.approx(ends[:-1])
+    assert {kind for kind, _ in phases.legend} <= {f"phase-{phase}" for phase in PHASES}
+
+
+def test_a_chart_draws_the_fastest_and_says_how_many_it_leaves_to_the_tables() -> None:
+    cells = [s.cell(s.Framework("mxnet", f"1.{number}", python="3.11"), repeats=1) for number in range(MOST_LANES + 3)]
+    plan = s.plan(cells)
+    report = document(s.record(plan), plan, [item for cell in cells for item in s.ok(cell, [100.0])])
+
+    for chart in charts(report.cells):
+        assert (len(chart.lanes), chart.left_out) == (MOST_LANES, 3)
+
+
+def test_what_was_learned_is_drawn_against_epochs_and_against_seconds() -> None:
+    report = s.example()
+    cells = [report.by_id[place.cell_id] for place in report.groups[2].places]
+
+    drawn = curves(cells)
+
+    assert [(chart.title, chart.along) for chart in drawn] == [
+        (title, along)
+        for title in ("Test accuracy", "Test loss", "Training loss")
+        for along in ("epochs", "seconds of training")
+    ]
+    accuracy = drawn[0].lines[0].points
+    assert [line.series for line in drawn[0].lines] == [1, 2]
+    assert len(accuracy) == 3
+    assert accuracy[0][1] > accuracy[2][1], "up is better, and percent count from above"
+    assert curves([report.by_id[place.cell_id] for place in report.groups[0].places]) == ()
