@@ -87,12 +87,14 @@ Made = Callable[[int], Chart] | None
 
 
 def _throughput(shown: Shown) -> Made:
-    ends = [
+    known = [
         value
         for cell, found in shown
         for value in (found.throughput.high or found.throughput.value, *_repeat_values(cell))
     ]
-    scale = from_zero(ends, text.rate)
+    # Two repeats that scatter make an interval without end: it runs out of the chart and does not squeeze the rest.
+    further = [found.throughput.next_high or 0.0 for _, found in shown]
+    scale = from_zero([*known, *(value for value in further if value <= 1.25 * max(known))], text.rate)
     lanes = []
     for cell, found in shown:
         estimate = found.throughput
