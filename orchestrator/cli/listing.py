@@ -17,9 +17,9 @@ from orchestrator.cli.options import DEFAULT_RESULTS, Json, MatrixFile, ModelsFo
 from orchestrator.domain import Outcome
 from orchestrator.errors import InputError
 from orchestrator.reporting import event_schema
-from orchestrator.reporting.text import clean_line
+from orchestrator.reporting.text import clean_line, rate, seconds
 from orchestrator.results import index
-from orchestrator.results.contract import Result
+from orchestrator.results.contract import Result, steady_blocks
 from orchestrator.results.schemas import NAMES, contract_schema
 from orchestrator.results.store import InvalidResultError, Run
 
@@ -51,13 +51,15 @@ def runs(results: Results = DEFAULT_RESULTS, json: Json = False) -> None:
     if json:
         composition.print_json([asdict(run) for run in found])
         return
-    table = _table("run", "matrix", "runtime", "host", "took", "repeats", "outcomes")
+    table = _table("run", "matrix", "runtime", "host", "took", "cells", "repeats", "outcomes")
     for run in found:
         counts = ", ".join(f"{count} {status}" for status, count in run.counts)
         pending = f"{run.pending} without outcome" if run.pending else ""
         took = "" if run.wall_s is None else str(timedelta(seconds=round(run.wall_s)))
         ended = run.problem or "; ".join(part for part in (counts, pending) if part)
-        table.add_row(*_texts(run.name, run.matrix, run.runtime, run.host, took, str(run.planned), ended))
+        table.add_row(
+            *_texts(run.name, run.matrix, run.runtime, run.host, took, str(run.cells), str(run.planned), ended)
+        )
     composition.output().print(table)
 
 
@@ -83,7 +85,12 @@ def show(
         return
     table = _table("cell", "repeat", "status", "wall", *(("samples/s", "files") if cell else ("reason or log",)))
     for outcome in outcomes:
-        figures = (outcome.cell_id, str(outcome.repeat), outcome.status, f"{outcome.wall_s:.1f} s")
+        figures = (
+            outcome.cell_id,
+            str(outcome.repeat),
+            outcome.status,
+            seconds(outcome.wall_s) if outcome.wall_s else "–",
+        )
         table.add_row(
             *_texts(*figures, *(_details(found, outcome) if cell else (outcome.reason or outcome.log or "",)))
         )
@@ -96,7 +103,13 @@ def _details(run: Run, outcome: Outcome) -> tuple[str, str]:
     result, problem = _result(run, outcome)
     if result is None:
         return problem or outcome.reason, folder
-    return f"{repeat_value(result.blocks):,.0f}", folder
+    counted = steady_blocks(result.blocks, epochs=_in_epochs(run, outcome.cell_id))
+    return rate(repeat_value(counted)), folder
+
+
+def _in_epochs(run: Run, cell_id: str) -> bool:
+    """Whether the timed blocks of a cell are epochs, of which the first does not count."""
+    return any(cell.id == cell_id and cell.duration.epochs is not None for cell in run.plan().cells)
 
 
 def _entry(outcome: Outcome, run: Run, *, whole: bool) -> dict[str, Any]:
