@@ -200,7 +200,7 @@ def test_an_unequal_model_is_told_apart(
             found.add("first loss")
         for what in ("weights", "gradients"):
             theirs = {name: each.model_dump() for name, each in getattr(true, what).items()}
-            if any(apart(each, theirs[name], 1e-3) > 1e-2 for name, each in getattr(planted, what).items()):
+            if any(apart(each, theirs[name], 1e-3) > 0.1 for name, each in getattr(planted, what).items()):
                 found.add(what)
     assert found == shows
 
