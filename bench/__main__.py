@@ -10,10 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from bench.pairs import UNBOUNDED
+
 ROOT = Path(__file__).parent.parent
 FIGURES = ROOT / "docs" / "performance.json"
 PAGE = ROOT / "docs" / "performance.md"
-NAMES = ("planning", "noop", "builds", "frameworks", "reports", "remeasure")
+NAMES = ("planning", "noop", "builds", "frameworks", "reports", "remeasure", "samplers")
 
 
 def measure(name: str, pairs: int | None, only: list[str]) -> list[dict[str, Any]]:
@@ -67,14 +69,13 @@ def page(figures: dict[str, Any]) -> str:
         "| what | against | pairs | ratio | 90 % interval | wanted | inside | medians |",
         "|---|---|--:|--:|--:|--:|---|--:|",
     ]
-    for name in NAMES:
-        for row in figures.get(name, []):
-            wanted = f"≤ {row['bar_high']:g}" if not row["bar_low"] else f"{row['bar_low']:g}–{row['bar_high']:g}"
-            lines.append(
-                f"| {row['name']}: {row['ours']} | {row['theirs']} | {row['pairs']} | {row['ratio']:.3f} "
-                f"| {row['low']:.3f}–{row['high']:.3f} | {wanted} | {'yes' if row['within'] else '**no**'} "
-                f"| {_median(row['ours_values']):.4g} / {_median(row['theirs_values']):.4g} {row['unit']} |"
-            )
+    lines += [
+        f"| {row['name']}: {row['ours']} | {row['theirs']} | {row['pairs']} | {row['ratio']:.3f} "
+        f"| {row['low']:.3f}–{row['high']:.3f} | {_wanted(row)} | {'yes' if row['within'] else '**no**'} "
+        f"| {_median(row['ours_values']):.4g} / {_median(row['theirs_values']):.4g} {row['unit']} |"
+        for name in NAMES
+        for row in figures.get(name, [])
+    ]
     lines += ["", "Measured:", ""]
     measured = {
         (name, on["at"][:10], on["commit"], f"{on['cpus']} × {on['cpu']}, Linux {on['kernel']}, Python {on['python']}")
@@ -85,6 +86,12 @@ def page(figures: dict[str, Any]) -> str:
         f"- `python -m bench {name}`: {day}, commit {commit}, {where}" for name, day, commit, where in sorted(measured)
     ]
     return "\n".join(lines) + "\n"
+
+
+def _wanted(row: dict[str, Any]) -> str:
+    if not row["bar_low"]:
+        return f"≤ {row['bar_high']:g}"
+    return f"≥ {row['bar_low']:g}" if row["bar_high"] >= UNBOUNDED else f"{row['bar_low']:g}–{row['bar_high']:g}"
 
 
 def _median(values: list[float]) -> float:

@@ -9,6 +9,9 @@ from dataclasses import asdict, dataclass
 
 from scipy import stats
 
+UNBOUNDED = 1000.0
+"""The upper end of a bar that has none, in a form that JSON knows."""
+
 
 @dataclass(frozen=True)
 class Ratio:

@@ -13,6 +13,7 @@ from orchestrator import matrix
 from orchestrator.analysis import repeat_value
 from orchestrator.catalog import ModelInfo
 from orchestrator.cli import composition
+from orchestrator.cli.completion import run_cells
 from orchestrator.cli.options import DEFAULT_RESULTS, Json, MatrixFile, ModelsFolder, Results, RunName
 from orchestrator.domain import Outcome
 from orchestrator.errors import InputError
@@ -66,7 +67,10 @@ def runs(results: Results = DEFAULT_RESULTS, json: Json = False) -> None:
 def show(
     run: RunName = "",
     cell: Annotated[
-        str, typer.Argument(metavar="[CELL]", help="Only the repeats of this cell, with figures and files.")
+        str,
+        typer.Argument(
+            metavar="[CELL]", autocompletion=run_cells, help="Only the repeats of this cell, with figures and files."
+        ),
     ] = "",
     results: Results = DEFAULT_RESULTS,
     json: Json = False,

@@ -5,15 +5,25 @@ from typing import Annotated
 
 import typer
 
+from orchestrator.cli.completion import cell_ids, run_names
+
 MatrixFile = Annotated[
     Path | None,
     typer.Option("-f", "--file", help="The matrix; matrix.yaml here, or else the one that ships with the program."),
 ]
 Select = Annotated[
     list[str],
-    typer.Option("--select", metavar="GLOB", help="Only cells whose id matches, such as 'mxnet-*'; may be repeated."),
+    typer.Option(
+        "--select",
+        metavar="GLOB",
+        autocompletion=cell_ids,
+        help="Only cells whose id matches, such as 'mxnet-*'; may be repeated.",
+    ),
 ]
-Exclude = Annotated[list[str], typer.Option("--exclude", metavar="GLOB", help="No cells whose id matches.")]
+Exclude = Annotated[
+    list[str],
+    typer.Option("--exclude", metavar="GLOB", autocompletion=cell_ids, help="No cells whose id matches."),
+]
 Limit = Annotated[int, typer.Option("--limit", min=1, help="Refuse a matrix that expands to more cells than this.")]
 BaseImage = Annotated[
     str | None,
@@ -35,7 +45,10 @@ Jobs = Annotated[int, typer.Option("-j", "--jobs", min=1, help="Environments mad
 Results = Annotated[Path, typer.Option("--results", metavar="DIR", help="The results folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs on stdout, and nothing else there.")]
 RunName = Annotated[
-    str, typer.Argument(metavar="[RUN]", help="A run's name or the beginning of it; the latest by default.")
+    str,
+    typer.Argument(
+        metavar="[RUN]", autocompletion=run_names, help="A run's name or the beginning of it; the latest by default."
+    ),
 ]
 
 DEFAULT_LIMIT = 10_000

@@ -13,6 +13,7 @@ import typer
 
 from orchestrator import __version__, matrix, reporting
 from orchestrator.cli import composition, views
+from orchestrator.cli.completion import run_names
 from orchestrator.cli.options import (
     DEFAULT_LIMIT,
     DEFAULT_RESULTS,
@@ -71,7 +72,10 @@ def run(
     repeats: Annotated[int | None, typer.Option("--repeats", min=1, help="In place of the matrix's own.")] = None,
     results: Results = DEFAULT_RESULTS,
     resume: Annotated[
-        str | None, typer.Option("--resume", metavar="RUN", help="Take up a run again ('latest' for the last one).")
+        str | None,
+        typer.Option(
+            "--resume", metavar="RUN", autocompletion=run_names, help="Take up a run again ('latest' for the last one)."
+        ),
     ] = None,
     fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Leave the rest not run after a failure.")] = False,
     retries: Annotated[int, typer.Option("--retries", min=0, help="Further attempts after a crash.")] = 0,

@@ -1,0 +1,49 @@
+"""What a shell offers for a value: names that are cheap to find out; whatever goes wrong, it offers nothing."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import typer
+
+from orchestrator.errors import OrchestratorError
+
+
+def run_names(context: typer.Context, incomplete: str) -> list[str]:
+    """Runs of the results folder, newest first."""
+    results = Path(context.params.get("results") or "results")
+    found = sorted((path.parent.name for path in results.glob("*/run.json")), reverse=True)
+    return _beginning(incomplete, [*found, *(["latest"] if found else [])])
+
+
+def run_cells(context: typer.Context, incomplete: str) -> list[str]:
+    """Cells of the run that was named before."""
+    from orchestrator.cli import composition  # noqa: PLC0415 - a shell waits for this: only where it is needed
+
+    try:
+        results = Path(context.params.get("results") or "results")
+        cells = composition.find_run(results, str(context.params.get("run") or "")).plan().cells
+    except OrchestratorError:
+        return []
+    return _beginning(incomplete, (cell.id for cell in cells))
+
+
+def cell_ids(context: typer.Context, incomplete: str) -> list[str]:
+    """Cells of the matrix, which is planned for it."""
+    from orchestrator.cli import composition  # noqa: PLC0415 - as above
+
+    file = Path(context.params.get("file") or "matrix.yaml")
+    if not file.is_file():
+        return []
+    try:
+        cells = composition.prepare(file, [], [], _MOST_CELLS).plan.cells
+    except OrchestratorError:
+        return []
+    return _beginning(incomplete, (cell.id for cell in cells))
+
+
+_MOST_CELLS = 2000
+"""A larger matrix takes longer to plan than a person who pressed a key waits."""
+
+
+def _beginning(incomplete: str, names: Iterable[str]) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]
