@@ -36,7 +36,8 @@ def _flag(value):
 
 
 def _mode(value):
-    return None if value in ("train", "infer", "parity") else "must be 'train', 'infer' or 'parity'"
+    fine = value in ("train", "infer", "parity", "script")
+    return None if fine else "must be 'train', 'infer', 'parity' or 'script'"
 
 
 def _options(value):
@@ -54,6 +55,14 @@ def _file_name(value):
     return None if fine else "must be the name of a file beside the request"
 
 
+def _script(value):
+    """The host has checked what a script is; here only what would otherwise end in a traceback."""
+    texts = ("folder", "file")
+    fine = isinstance(value, dict) and all(isinstance(value.get(name), str) for name in texts)
+    fine = fine and isinstance(value.get("arguments"), list) and isinstance(value.get("environment"), dict)
+    return None if fine and isinstance(value.get("metrics"), list) else "must say what to run and what to read"
+
+
 def _cpuset(value):
     fine = isinstance(value, list) and value and not any(_whole(0)(cpu) for cpu in value)
     return None if fine else "must be a list of CPU numbers"
@@ -69,6 +78,7 @@ _FIELDS = (
     ("model", _text, _REQUIRED),
     ("model_file", _optional(_file_name), None),
     ("mode", _mode, _REQUIRED),
+    ("script", _optional(_script), None),
     ("batch_size", _whole(1), _REQUIRED),
     ("dataset", _text, "synthetic"),
     ("options", _options, {}),
@@ -108,6 +118,8 @@ def request(document):
         values.append(value)
     if (document.get("steps", 50) is None) == (document.get("epochs") is None):
         mistakes.append("give either 'steps' or 'epochs', and set the other to null")
+    if (document.get("mode") == "script") != (document.get("script") is not None):
+        mistakes.append("the mode 'script' and a 'script' go together")
     if mistakes:
         raise BadRequest("bad request: " + "; ".join(mistakes))
     return Request(*values)

@@ -9,7 +9,17 @@ import os
 import sys
 import time
 
-from benchmarks import MEASUREMENT_VERSION, conditions, contract, counting, evaluation, measure, process, telemetry
+from benchmarks import (
+    MEASUREMENT_VERSION,
+    conditions,
+    contract,
+    counting,
+    evaluation,
+    measure,
+    process,
+    script,
+    telemetry,
+)
 from benchmarks.errors import Diverged, Failure
 from benchmarks.workload import Workload, model_module
 
@@ -95,6 +105,10 @@ def harness(folder):
 
         result = parity.check(request, enter)
         said = "checked %s: %d tensors" % (request.cell, len(result["gradients"]))
+    elif request.mode == "script":
+        process.prepare(request)
+        result = script.execute(request, enter)
+        said = "ran %s" % request.cell
     else:
         result = execute(request, enter)
         steps = sum(block["steps"] for block in result["blocks"])

@@ -31,6 +31,8 @@ class Mode(StrEnum):
 
     TRAIN = "train"
     INFER = "infer"
+    SCRIPT = "script"
+    """A foreign script does whatever it does; its figures are its own."""
 
 
 OptionValue = bool | int | float | str
@@ -99,11 +101,14 @@ class Workload:
     model: str
     mode: Mode
     batch_size: int
+    """Of a script it is 1 and means nothing."""
     dataset: str = "synthetic"
 
     @property
     def label(self) -> str:
         """`lenet-train-b200`, with the dataset where it is not the synthetic one."""
+        if self.mode is Mode.SCRIPT:
+            return f"{self.model}-script"
         suffix = "" if self.dataset == "synthetic" else f"-dataset={self.dataset}"
         return f"{self.model}-{self.mode}-b{self.batch_size}{suffix}"
 
@@ -159,6 +164,45 @@ class ImageSpec:
         return f"{self.repository}:{self.alias}"
 
 
+class Better(StrEnum):
+    """Which way a printed figure is better."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+
+
+class Take(StrEnum):
+    """Which matches of a pattern count."""
+
+    ALL = "all"
+    FIRST = "first"
+    LAST = "last"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A figure that a script prints, and how to find it."""
+
+    name: str
+    pattern: str
+    """A regular expression, held against each line."""
+    unit: str
+    better: Better
+    take: Take = Take.ALL
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A foreign script, run unchanged; its folder is all of the host that it sees."""
+
+    name: str
+    path: str
+    """Absolute, on this host."""
+    metrics: tuple[Metric, ...]
+    arguments: tuple[str, ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One framework, one system, one workload, one set of options."""
@@ -176,6 +220,8 @@ class Cell:
     timeout_s: float = 600.0
     repeats: int = 1
     expect: Status = Status.OK
+    script: Script | None = None
+    """What runs in place of a model of ours; its figures are never compared with measured ones."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ class SchemaName(StrEnum):
     ENVIRONMENTS = "environments"
     EVENT = "event"
     PARITY = "parity"
+    SCRIPT = "script"
 
 
 def register(app: typer.Typer) -> None:

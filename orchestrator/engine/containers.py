@@ -17,6 +17,7 @@ from docker.utils.socket import frames_iter
 from orchestrator.processes import BoundedLog, Cause, LostError, StartError, Stop, Watch, last_line, wait
 
 IO = "/io"
+SCRIPT = "/script"
 PIDS = 4096
 SHM_BYTES = 1 << 30
 TMP_BYTES = 2 << 30
@@ -31,7 +32,7 @@ class ContainerSpec:
 
     image: str
     folder: Path
-    """The only thing of the host it sees, writable, at `/io`."""
+    """What it sees of the host, writable, at `/io`; and nothing else but `script_folder`."""
     user: str
     """`uid:gid`."""
     command: tuple[str, ...] = ("--io", IO)
@@ -43,6 +44,8 @@ class ContainerSpec:
     """Without swap on top; None for no bound."""
     gpus: tuple[str, ...] = ()
     """Device ids, as the driver names them."""
+    script_folder: Path | None = None
+    """A foreign script's folder, read-only, at `/script`."""
     pids: int = PIDS
     shm_bytes: int = SHM_BYTES
     tmp_bytes: int = TMP_BYTES
@@ -203,6 +206,12 @@ def labelled(client: docker.DockerClient, label: str) -> list[Found]:
     return [Found(c["Id"], c["State"] not in {"exited", "dead"}, c["Labels"] or {}) for c in containers]
 
 
+def _script_mount(spec: ContainerSpec) -> list[Mount]:
+    if spec.script_folder is None:
+        return []
+    return [Mount(SCRIPT, str(spec.script_folder.resolve()), type="bind", read_only=True)]
+
+
 def _configuration(api: docker.APIClient, spec: ContainerSpec) -> dict[str, Any]:
     host: dict[str, Any] = {
         "network_mode": "none",
@@ -213,7 +222,7 @@ def _configuration(api: docker.APIClient, spec: ContainerSpec) -> dict[str, Any]
         "shm_size": spec.shm_bytes,
         "pids_limit": spec.pids,
         # Not a bind's "source:target:mode": a colon in the folder's name would end its source.
-        "mounts": [Mount(IO, str(spec.folder.resolve()), type="bind")],
+        "mounts": [Mount(IO, str(spec.folder.resolve()), type="bind"), *_script_mount(spec)],
         "log_config": LogConfig(type="none"),
         "ipc_mode": "private",
     }

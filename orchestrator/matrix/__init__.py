@@ -3,7 +3,7 @@
 from orchestrator.matrix.file import schema
 from orchestrator.matrix.loading import load, own_models
 from orchestrator.matrix.long_form import long_form
-from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings
+from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, ScriptAxes, Settings
 
 __all__ = [
     "FrameworkAxes",
@@ -11,6 +11,7 @@ __all__ = [
     "Matrix",
     "ModelAxes",
     "Rule",
+    "ScriptAxes",
     "Settings",
     "load",
     "long_form",

@@ -12,7 +12,7 @@ from packaging.version import InvalidVersion, Version
 from orchestrator.catalog import DATASETS, SYNTHETIC, Catalog, ModelInfo, Option
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.domain import OptionValue
-from orchestrator.matrix import file, files, pins
+from orchestrator.matrix import file, files, pins, scripts
 from orchestrator.matrix.hints import did_you_mean
 from orchestrator.matrix.mistakes import entries
 from orchestrator.matrix.model import EVERY_FRAMEWORK
@@ -58,6 +58,8 @@ def of_meaning(source: Source, catalog: Catalog, models: Mapping[str, ModelInfo 
     yield from _models(checks)
     yield from _options(checks)
     yield from files.missing(source, folder)
+    yield from scripts.mistakes(source, models, folder)
+    yield from _script_frameworks(checks)
     for key, shape in (("exclude", file.RuleEntry), ("include", file.IncludeEntry)):
         for loc, rule in entries(source, key, shape):
             yield from _rule(checks, loc, rule)
@@ -173,6 +175,14 @@ def _models(checks: _Checks) -> Found:
                 yield checks.at(loc, f"{entry.name} with batch size {size} is already on line {line}")
 
 
+def _script_frameworks(checks: _Checks) -> Found:
+    if not {"models", "scripts"} & checks.source.value.keys():
+        yield checks.at((), "'models' is missing")
+    for loc, entry in entries(checks.source, "scripts", file.ScriptEntry):
+        for text in entry.framework or ():
+            yield from checks.unknown((*loc, "framework"), "framework", pins.parse(text).name, checks.catalog.names())
+
+
 def _options(checks: _Checks) -> Found:
     section = checks.source.value.get("options")
     for owner, names in section.items() if isinstance(section, dict) else ():
@@ -235,7 +245,7 @@ def _rule(checks: _Checks, loc: Loc, rule: file.RuleEntry) -> Found:
         yield checks.at(loc, "names no cells; give a framework, system, model, …")
     known: Mapping[str, Callable[[], Any]] = {
         "system": lambda: _names(checks.source.value.get("systems", {"cpu": {}})),
-        "model": lambda: checks.models,
+        "model": lambda: (*checks.models, *_script_names(checks.source.value)),
         "dataset": lambda: DATASETS,
     }
     for key, names in known.items():
@@ -253,6 +263,12 @@ def _rule(checks: _Checks, loc: Loc, rule: file.RuleEntry) -> Found:
         else:
             keys = (*file.keys(type(rule)), *options)
             yield checks.at((*loc, name), f"unknown key or option {name!r}{did_you_mean(name, keys)}", key=True)
+
+
+def _script_names(value: Mapping[str, Any]) -> list[str]:
+    listed = value.get("scripts")
+    named = [entry.get("name") for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    return [name for name in named if isinstance(name, str)]
 
 
 def _names(systems: object) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """The shape of `matrix.yaml`, short and long; the JSON Schema for editors is made from it."""
 
+import re
 import string
 from typing import Annotated, Any, Literal
 
@@ -15,7 +16,7 @@ from pydantic import (
 )
 from pydantic.config import JsonDict
 
-from orchestrator.domain import Mode, Status
+from orchestrator.domain import Better, Mode, Status, Take
 from orchestrator.matrix import pins
 from orchestrator.matrix.values import (
     Axis,
@@ -36,6 +37,9 @@ from orchestrator.matrix.values import (
 VERSION: Literal[1] = 1
 SYSTEM_NAME = r"^[a-z0-9][a-z0-9_.-]{0,39}$"
 DISTRIBUTION = r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$"
+METRIC = r"^[A-Za-z][A-Za-z0-9_.-]{0,59}$"
+VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
+ModelMode = Literal[Mode.TRAIN, Mode.INFER]
 OptionLists = dict[str, Axis[Scalar]]
 
 
@@ -137,6 +141,45 @@ class ModelEntry(SettingsShape):
         return {"name": value} if isinstance(value, str) else value
 
 
+def _pattern(text: str) -> str:
+    try:
+        re.compile(text)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"is no regular expression: {error}") from None
+    return text
+
+
+class MetricEntry(Shape):
+    """A figure that a script prints."""
+
+    pattern: Annotated[Text, Field(min_length=1, max_length=1000), AfterValidator(_pattern)] = Field(
+        description="Regular expression, held against each line; its group (or (?P<value>…)) is the number."
+    )
+    unit: Annotated[Text, Field(min_length=1, max_length=100)] = Field(description="Such as samples/s.")
+    better: Better = Field(description="higher or lower.")
+    take: Take = Field(Take.ALL, description="Which matches count: all, first or last.")
+
+
+class ScriptEntry(Shape):
+    """A foreign script, run unchanged; its figures are its own."""
+
+    name: Word = Field(description="A name of yours, as models have one.")
+    file: Annotated[Text, Field(min_length=1)] = Field(
+        description="The script, relative to this file; its folder is shown to it, read-only."
+    )
+    arguments: list[Text] = Field([], description="Its command line.")
+    environment: dict[Annotated[str, Field(pattern=VARIABLE)], Text] = Field(
+        {}, description="Environment variables that it gets."
+    )
+    framework: Axis[PinText] | None = Field(None, description="Where it runs; left out: in every framework.")
+    metrics: dict[Annotated[str, Field(pattern=METRIC)], MetricEntry] = Field(
+        min_length=1, description="What to take from its output, by name."
+    )
+    timeout: Seconds | None = Field(None, description="Of one container: 90s, 10m, 1h30m or seconds.")
+    repeats: Annotated[StrictInt, Field(ge=1, le=10_000)] | None = Field(None, description="Fresh containers.")
+    expect: Status | None = Field(None, description="The outcome that is no failure here, such as timeout.")
+
+
 class RuleEntry(Shape):
     """Cells that match every key given; other keys are options of frameworks."""
 
@@ -223,8 +266,9 @@ class MatrixFile(SettingsShape):
     models_folder: Annotated[Text, Field(min_length=1)] | None = Field(
         None, description="Folder with models of your own, NAME.py each, relative to this file."
     )
-    models: list[ModelEntry] = Field(min_length=1, description="Names, or mappings with axes.")
-    modes: Axis[Mode] = Field((Mode.TRAIN,), description="train, infer, or both.")
+    models: list[ModelEntry] = Field([], min_length=1, description="Names, or mappings with axes.")
+    scripts: list[ScriptEntry] = Field([], description="Foreign scripts, with the figures to take from their output.")
+    modes: Axis[ModelMode] = Field((Mode.TRAIN,), description="train, infer, or both.")
     options: dict[str, OptionLists] = Field(
         {}, description="Axes of options by framework, or under '*' for every framework."
     )
@@ -240,5 +284,6 @@ def schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **body,
+        "anyOf": [{"required": ["models"]}, {"required": ["scripts"]}],
         "title": "Benchmark matrix",
     }

@@ -13,7 +13,7 @@ from orchestrator.catalog import source as yaml_source
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.domain import BuildSettings, Duration, Framework, System
 from orchestrator.errors import InputError
-from orchestrator.matrix import checks, file, files, mistakes, pins
+from orchestrator.matrix import checks, file, files, mistakes, pins, scripts
 from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings
 
 MAX_SHOWN = 50
@@ -109,6 +109,10 @@ def _resolved(
             for index, include in enumerate(entry.include)
         ),
         build=_build(entry.build, folder),
+        scripts=tuple(
+            scripts.resolved(script, folder, _line(source, ("scripts", index)))
+            for index, script in enumerate(entry.scripts)
+        ),
         models_folder=str(folder / entry.models_folder) if entry.models_folder else None,
         path=source.name,
     )

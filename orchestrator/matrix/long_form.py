@@ -4,6 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from orchestrator.domain import BuildSettings, System
+from orchestrator.matrix import scripts
 from orchestrator.matrix.file import VERSION
 from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings
 
@@ -17,7 +18,8 @@ def long_form(matrix: Matrix) -> dict[str, Any]:
         "systems": {system.name: _system(system) for system in matrix.systems},
         "frameworks": [_framework(framework) for framework in matrix.frameworks],
         "models_folder": matrix.models_folder,
-        "models": [_model(model) for model in matrix.models],
+        **({"models": [_model(model) for model in matrix.models]} if matrix.models else {}),
+        "scripts": [scripts.long_form(script) for script in matrix.scripts],
         "modes": [mode.value for mode in matrix.modes],
         "options": {name: _lists(axes) for name, axes in matrix.options},
         "repeats": matrix.repeats,

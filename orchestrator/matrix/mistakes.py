@@ -1,5 +1,6 @@
 """What pydantic found wrong with the shape of a matrix, as sentences with places."""
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -16,6 +17,7 @@ _SHAPES: dict[str, type[BaseModel]] = {
     "systems": file.SystemEntry,
     "frameworks": file.FrameworkEntry,
     "models": file.ModelEntry,
+    "scripts": file.ScriptEntry,
     "build": file.BuildEntry,
 }
 _EXPECTED = {
@@ -46,6 +48,8 @@ _PLAIN = {
 }
 _PATTERNS = {
     file.SYSTEM_NAME: "lowercase letters, digits, '_', '-' and '.'",
+    file.METRIC: "a name of letters, digits, '_', '-' and '.' that begins with a letter",
+    file.VARIABLE: "the name of an environment variable",
     file.DISTRIBUTION: "the name of a Python package",
     r"^[23]\.[0-9]{1,2}$": "a Python version such as '3.11'",
 }
@@ -74,6 +78,8 @@ def _mistake(source: Source, details: ErrorDetails) -> Mistake:
 
 def _keys(loc: Loc) -> list[str]:
     """Keys that may stand where an unknown one does."""
+    if loc[0] == "scripts" and "metrics" in loc[:-1]:
+        return file.keys(file.MetricEntry)
     shape = file.ProxyEntry if "proxy" in loc[:-1] else _SHAPES.get(str(loc[0]), file.MatrixFile)
     return file.keys(shape if len(loc) > 1 else file.MatrixFile)
 
@@ -102,6 +108,8 @@ def _sentence(details: ErrorDetails) -> str:
 
 
 def _no_choice(expected: str, value: object) -> str:
+    # Of an enumeration that is named in part, the members show as code.
+    expected = re.sub(r"<\w+\.\w+: ('[^']*')>", r"\1", expected)
     words = [word.strip(" '") for word in expected.replace(" or ", ",").split(",")]
     hint = did_you_mean(value, words) if isinstance(value, str) else ""
     return f"should be {expected}, not {shown(value)}{hint if 'did you mean' in hint else ''}"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from orchestrator.catalog import ModelInfo
-from orchestrator.domain import BuildSettings, Duration, Mode, OptionValue, Status, System
+from orchestrator.domain import BuildSettings, Duration, Mode, OptionValue, Script, Status, System
 
 OptionAxes = tuple[tuple[str, tuple[OptionValue, ...]], ...]
 """Option and its values, in the order of the file."""
@@ -56,6 +56,17 @@ class ModelAxes:
 
 
 @dataclass(frozen=True, slots=True)
+class ScriptAxes:
+    """An entry of `scripts`."""
+
+    script: Script
+    frameworks: tuple[str, ...] = ()
+    """Pins of the frameworks that run it; none for every one."""
+    settings: Settings = Settings()
+    place: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """Which cells an entry of `exclude` or `include` speaks of: those that match every axis it names."""
 
@@ -99,6 +110,7 @@ class Matrix:
     exclude: tuple[Rule, ...] = ()
     include: tuple[Include, ...] = ()
     build: BuildSettings = field(default_factory=BuildSettings)
+    scripts: tuple[ScriptAxes, ...] = ()
     models_folder: str | None = None
     own_models: tuple[ModelInfo, ...] = field(default=(), compare=False)
     """Of that folder, beside those that ship with the program."""

@@ -23,7 +23,9 @@ def added_grids(matrix: Matrix, catalog: Catalog, models: Mapping[str, ModelInfo
             yield Grid(
                 frameworks=(_framework(matrix, rule, pin, catalog),),
                 systems=tuple(system for system in matrix.systems if system.name in rule.systems),
-                models=tuple(entry for name in rule.models for entry in _models(matrix, rule, models[name])),
+                models=tuple(
+                    entry for name in rule.models if name in models for entry in _models(matrix, rule, models[name])
+                ),
                 modes=rule.modes or matrix.modes,
                 options=dict(matrix.options),
             )

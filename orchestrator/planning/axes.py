@@ -6,8 +6,8 @@ from itertools import product
 from math import prod
 
 from orchestrator.catalog import DATASETS, Catalog, ModelInfo, Option, UnsupportedError, unsuitable
-from orchestrator.domain import VARIABLE, Framework, Mode, Options, OptionValue, System, Workload
-from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, Settings
+from orchestrator.domain import VARIABLE, Framework, Mode, Options, OptionValue, Script, System, Workload
+from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, ScriptAxes, Settings, pins
 from orchestrator.matrix.model import EVERY_FRAMEWORK, OptionAxes
 from orchestrator.planning import ids
 
@@ -21,6 +21,7 @@ class Grid:
     models: tuple[ModelAxes, ...]
     modes: tuple[Mode, ...]
     options: Mapping[str, OptionAxes]
+    scripts: tuple[ScriptAxes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,13 @@ class Work:
     settings: Settings
     reason: str = ""
     """Why there is no such work; empty where there is."""
+    script: Script | None = None
+    frameworks: tuple[str, ...] = ()
+    """Pins of the frameworks that it is for; none for every one."""
+
+    def is_for(self, framework: Framework) -> bool:
+        """Whether a framework is to do it."""
+        return not self.frameworks or any(pins.parse(text).holds(framework) for text in self.frameworks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +54,7 @@ class Combination:
 
 def main_grid(matrix: Matrix) -> Grid:
     """The product that a matrix itself spans."""
-    return Grid(matrix.frameworks, matrix.systems, matrix.models, matrix.modes, dict(matrix.options))
+    return Grid(matrix.frameworks, matrix.systems, matrix.models, matrix.modes, dict(matrix.options), matrix.scripts)
 
 
 def count(grid: Grid, catalog: Catalog) -> int:
@@ -57,9 +65,8 @@ def count(grid: Grid, catalog: Catalog) -> int:
         * max(1, len(axes.backends))
         * max(1, len(axes.pythons))
         * prod(len(versions) for _, versions in axes.packages)
-        * prod(len(values) for values in option_axes(grid.options, axes, catalog).values())
         * len(grid.systems)
-        * works
+        * (works * prod(map(len, option_axes(grid.options, axes, catalog).values())) + len(grid.scripts))
         for axes in grid.frameworks
     )
 
@@ -91,13 +98,16 @@ def default_python(framework: Framework, catalog: Catalog) -> str:
         return ""
 
 
-def works(models: Sequence[ModelAxes], modes: Sequence[Mode], known: Mapping[str, ModelInfo]) -> Iterator[Work]:
-    """Every workload of some models."""
-    for model in models:
-        for size, dataset, mode in product(model.batch_sizes, model.datasets, modes):
+def works(grid: Grid, known: Mapping[str, ModelInfo]) -> Iterator[Work]:
+    """Every workload of a grid, its scripts after its models."""
+    for model in grid.models:
+        for size, dataset, mode in product(model.batch_sizes, model.datasets, grid.modes):
             workload = Workload(model=model.name, mode=mode, batch_size=size, dataset=dataset)
             reason = unsuitable(DATASETS[dataset], known[model.name], size)
             yield Work(workload, workload.label, model.settings, reason)
+    for axes in grid.scripts:
+        workload = Workload(axes.script.name, Mode.SCRIPT, 1)
+        yield Work(workload, workload.label, axes.settings, script=axes.script, frameworks=axes.frameworks)
 
 
 def option_axes(

@@ -73,6 +73,7 @@ def _cell(cell: Cell, shared: _Shared) -> dict[str, Any]:
         "batch_size": workload.batch_size,
         "dataset": workload.dataset,
         "options": shared(cell.options),
+        "script": cell.script.path if cell.script else None,
         "image": cell.image,
         "warmup_steps": cell.duration.warmup_steps,
         "steps": cell.duration.steps,

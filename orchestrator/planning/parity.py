@@ -49,6 +49,8 @@ def checks(plan: Plan) -> tuple[Check, ...]:
     builders = {image.name: image.environment.builder for image in plan.images}
     found: dict[str, Check] = {}
     for cell in plan.cells if plan.parity else ():
+        if cell.script:
+            continue  # what it trains is nobody's business but its own
         builder = builders.get(cell.image)
         name = check_id(cell)
         if builder is not None and builder not in UNCHECKED_BUILDERS and name not in found:

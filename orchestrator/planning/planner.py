@@ -51,7 +51,11 @@ def plan(
         cells=tuple(cells),
         skips=tuple(skips),
         warnings=(*draft.warnings(), *warnings),
-        models=tuple(own for name in dict.fromkeys(cell.workload.model for cell in cells) if (own := models[name].own)),
+        models=tuple(
+            own
+            for name in dict.fromkeys(cell.workload.model for cell in cells)
+            if name in models and (own := models[name].own)
+        ),
         parity=matrix.parity,
     )
 
@@ -116,8 +120,11 @@ class _Draft:
         excludes = () if added else self.matrix.exclude
         works = [
             (work, rules.work_bits(excludes, work.workload), rules.work_bits(includes, work.workload))
-            for work in axes.works(grid.models, grid.modes, self.models)
+            for work in axes.works(grid, self.models)
         ]
+        # A script takes the options it was written with.
+        none = Combination((), "")
+        without_options = [(none, rules.option_bits(excludes, ()), rules.option_bits(includes, ()))]
         for entry in grid.frameworks:
             combinations = [
                 (chosen, rules.option_bits(excludes, chosen.options), rules.option_bits(includes, chosen.options))
@@ -125,8 +132,10 @@ class _Draft:
             ]
             for site in self._sites(entry, grid.systems, excludes, includes):
                 for work, work_out, work_in in works:
+                    if not work.is_for(site.framework):
+                        continue
                     out, into = site.excluded & work_out, site.included & work_in
-                    for chosen, options_out, options_in in combinations:
+                    for chosen, options_out, options_in in combinations if work.script is None else without_options:
                         self._add(site, work, chosen, (out & options_out, into & options_in), added=added)
 
     def warnings(self) -> Iterator[str]:
@@ -205,6 +214,7 @@ class _Draft:
                 timeout_s=measure.timeout_s,
                 repeats=measure.repeats,
                 expect=measure.expect,
+                script=work.script,
             )
 
     def _measure(self, settings: Settings, expect: Status, included: int) -> _Measure:

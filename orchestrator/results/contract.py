@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from orchestrator.domain import Mode, Status
+from orchestrator.domain import Mode, Status, Take
 
 SCHEMA: Literal[1] = 1
 MIN_BLOCK_S = 0.2
@@ -36,6 +36,24 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True)
 
 
+class MetricRequest(_Strict):
+    """A figure to take from what a script prints."""
+
+    name: str
+    pattern: str
+    take: Take
+
+
+class ScriptRequest(_Strict):
+    """A foreign script, as what runs it sees it."""
+
+    folder: str
+    file: str
+    arguments: tuple[str, ...] = ()
+    environment: dict[str, str] = {}
+    metrics: tuple[MetricRequest, ...]
+
+
 class Request(_Strict):
     """What the host asks of the container: `/io/request.json`."""
 
@@ -51,6 +69,8 @@ class Request(_Strict):
     """File beside the request that holds the model, for one of the user's own; None for one of the image's."""
     mode: Mode | Literal["parity"]
     """With `parity` nothing is timed: the answer is a `ParityResult` (`orchestrator/results/parity.py`)."""
+    script: ScriptRequest | None = None
+    """What to run with the mode `script`; the answer is then a `ScriptResult` (`orchestrator/results/scripts.py`)."""
     batch_size: Annotated[int, Field(ge=1)]
     dataset: str = "synthetic"
     options: dict[str, bool | int | float | str] = {}

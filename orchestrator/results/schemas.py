@@ -7,8 +7,9 @@ from pydantic import TypeAdapter
 from orchestrator.domain import Outcome
 from orchestrator.results.contract import EnvironmentsRecord, Request, Result, RunRecord
 from orchestrator.results.parity import ParityResult
+from orchestrator.results.scripts import ScriptResult
 
-NAMES = ("request", "result", "outcome", "run", "environments", "parity")
+NAMES = ("request", "result", "outcome", "run", "environments", "parity", "script")
 _TYPES: dict[str, Any] = {
     "request": Request,
     "result": Result,
@@ -16,6 +17,7 @@ _TYPES: dict[str, Any] = {
     "run": RunRecord,
     "environments": EnvironmentsRecord,
     "parity": ParityResult,
+    "script": ScriptResult,
 }
 
 

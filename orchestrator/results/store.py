@@ -25,6 +25,7 @@ from orchestrator.results.contract import (
     Result,
     RunRecord,
 )
+from orchestrator.results.scripts import ScriptResult
 
 MAX_RESULT_BYTES = 64 * 1024 * 1024
 MAX_OUTCOME_BYTES = 1024 * 1024
@@ -133,6 +134,8 @@ class Stored:
 
     outcome: Outcome
     result: Result | None
+    printed: ScriptResult | None = None
+    """Of a script, in place of a result."""
 
 
 @dataclass(frozen=True)
@@ -230,6 +233,12 @@ class Run:
         if outcome.status != "ok":
             return None
         return read_result(self.repeat_folder(outcome.cell_id, outcome.repeat) / "result.json")
+
+    def printed(self, outcome: Outcome) -> ScriptResult | None:
+        """What a script printed behind an `ok` outcome; raises `InvalidResultError` if the file has rotted since."""
+        if outcome.status != "ok":
+            return None
+        return read_answer(self.repeat_folder(outcome.cell_id, outcome.repeat) / "result.json", ScriptResult)
 
     def outcomes(self, cells: tuple[Cell, ...]) -> Iterator[Outcome]:
         """Every recorded outcome of these cells, by cell and repeat."""

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from orchestrator.domain import Mode, Status
 from orchestrator.processes import Cause, last_line
+from orchestrator.results import scripts
 from orchestrator.results.contract import Request, Result, steady_blocks
+from orchestrator.results.scripts import ScriptResult
 from orchestrator.results.store import InvalidResultError
 from orchestrator.runtimes import STOPPED, Ended, Task
 
@@ -28,16 +30,24 @@ class Verdict:
     reason: str = ""
 
 
-def classify(ended: Ended, answer: Result | InvalidResultError, request: Request, task: Task, log: str) -> Verdict:
+def classify(
+    ended: Ended, answer: Result | ScriptResult | InvalidResultError, request: Request, task: Task, log: str
+) -> Verdict:
     """Judge one launch: `answer` is its result as read, `log` the end of its log."""
     if ended.cause is Cause.STOPPED:
         return Verdict(Status.NOT_RUN, STOPPED)
     if ended.cause is Cause.TIMED_OUT:
         return Verdict(Status.TIMEOUT, _with(f"not done within {task.timeout_s:g} s", last_line(log)))
     if ended.exit_code == 0:
-        wrong = str(answer) if isinstance(answer, InvalidResultError) else discrepancy(request, answer)
+        wrong = _wrong(request, answer)
         return Verdict(Status.INVALID_RESULT, wrong) if wrong else Verdict(Status.OK)
     return _failure(ended, task, last_line(log))
+
+
+def _wrong(request: Request, answer: Result | ScriptResult | InvalidResultError) -> str:
+    if isinstance(answer, InvalidResultError):
+        return str(answer)
+    return scripts.discrepancy(request, answer) if isinstance(answer, ScriptResult) else discrepancy(request, answer)
 
 
 def _failure(ended: Ended, task: Task, said: str) -> Verdict:

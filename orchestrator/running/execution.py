@@ -11,6 +11,7 @@ from orchestrator.domain import Cell, Outcome, Plan, Status
 from orchestrator.events import Notice, PhaseChanged, RepeatFinished, RepeatStarted, RunStarted
 from orchestrator.processes import BoundedLog, LostError, StartError, tail
 from orchestrator.results.contract import EnvironmentRecord, Request, Result
+from orchestrator.results.scripts import with_script
 from orchestrator.running.classify import Verdict, classify, throughput, worth_a_retry
 from orchestrator.running.folders import LOG, PhaseWatch, answer, reclaim, set_aside
 from orchestrator.running.order import Repeat, order, unfinished
@@ -165,11 +166,15 @@ class _Execution:
         builder, pinned = self._builders[cell.image], runtime.pins_cpus
         request = request_for(cell, repeat, builder, self._plan.seed, given, pinned=pinned)
         own = self._own.get(cell.workload.model)
-        folder = run.prepare(with_model(request, own), own)
+        request = with_model(request, own)
+        if cell.script:
+            request = with_script(request, cell.script, runtime.seen(Path(cell.script.path).parent))
+        folder = run.prepare(request, own)
         labels = (("bench.run", run.name), ("bench.cell", cell.id), ("bench.repeat", str(repeat)))
         task = Task(
-            ready, folder, folder / LOG, cell.system, given, cell.timeout_s, labels, tuple(request.variables.items())
-        )
+            ready, folder, folder / LOG, cell.system, given, cell.timeout_s, labels, tuple(request.variables.items()),
+            script_folder=Path(cell.script.path).parent if cell.script else None,
+        )  # fmt: skip
         watch = PhaseWatch(folder, lambda phase: self._with.listener(PhaseChanged(cell.id, repeat, phase)))
         waited = self._idle(given)
         started_at = self._with.clock().isoformat(timespec="milliseconds")
@@ -224,6 +229,6 @@ def _not_launched(cell: Cell, repeat: int, status: Status, reason: str, log: str
 
 def _judged(ended: Ended, request: Request, task: Task) -> tuple[Verdict, Result | None]:
     reclaim(task.folder)
-    said = answer(task.folder)
+    said = answer(task.folder, of_script=request.script is not None)
     verdict = classify(ended, said, request, task, tail(task.log))
     return verdict, said if verdict.status is Status.OK and isinstance(said, Result) else None

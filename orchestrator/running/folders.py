@@ -11,7 +11,8 @@ from pathlib import Path
 from orchestrator.errors import HostError
 from orchestrator.files import open_plain
 from orchestrator.results.contract import Result
-from orchestrator.results.store import InvalidResultError, read_result
+from orchestrator.results.scripts import ScriptResult
+from orchestrator.results.store import InvalidResultError, read_answer, read_result
 
 LOG = "log.txt"
 _ATTEMPT = re.compile(r"attempt-([0-9]{1,9})")
@@ -49,10 +50,11 @@ def reclaim(folder: Path) -> None:
         folder.chmod(0o755)
 
 
-def answer(folder: Path) -> Result | InvalidResultError:
+def answer(folder: Path, *, of_script: bool = False) -> Result | ScriptResult | InvalidResultError:
     """Read what a launch answered, or say what is wrong with it."""
     try:
-        return read_result(folder / "result.json")
+        path = folder / "result.json"
+        return read_answer(path, ScriptResult) if of_script else read_result(path)
     except InvalidResultError as error:
         return error
 

@@ -38,6 +38,12 @@ class DockerRuntime:
         self._user = user
         self._owner = owner
 
+    @staticmethod
+    def seen(folder: Path) -> str:
+        """A script's folder is mounted at a place of its own."""
+        del folder
+        return containers.SCRIPT
+
     def provide(
         self, images: Sequence[ImageSpec], *, jobs: int, logs: Path, listener: Listener, stop: Stop
     ) -> Provided:
@@ -75,6 +81,7 @@ class DockerRuntime:
             labels=((labels.KIND, "container"), *task.labels, (ownership.LABEL, str(self._owner))),
             cpus=task.allocation.cpus if task.system.cpus is not None else (),
             memory_bytes=task.system.memory_bytes,
+            script_folder=task.script_folder,
             gpus=tuple(gpu.uuid for gpu in task.allocation.gpus),
         )
         with containers.container(self._client, spec, task.log) as container:

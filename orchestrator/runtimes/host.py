@@ -26,6 +26,11 @@ class HostRuntime:
         # The home folder of what is launched is empty: what the user installed for themselves is found all the same.
         self._kept = {"PYTHONUSERBASE": site.getuserbase()} | local.kept(host)
 
+    @staticmethod
+    def seen(folder: Path) -> str:
+        """A process of this host sees its folders as they are."""
+        return str(folder)
+
     def provide(
         self, images: Sequence[ImageSpec], *, jobs: int, logs: Path, listener: Listener, stop: Stop
     ) -> Provided:

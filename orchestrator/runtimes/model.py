@@ -57,6 +57,8 @@ class Task:
     labels: tuple[tuple[str, str], ...] = ()
     variables: tuple[tuple[str, str], ...] = ()
     """Environment variables that the matrix asks for."""
+    script_folder: Path | None = None
+    """A foreign script's folder, which is shown read-only where the runtime can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,10 @@ class Runtime(Protocol):
     @property
     def pins_cpus(self) -> bool:
         """Whether it confines what it launches to the allocated CPUs; if not, the request asks the process to."""
+        ...
+
+    def seen(self, folder: Path) -> str:
+        """Where what is launched finds the `script_folder` of its task."""
         ...
 
     def provide(

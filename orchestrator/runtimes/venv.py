@@ -33,6 +33,11 @@ class VenvRuntime:
         self._own = own
         self._kept = local.kept(host)
 
+    @staticmethod
+    def seen(folder: Path) -> str:
+        """A process of this host sees its folders as they are."""
+        return str(folder)
+
     def provide(
         self, images: Sequence[ImageSpec], *, jobs: int, logs: Path, listener: Listener, stop: Stop
     ) -> Provided:

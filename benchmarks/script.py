@@ -1,0 +1,200 @@
+"""A foreign script run unchanged, and the numbers taken from what it prints, line by line, by patterns.
+
+Nothing here is measured by us but how long the script ran as a whole. A pattern may be any regular expression, also
+one that takes forever on some line: lines are cut, and each pattern has so many seconds for a whole run and no more.
+"""
+
+import hashlib
+import math
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+from benchmarks import MEASUREMENT_VERSION, telemetry
+from benchmarks.errors import BadRequest, Failure
+
+LINE_BYTES = 4096
+MATCHING_S = 10.0
+"""Of one pattern, over all lines."""
+MOST_VALUES = 100000
+_CHUNK_BYTES = 65536
+
+
+def execute(request, enter):
+    """Run the script of a request to its end: the result as plain values.
+
+    Raises `Failure` where it does not end with status 0.
+    """
+    started_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    script = request.script
+    readers = [Reader(metric["name"], metric["pattern"], metric["take"]) for metric in script["metrics"]]
+    path = os.path.join(script["folder"], script["file"])
+    try:
+        with open(path, "rb") as file:
+            sha256 = hashlib.sha256(file.read()).hexdigest()
+    except OSError as error:
+        raise BadRequest("the script %s cannot be read: %s" % (script["file"], error.strerror)) from None
+    enter("script")
+    begin = time.perf_counter()
+    status = _run([sys.executable, path] + script["arguments"], script["folder"], _environment(script), readers)
+    wall_s = time.perf_counter() - begin
+    if status:
+        ended = "was killed by signal %d" % -status if status < 0 else "ended with status %d" % status
+        raise Failure("the script %s %s" % (script["file"], ended))
+    return {
+        "schema": 1,
+        "measurement_version": MEASUREMENT_VERSION,
+        "cell": request.cell,
+        "repeat": request.repeat,
+        "started_at": started_at,
+        "wall_s": wall_s,
+        "metrics": {reader.name: reader.found() for reader in readers},
+        "memory": {"peak_rss_bytes": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024},
+        "facts": dict(
+            telemetry.machine(),
+            python=telemetry.python_version(),
+            versions=telemetry.versions(sys.path),
+            gpus=telemetry.gpus() if request.gpus else [],
+            threads_asked=request.threads,
+            script_sha256=sha256,
+        ),
+    }
+
+
+class Reader:
+    """Takes one metric from lines of text."""
+
+    def __init__(self, name, pattern, take):
+        self.name = name
+        self._take = take
+        try:
+            self._pattern = re.compile(pattern)
+        except re.error as error:
+            raise BadRequest("metric '%s': this Python takes no pattern %r: %s" % (name, pattern, error)) from None
+        self._values = []
+        self._matches = 0
+        self._left_s = MATCHING_S
+        self._problem = ""
+
+    def read(self, line):
+        """Look for the pattern in a line; more than one match in a line are several."""
+        if self._problem:
+            return
+        if self._left_s <= 0:
+            self._problem = "took more than %g s to match" % MATCHING_S
+            return
+        begin = time.perf_counter()
+        try:
+            signal.setitimer(signal.ITIMER_REAL, self._left_s)
+            try:
+                texts = [_number(match) for match in self._pattern.finditer(line)]
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+        except _TooLong:
+            self._problem = "took more than %g s to match" % MATCHING_S
+            return
+        self._left_s -= time.perf_counter() - begin
+        for text in texts:
+            self._keep(text)
+
+    def found(self):
+        """Values that count, how many matches there were, and what went wrong, if anything did."""
+        return {"values": self._values, "matches": self._matches, "problem": self._problem or None}
+
+    def _keep(self, text):
+        try:
+            value = float(text)
+        except (TypeError, ValueError):
+            value = math.nan
+        if not math.isfinite(value):
+            self._problem = self._problem or "matched %.60r, which is no finite number" % (text,)
+            return
+        self._matches += 1
+        if self._take == "last":
+            self._values = [value]
+        elif self._take == "all" and len(self._values) < MOST_VALUES or not self._values:
+            self._values.append(value)
+
+
+class _TooLong(Exception):
+    """A pattern's seconds are used up."""
+
+
+def _too_long(_signal, _frame):
+    raise _TooLong
+
+
+def _number(match):
+    """The text of the group `value`, of the only group, or of the whole match."""
+    if "value" in match.re.groupindex:
+        return match.group("value")
+    return match.group(1 if match.re.groups else 0)
+
+
+def _environment(script):
+    """Ours without the path to our own package, and what the matrix adds."""
+    environment = dict(os.environ, PYTHONUNBUFFERED="1", PYTHONDONTWRITEBYTECODE="1")
+    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    paths = [path for path in environment.pop("PYTHONPATH", "").split(os.pathsep) if path and path != own]
+    if paths:
+        environment["PYTHONPATH"] = os.pathsep.join(paths)
+    return dict(environment, **script["environment"])
+
+
+def _run(command, folder, environment, readers):
+    """Run a command to its end, hand on what it prints, and let the readers see each line; return its status."""
+    before = signal.signal(signal.SIGALRM, _too_long)
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        lines = Lines()
+        with process.stdout:
+            while True:
+                chunk = os.read(process.stdout.fileno(), _CHUNK_BYTES)
+                _hand_on(chunk)
+                for line in lines.split(chunk):
+                    for reader in readers:
+                        reader.read(line)
+                if not chunk:
+                    return process.wait()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+class Lines:
+    """Cuts a stream of bytes into lines, each at most `LINE_BYTES` long; what is beyond that is passed over."""
+
+    def __init__(self):
+        self._begun = b""
+        self._over = False
+
+    def split(self, chunk):
+        """Yield the lines that a chunk ends, as text; an empty chunk ends the last one. A carriage return ends one."""
+        pieces = (self._begun + chunk).replace(b"\r", b"\n").split(b"\n")
+        if not chunk:
+            pieces.append(b"")
+        self._begun = pieces.pop()
+        for piece in pieces:
+            if not self._over and piece:
+                yield piece[:LINE_BYTES].decode("utf-8", "replace")
+            self._over = False
+        if len(self._begun) > LINE_BYTES:
+            if not self._over:
+                yield self._begun[:LINE_BYTES].decode("utf-8", "replace")
+            self._over = True
+            self._begun = b""
+
+
+def _hand_on(chunk):
+    while chunk:
+        chunk = chunk[os.write(1, chunk) :]

@@ -1,0 +1,69 @@
+"""What a script's container answers: figures as the script printed them, which nobody here has measured."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from orchestrator.domain import Script
+from orchestrator.results.contract import SCHEMA, Count, Finite, MetricRequest, Request, ScriptRequest, Seconds
+from orchestrator.results.contract import _Strict as Strict
+
+
+class PrintedMemory(Strict):
+    """Highest use of the largest process of the script, seen by the kernel."""
+
+    peak_rss_bytes: Count
+
+
+class PrintedValues(Strict):
+    """What was found of one figure."""
+
+    values: tuple[Finite, ...]
+    """The matches that count, in the order of the output."""
+    matches: Count
+    """All of them."""
+    problem: str | None = None
+    """Why the values cannot be trusted; None where they can."""
+
+
+class ScriptResult(Strict):
+    """What a script's container answers: `/io/result.json`."""
+
+    schema_: Literal[1] = Field(SCHEMA, alias="schema")
+    measurement_version: Annotated[int, Field(ge=1)]
+    cell: str
+    repeat: Count
+    started_at: str
+    """ISO 8601, UTC."""
+    wall_s: Seconds
+    """Of the script as a whole, from its start to its end: the one figure here that is ours."""
+    metrics: dict[str, PrintedValues]
+    memory: PrintedMemory
+    facts: dict[str, Any]
+
+
+def with_script(request: Request, script: Script, folder: str) -> Request:
+    """Ask for a script in place of a model; `folder` is where what runs it sees the folder of its file."""
+    asked = ScriptRequest(
+        folder=folder,
+        file=script.path.rpartition("/")[2],
+        arguments=script.arguments,
+        environment=dict(script.environment),
+        metrics=tuple(MetricRequest(name=each.name, pattern=each.pattern, take=each.take) for each in script.metrics),
+    )
+    return request.model_copy(update={"script": asked})
+
+
+def discrepancy(request: Request, result: ScriptResult) -> str:
+    """Find what in a script's result does not answer the request, in one line; empty where all does."""
+    if (result.cell, result.repeat) != (request.cell, request.repeat):
+        return f"result.json is of {result.cell} repeat {result.repeat}, not of what was asked"
+    for metric in request.script.metrics if request.script else ():
+        found = result.metrics.get(metric.name)
+        if found is None:
+            return f"result.json says nothing of the metric {metric.name!r}"
+        if found.problem:
+            return f"metric {metric.name!r}: the pattern {metric.pattern!r} {found.problem}"
+        if not found.values:
+            return f"metric {metric.name!r}: nothing in the output matches the pattern {metric.pattern!r}"
+    return ""
