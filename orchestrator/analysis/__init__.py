@@ -17,6 +17,7 @@ from orchestrator.analysis.measurements import (
     repeat_measurement,
     repeat_value,
 )
+from orchestrator.analysis.printed import Printed, printed
 from orchestrator.analysis.ratios import (
     TOLERANCE,
     Rank,
@@ -38,6 +39,7 @@ __all__ = [
     "Estimate",
     "Measurement",
     "Percentiles",
+    "Printed",
     "Rank",
     "Ratio",
     "RepeatEpochs",
@@ -48,6 +50,7 @@ __all__ = [
     "measurement",
     "percentiles",
     "prediction",
+    "printed",
     "quantiles",
     "ranks",
     "ranks_by_intervals",

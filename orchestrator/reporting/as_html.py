@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from orchestrator.analysis import CONFIDENCE, PHASES, PREDICTION, TOLERANCE
 from orchestrator.errors import HostError
-from orchestrator.reporting import text
+from orchestrator.reporting import printed, text
 from orchestrator.reporting.charts import charts
 from orchestrator.reporting.curves import curves
 from orchestrator.reporting.model import CellReport, Report
@@ -67,6 +67,7 @@ def html_pages(report: Report, raw: str | None = None) -> Iterator[tuple[str, st
         "behaviour": Markup(behaviour),  # noqa: S704 -- a file of our own
         "script_hash": f"sha256-{base64.b64encode(hashlib.sha256(behaviour.encode()).digest()).decode()}",
         "phases": PHASES,
+        "printed": printed,
         "confidence": CONFIDENCE,
         "prediction": PREDICTION,
         "tolerance": TOLERANCE,

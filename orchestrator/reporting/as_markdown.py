@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from orchestrator.reporting import printed
 from orchestrator.reporting.model import Group, Placed, Report
 from orchestrator.reporting.parity import lines as parity_lines
 from orchestrator.reporting.text import (
@@ -65,6 +66,10 @@ def _lines(report: Report) -> Iterator[str]:
         if found := parity_lines(group):
             yield "\n".join(f"- {escape(said)}" for said in found) + "\n"
         yield from _epochs(report, group)
+    if report.scripts:
+        yield f"## {printed.TITLE}\n"
+        yield f"{printed.NOTE}\n"
+        yield table(printed.HEADS, printed.rows(report.scripts), frozenset({2, 3, 5})) + "\n"
     yield from _problems(report)
     yield from _skips(report)
     yield from _environment(report)

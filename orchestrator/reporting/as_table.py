@@ -11,6 +11,7 @@ from rich.text import Text
 
 from orchestrator.analysis import CONFIDENCE, Ratio, Verdict
 from orchestrator.domain import Status
+from orchestrator.reporting import printed
 from orchestrator.reporting.model import CellReport, Group, LogEnd, Placed, Problem, Report
 from orchestrator.reporting.parity import lines as parity_lines
 from orchestrator.reporting.text import (
@@ -79,6 +80,7 @@ def _parts(report: Report, gap: int) -> Iterator[RenderableType]:
         for said in parity_lines(group):
             yield _line(said, "dim")
         yield from _epochs(group, cells, gap)
+    yield from _printed(report, gap)
     if report.problems:
         yield Text()
         yield _line("Not ok", "bold")
@@ -92,6 +94,20 @@ def _parts(report: Report, gap: int) -> Iterator[RenderableType]:
     yield Text()
     yield _line(_LEGEND, "dim")
     yield _statuses(report)
+
+
+def _printed(report: Report, gap: int) -> Iterator[RenderableType]:
+    if not report.scripts:
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, gap), header_style="bold")
+    for head in printed.HEADS:
+        table.add_column(head, overflow="fold")
+    for row in printed.rows(report.scripts):
+        table.add_row(*(_line(text) for text in row))
+    yield Text()
+    yield _line(printed.TITLE, "bold")
+    yield _line(printed.NOTE)
+    yield table
 
 
 def _line(text: str, style: str = "") -> Text:

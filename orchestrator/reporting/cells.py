@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from sys import intern
 
-from orchestrator.analysis import RepeatMeasurement, measurement, repeat_measurement
+from orchestrator.analysis import RepeatMeasurement, measurement, printed, repeat_measurement
 from orchestrator.domain import Cell, Outcome, Status
 from orchestrator.reporting.model import CellReport, Facts, Repeat, StatusCounts
 from orchestrator.reporting.text import clean_line, flatten
 from orchestrator.results.contract import Result
+from orchestrator.results.scripts import ScriptResult
 from orchestrator.results.store import Stored
 
 NO_OUTCOME = "no outcome was recorded: the run was stopped, or is still going on"
@@ -85,6 +86,7 @@ class _Gathering:
     step_s: "array[float]" = field(default_factory=lambda: array("d"))
     facts: list[Facts] = field(default_factory=list)
     versions: set[int] = field(default_factory=set)
+    printed: list[ScriptResult] = field(default_factory=list)
 
     def add(self, item: Stored) -> None:
         outcome = replace(
@@ -93,6 +95,11 @@ class _Gathering:
             reason=clean_line(item.outcome.reason),
             image_id=None if item.outcome.image_id is None else intern(item.outcome.image_id),
         )
+        if item.printed is not None:
+            self.printed.append(item.printed)
+            self.facts.append(self.shared(flatten(item.printed.facts)))
+            self.repeats[outcome.repeat] = Repeat(outcome, None)
+            return
         found, outcome = _measured(outcome, item.result, self.cell)
         self.repeats[outcome.repeat] = Repeat(outcome, found)
         if found is not None and item.result is not None:
@@ -114,6 +121,7 @@ class _Gathering:
             measurement=measurement(found, self.step_s) if found else None,
             facts=self.shared(merged(self.facts)),
             measurement_versions=tuple(sorted(self.versions)),
+            printed=printed(self.cell.script.metrics, self.printed) if self.cell.script else (),
         )
 
 

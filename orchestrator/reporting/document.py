@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from orchestrator.domain import Cell, Outcome, Plan, Skip, System, Workload
+from orchestrator.domain import Cell, Mode, Outcome, Plan, Skip, System, Workload
 from orchestrator.reporting.cells import cell_reports, counts
 from orchestrator.reporting.environments import image_reports
 from orchestrator.reporting.groups import Judge, group, unknown
@@ -38,7 +38,11 @@ def document(  # noqa: PLR0913, PLR0917 -- all that a report is made of
     }
     cells = cell_reports(plan.cells, named, stored)
     by_id = {cell.cell.id: cell for cell in cells}
-    compared = tuple(group(*key, [by_id[cell.id] for cell in members], judge) for key, members in groups.items())
+    compared = tuple(
+        group(system, workload, [by_id[cell.id] for cell in members], judge)
+        for (system, workload), members in groups.items()
+        if workload.mode is not Mode.SCRIPT
+    )
     images = image_reports(plan.images, cells, environments)
     return Report(
         run=record.run,

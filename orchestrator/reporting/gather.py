@@ -53,9 +53,13 @@ def parity(run: Run, plan: Plan) -> Parity:
 
 def stored(run: Run, cells: tuple[Cell, ...]) -> Iterator[Stored]:
     """Every recorded outcome with its result; one whose result has rotted since comes as `invalid_result`."""
+    scripts = {cell.id for cell in cells if cell.script}
     for outcome in run.outcomes(cells):
         try:
-            yield Stored(outcome, run.result(outcome))
+            if outcome.cell_id in scripts:
+                yield Stored(outcome, None, run.printed(outcome))
+            else:
+                yield Stored(outcome, run.result(outcome))
         except InvalidResultError as error:
             yield Stored(replace(outcome, status=Status.INVALID_RESULT, reason=str(error)), None)
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from orchestrator.analysis import Epochs, Measurement, Rank, Ratio, RepeatMeasurement
+from orchestrator.analysis import Epochs, Measurement, Printed, Rank, Ratio, RepeatMeasurement
 from orchestrator.analysis.parity import PairParity
 from orchestrator.domain import Cell, Outcome, Skip, Status, System, Workload
 
@@ -36,6 +36,8 @@ class CellReport:
     facts: Facts
     """What the containers found out about themselves; different values are joined by ` | `."""
     measurement_versions: tuple[int, ...] = ()
+    printed: tuple[Printed, ...] = ()
+    """What a script said of itself, in place of a measurement; never compared with one."""
 
     @property
     def epochs(self) -> Epochs | None:
@@ -207,6 +209,11 @@ class Report:
     warnings: tuple[str, ...]
     checks: tuple[CheckReport, ...] = ()
     """Of parity, in the order of the plan."""
+
+    @property
+    def scripts(self) -> tuple[CellReport, ...]:
+        """The cells of foreign scripts, which are in no group."""
+        return tuple(cell for cell in self.cells if cell.cell.script)
 
     @property
     def by_id(self) -> dict[str, CellReport]:
