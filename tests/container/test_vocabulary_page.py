@@ -1,0 +1,36 @@
+"""The models that docs/models.md shows are models, and its table names every call that there is."""
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+from benchmarks import counting, graph, own_models
+from benchmarks.layers import Net
+from tests.documented import blocks
+
+PAGE = Path(__file__).parents[2] / "docs" / "models.md"
+MODELS = [*blocks("models.md", "A model", "python"), *blocks("models.md", "The vocabulary", "python")]
+
+
+@pytest.mark.parametrize("text", MODELS)
+def test_a_model_on_the_page_is_one(tmp_path: Path, text: str) -> None:
+    (tmp_path / "shown.py").write_text(text)
+
+    model = own_models.load(str(tmp_path / "shown.py"), "shown")
+    recorded = own_models.record(model)
+
+    assert recorded[-1].output_shape == (model.CLASSES,)
+    assert counting.parameters(recorded) > 1000
+    assert graph.is_stack(recorded) == ("add" not in {layer.kind for layer in recorded})
+
+
+def test_the_table_has_every_call_with_its_parameters() -> None:
+    shown = dict(re.findall(r"`(\w+)\(([^`]*)\)`", PAGE.read_text().split("## The vocabulary")[1].split("\n## ")[0]))
+
+    calls = {name: value for name, value in inspect.getmembers(Net, inspect.isfunction) if not name.startswith("_")}
+    assert set(shown) == set(calls)
+    for name, call in calls.items():
+        parameters = list(inspect.signature(call).parameters.values())[1:]
+        assert shown[name] == ", ".join(str(parameter).replace("'", '"') for parameter in parameters)
