@@ -1,7 +1,6 @@
 """Models from outside: a file beside the request, run as it is, with its mistakes told at their place."""
 
 import hashlib
-import traceback
 import types
 
 from benchmarks import layers
@@ -40,6 +39,8 @@ def record(model):
 
 def _placed(error, model):
     """`mine.py:12: dense takes flat features, …`, by the last line of the file on the way to the error."""
+    import traceback
+
     name = model.__name__.rpartition(".")[2]
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame[1] for frame in frames if frame[0] == model.__file__]

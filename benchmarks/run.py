@@ -17,7 +17,6 @@ from benchmarks import (
     evaluation,
     measure,
     process,
-    script,
     telemetry,
 )
 from benchmarks.errors import Diverged, Failure
@@ -106,6 +105,8 @@ def harness(folder):
         result = parity.check(request, enter)
         said = "checked %s: %d tensors" % (request.cell, len(result["gradients"]))
     elif request.mode == "script":
+        from benchmarks import script
+
         process.prepare(request)
         result = script.execute(request, enter)
         said = "ran %s" % request.cell

@@ -13,3 +13,9 @@ def blocks(page: str, section: str, language: str) -> list[str]:
     found = re.findall(rf"^```{language}\n(.*?)^```$", body, flags=re.MULTILINE | re.DOTALL)
     assert found, f"{page} has no {language} in {section!r}"
     return found
+
+
+def introduction(page: str, language: str) -> list[str]:
+    """The code blocks of one language before the first section of a page."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8").partition("\n## ")[0]
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)

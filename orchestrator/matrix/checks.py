@@ -58,8 +58,9 @@ def of_meaning(source: Source, catalog: Catalog, models: Mapping[str, ModelInfo 
     yield from _models(checks)
     yield from _options(checks)
     yield from files.missing(source, folder)
-    yield from scripts.mistakes(source, models, folder)
-    yield from _script_frameworks(checks)
+    yield from scripts.mistakes(source, models, catalog.names(), folder)
+    if not {"models", "scripts"} & source.value.keys():
+        yield checks.at((), "'models' is missing")
     for key, shape in (("exclude", file.RuleEntry), ("include", file.IncludeEntry)):
         for loc, rule in entries(source, key, shape):
             yield from _rule(checks, loc, rule)
@@ -173,14 +174,6 @@ def _models(checks: _Checks) -> Found:
             if first != loc:
                 line = checks.source.place(first).line
                 yield checks.at(loc, f"{entry.name} with batch size {size} is already on line {line}")
-
-
-def _script_frameworks(checks: _Checks) -> Found:
-    if not {"models", "scripts"} & checks.source.value.keys():
-        yield checks.at((), "'models' is missing")
-    for loc, entry in entries(checks.source, "scripts", file.ScriptEntry):
-        for text in entry.framework or ():
-            yield from checks.unknown((*loc, "framework"), "framework", pins.parse(text).name, checks.catalog.names())
 
 
 def _options(checks: _Checks) -> Found:

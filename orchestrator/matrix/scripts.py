@@ -1,36 +1,68 @@
 """`scripts` of a matrix: foreign programs, and the figures to take from what they print."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from orchestrator.catalog.source import Mistake, Source
+from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.domain import Metric, Script
-from orchestrator.matrix import file
-from orchestrator.matrix.mistakes import entries
+from orchestrator.matrix import file, pins
+from orchestrator.matrix.hints import did_you_mean
 from orchestrator.matrix.model import ScriptAxes, Settings
 
 
-def mistakes(source: Source, models: Any, folder: Path) -> Iterator[Mistake]:
-    """Every mistake beyond shape: names that are taken, files that are not there, patterns that give no number."""
+def mistakes(source: Source, models: Any, frameworks: Collection[str], folder: Path) -> Iterator[Mistake]:
+    """Every mistake beyond shape: names that are taken or unknown, files that are not there, groups without a name.
+
+    Parts of the wrong shape are passed over: of those the shape tells.
+    """
     seen: dict[str, int] = {}
-    for loc, entry in entries(source, "scripts", file.ScriptEntry):
-        if entry.name in models:
-            yield source.mistake((*loc, "name"), f"a model is called {entry.name!r} already; call the script otherwise")
-        first = seen.setdefault(entry.name, source.place(loc).line)
-        if first != source.place(loc).line:
-            yield source.mistake((*loc, "name"), f"{entry.name!r} is already on line {first}")
-        if not _is_file(folder / entry.file):
-            place = (*loc, "file")
-            yield source.mistake(
-                place, f"there is no file {entry.file!r}; relative paths start at the folder of the matrix"
-            )
-        for name, metric in entry.metrics.items():
-            pattern = re.compile(metric.pattern)
-            if pattern.groups > 1 and "value" not in pattern.groupindex:
-                wrong = f"has {pattern.groups} groups; call the one with the number (?P<value>…)"
-                yield source.mistake((*loc, "metrics", name, "pattern"), wrong)
+    section = source.value.get("scripts")
+    for index, entry in enumerate(section if isinstance(section, list) else ()):
+        loc: Loc = ("scripts", index)
+        if not isinstance(entry, dict):
+            continue
+        name = entry.get("name")
+        if isinstance(name, str):
+            line = source.place(loc).line
+            if name in models:
+                yield source.mistake((*loc, "name"), f"a model is called {name!r} already; call the script otherwise")
+            if seen.setdefault(name, line) != line:
+                yield source.mistake((*loc, "name"), f"{name!r} is already on line {seen[name]}")
+        path = entry.get("file")
+        if isinstance(path, str) and path and not _is_file(folder / path):
+            wrong = f"there is no file {path!r}; relative paths start at the folder of the matrix"
+            yield source.mistake((*loc, "file"), wrong)
+        for text in _texts(entry.get("framework")):
+            found = _framework(text)
+            if found is not None and found not in frameworks:
+                wrong = f"unknown framework {found!r}{did_you_mean(found, tuple(frameworks))}"
+                yield source.mistake((*loc, "framework"), wrong)
+        yield from _patterns(source, (*loc, "metrics"), entry.get("metrics"))
+
+
+def _patterns(source: Source, loc: Loc, metrics: object) -> Iterator[Mistake]:
+    for name, metric in metrics.items() if isinstance(metrics, dict) else ():
+        text = metric.get("pattern") if isinstance(metric, dict) else None
+        try:
+            pattern = re.compile(text) if isinstance(text, str) else None
+        except (re.error, OverflowError, RecursionError):
+            continue
+        if pattern is not None and pattern.groups > 1 and "value" not in pattern.groupindex:
+            wrong = f"has {pattern.groups} groups; call the one with the number (?P<value>…)"
+            yield source.mistake((*loc, name, "pattern"), wrong)
+
+
+def _texts(value: object) -> list[str]:
+    return [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
+
+
+def _framework(text: str) -> str | None:
+    try:
+        return pins.parse(text).name
+    except ValueError:
+        return None
 
 
 def _is_file(path: Path) -> bool:

@@ -23,7 +23,13 @@ def test_container_and_host_know_the_same_fields_with_the_same_defaults() -> Non
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"mode": "fly"}, "bad request: 'mode' must be 'train', 'infer' or 'parity'"),
+        ({"mode": "fly"}, "bad request: 'mode' must be 'train', 'infer', 'parity' or 'script'"),
+        ({"mode": "script"}, "bad request: the mode 'script' and a 'script' go together"),
+        (
+            {"script": {}},
+            "bad request: 'script' must say what to run and what to read; the mode 'script' and a 'script' go together",
+        ),
+        ({"model_file": "../m.py"}, "bad request: 'model_file' must be the name of a file beside the request"),
         ({"batch_size": 0}, "bad request: 'batch_size' must be a whole number of at least 1"),
         ({"batch_size": True}, "bad request: 'batch_size' must be a whole number of at least 1"),
         ({"min_block_s": -1}, "bad request: 'min_block_s' must be a number of seconds"),

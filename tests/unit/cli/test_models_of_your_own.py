@@ -38,7 +38,9 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 
 
 def test_the_documented_matrix_runs_and_resumes_without_the_folder(program: Program, tmp_path: Path) -> None:
-    code, _, errors = program("run", "--runtime", "host", "--select", "*/wide-*")
+    code, _, errors = program(
+        "run", "--runtime", "host", "--idle-wait", "0", "--extra-repeats", "0", "--select", "*/wide-*"
+    )
 
     assert code == 0, errors
     (run,) = (tmp_path / "results").iterdir()
@@ -50,7 +52,7 @@ def test_the_documented_matrix_runs_and_resumes_without_the_folder(program: Prog
 
     (tmp_path / "my_models" / "wide.py").unlink()
     (run / "noop-1-cpu" / "wide-train-b64" / "0" / "outcome.json").unlink()
-    code, _, errors = program("run", "--resume", "latest")
+    code, _, errors = program("run", "--resume", "latest", "--idle-wait", "0")
 
     assert code == 0, errors
     again = json.loads((run / "noop-1-cpu" / "wide-train-b64" / "0" / "result.json").read_text())
@@ -84,7 +86,9 @@ def test_what_a_model_does_wrong_ends_the_repeat_with_its_line(program: Program,
         MODEL.replace("net.flatten(net.input(*INPUT_SHAPE))", "net.input(*INPUT_SHAPE)")
     )
 
-    code, out, _ = program("run", "--runtime", "host", "--select", "*/wide-train-b64", "--json")
+    code, out, _ = program(
+        "run", "--runtime", "host", "--idle-wait", "0", "--extra-repeats", "0", "--select", "*/wide-train-b64", "--json"
+    )
 
     assert code == 1
     (outcome,) = [repeat["outcome"] for cell in json.loads(out)["cells"] for repeat in cell["repeats"]]

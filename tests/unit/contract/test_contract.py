@@ -12,6 +12,7 @@ from orchestrator.results import store
 from orchestrator.results.contract import EnvironmentsRecord, Request, Result, RunRecord
 from orchestrator.results.parity import ParityResult
 from orchestrator.results.schemas import NAMES, contract_schema
+from orchestrator.results.scripts import ScriptResult
 
 ROOT = Path(__file__).parents[3]
 GOLDEN = ROOT / "tests/golden/contract"
@@ -21,6 +22,7 @@ TYPES = {
     "run": RunRecord,
     "environments": EnvironmentsRecord,
     "parity": ParityResult,
+    "script": ScriptResult,
 }
 
 
@@ -38,7 +40,7 @@ def test_a_file_written_under_schema_1_satisfies_the_published_schema(name: str)
     assert list(jsonschema.Draft202012Validator(contract_schema(name)).iter_errors(document)) == []
 
 
-@pytest.mark.parametrize("name", ["request", "result", "run", "environments", "parity"])
+@pytest.mark.parametrize("name", ["request", "result", "run", "environments", "parity", "script"])
 def test_a_file_written_under_schema_1_is_read_and_written_back_unchanged(name: str) -> None:
     document = json.loads((GOLDEN / f"{name}.json").read_text())
 

@@ -1,0 +1,105 @@
+# ruff: noqa: E501 — each message stands on one line, as it is printed
+"""Foreign scripts through the whole program, on the interpreter at hand, as docs/scripts.md has it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli import main
+from tests.documented import introduction
+
+(SCRIPT,) = introduction("scripts.md", "python")
+(MATRIX,) = introduction("scripts.md", "yaml")
+NOOP = MATRIX.replace("mxnet==1.9.1", "noop==1")
+Program = Callable[..., tuple[int, str, str]]
+RUN = ("run", "--runtime", "host", "--idle-wait", "0", "--extra-repeats", "0")
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Program:
+    """Run a command in the folder that the page describes, with `noop` in place of its framework."""
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts" / "train.py").write_text(SCRIPT)
+    (tmp_path / "matrix.yaml").write_text(NOOP)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            main(arguments)
+        captured = capsys.readouterr()
+        return int(ended.value.code or 0), captured.out, captured.err
+
+    return run
+
+
+def test_the_documented_matrix_runs_the_script_and_reads_its_figures(program: Program, tmp_path: Path) -> None:
+    code, out, errors = program(*RUN)
+
+    assert code == 0, errors
+    assert "As printed by the scripts, not measured by us" in out
+    (run,) = (tmp_path / "results").iterdir()
+    cell = run / "noop-1-cpu" / "word-lm-script"
+    result = json.loads((cell / "1" / "result.json").read_text())
+    assert result["metrics"] == {
+        "speed": {"values": [1000.0, 1010.0, 1020.0], "matches": 3, "problem": None},
+        "loss": {"values": [0.125], "matches": 1, "problem": None},
+    }
+    assert "greeting: hello" in (cell / "0" / "log.txt").read_text()
+
+    report = json.loads(program("report", "--format", "json")[1])
+    (shown,) = report["cells"]
+    figures = {
+        each["name"]: (each["value"], each["unit"], each["better"], each["matches"]) for each in shown["printed"]
+    }
+    assert figures == {"speed": (1010.0, "samples/s", "higher", 6), "loss": (0.125, "nats", "lower", 2)}
+    assert report["groups"] == [], "what a script prints is compared with nothing"
+    assert shown["measurement"] is None
+
+
+@pytest.mark.parametrize("form", ["table", "md", "html"])
+def test_every_form_of_a_report_says_whose_figures_they_are(program: Program, tmp_path: Path, form: str) -> None:
+    program(*RUN)
+
+    code, out, _ = program("report", "--format", form, *(["-o", "page"] if form == "html" else []))
+
+    page = (tmp_path / "page" / "index.html").read_text() if form == "html" else out
+    assert code == 0
+    assert "not measured by us" in page
+    assert "1,010 samples/s" in page
+
+
+def test_scripts_stand_beside_models_and_resume(program: Program, tmp_path: Path) -> None:
+    (tmp_path / "matrix.yaml").write_text(NOOP + "models: [lenet]\nexclude: [{model: word-lm, mode: train}]\n")
+
+    code, _, errors = program(*RUN)
+
+    assert code == 0, errors
+    assert "matches nothing" in errors, "a script has no mode train"
+    (run,) = (tmp_path / "results").iterdir()
+    assert {path.name for path in (run / "noop-1-cpu").iterdir()} == {"lenet-train-b200", "word-lm-script"}
+    (run / "noop-1-cpu" / "word-lm-script" / "0" / "outcome.json").unlink()
+    assert program("run", "--resume", "latest", "--idle-wait", "0")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "reason"),
+    [
+        ("print('slow')", "invalid_result", "metric 'speed': nothing in the output matches the pattern 'speed: ([0-9.]+) samples/sec'"),
+        ("print('speed: . samples/sec')", "invalid_result", "metric 'speed': the pattern 'speed: ([0-9.]+) samples/sec' matched '.', which is no finite number"),
+        ("import sys; sys.exit('no data')", "failed", "the script train.py ended with status 1"),
+        ("import os; os.kill(os.getpid(), 9)", "failed", "the script train.py was killed by signal 9"),
+    ],
+)  # fmt: skip
+def test_a_script_that_gives_no_figures_ends_with_the_reason(
+    program: Program, tmp_path: Path, text: str, status: str, reason: str
+) -> None:
+    (tmp_path / "scripts" / "train.py").write_text(text)
+
+    code, out, _ = program(*RUN, "--repeats", "1", "--json")
+
+    (outcome,) = [repeat["outcome"] for cell in json.loads(out)["cells"] for repeat in cell["repeats"]]
+    assert (code, outcome["status"], outcome["reason"]) == (1, status, reason)

@@ -1,0 +1,141 @@
+# ruff: noqa: E501 — each message stands on one line, as it is printed
+"""`scripts`: foreign programs in a matrix, and what they become in a plan."""
+
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from orchestrator import catalog, matrix, planning
+from orchestrator.domain import Better, Metric, Mode, Plan, Take
+from orchestrator.errors import InputError
+from tests.documented import introduction
+
+(DOCUMENTED,) = introduction("scripts.md", "yaml")
+Models = dict[str, catalog.ModelInfo]
+FILE = "version: 1\nframeworks: [mxnet==1.9.1, torch==2.13.0]\n"
+ENTRY = "{name: lm, file: scripts/train.py, metrics: {speed: {pattern: 'speed (.*)', unit: samples/s, better: higher}}}"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts" / "train.py").write_text("print('speed 1')")
+    return tmp_path
+
+
+def load(folder: Path, known: catalog.Catalog, models: Models, text: str) -> matrix.Matrix:
+    (folder / "m.yaml").write_text(text)
+    return matrix.load(folder / "m.yaml", known, models)
+
+
+def planned(folder: Path, known: catalog.Catalog, models: Models, text: str) -> Plan:
+    return planning.plan(load(folder, known, models, text), known, models)
+
+
+def test_the_documented_matrix_is_one_cell_with_its_metrics(
+    folder: Path, known: catalog.Catalog, models: Models
+) -> None:
+    found = planned(folder, known, models, DOCUMENTED)
+
+    (cell,) = found.cells
+    assert (cell.id, cell.workload.mode, cell.options, cell.repeats) == (
+        "mxnet-1.9.1-cpu/word-lm-script",
+        Mode.SCRIPT,
+        (),
+        2,
+    )
+    assert cell.script is not None
+    assert cell.script.path == str(folder / "scripts" / "train.py")
+    assert (cell.script.arguments, cell.script.environment) == (("--epochs", "3"), (("GREETING", "hello"),))
+    assert cell.script.metrics == (
+        Metric("speed", "speed: ([0-9.]+) samples/sec", "samples/s", Better.HIGHER, Take.ALL),
+        Metric("loss", r"final loss = (?P<value>\S+),", "nats", Better.LOWER, Take.LAST),
+    )
+    jsonschema.validate(yaml.safe_load(DOCUMENTED), matrix.schema())
+
+
+def test_a_script_is_a_cell_in_every_framework_it_is_for_whatever_their_options(
+    folder: Path, known: catalog.Catalog, models: Models
+) -> None:
+    text = FILE + f"options: {{mxnet: {{hybridize: [true, false]}}}}\nmodels: [lenet]\nscripts: [{ENTRY}]\n"
+
+    ids = [cell.id for cell in planned(folder, known, models, text).cells]
+
+    assert [cell_id for cell_id in ids if "lm" in cell_id] == [
+        "mxnet-1.9.1-cpu/lm-script",
+        "torch-2.13.0-cpu/lm-script",
+    ]
+    assert len(ids) == 5
+    only = planned(folder, known, models, text.replace("{name: lm,", "{name: lm, framework: mxnet<2,"))
+    assert [cell.id for cell in only.cells if cell.script] == ["mxnet-1.9.1-cpu/lm-script"]
+
+
+def test_rules_know_scripts_by_their_name(folder: Path, known: catalog.Catalog, models: Models) -> None:
+    text = (
+        FILE + f"scripts: [{ENTRY}]\nexclude: [{{model: lm, framework: torch}}]\ninclude: [{{model: lm, repeats: 7}}]\n"
+    )
+
+    found = planned(folder, known, models, text)
+
+    assert [(cell.id, cell.repeats) for cell in found.cells] == [("mxnet-1.9.1-cpu/lm-script", 7)]
+    assert [skip.cell_id for skip in found.skips] == ["torch-2.13.0-cpu/lm-script"]
+
+
+def test_the_long_form_loads_alike(folder: Path, known: catalog.Catalog, models: Models) -> None:
+    loaded = load(folder, known, models, DOCUMENTED + "models: [lenet]\n")
+
+    again = load(folder, known, models, yaml.safe_dump(matrix.long_form(loaded), sort_keys=False))
+
+    assert again == loaded
+
+
+def test_every_mistake_is_told_with_its_place(folder: Path, known: catalog.Catalog, models: Models) -> None:
+    text = """\
+version: 1
+frameworks: [mxnet==1.9.1]
+scripts:
+  - {name: lenet, file: scripts/none.py, metrics: {}}
+  - {name: a, file: scripts/train.py, framework: pytorh, metrics: {speed: {patern: x, unit: u, better: up}}}
+  - name: a
+    file: scripts/train.py
+    environment: {1x: a}
+    timeout: soon
+    metrics:
+      2: {pattern: x, unit: u, better: lower}
+      two: {pattern: '(a)(b)', unit: u, better: lower, take: mean}
+      bad: {pattern: '(', unit: '', better: lower}
+exclude: [{model: lenett}]
+"""
+    with pytest.raises(InputError) as caught:
+        load(folder, known, models, text)
+
+    assert [message.replace(f"{folder}/", "") for message in caught.value.messages] == [
+        "m.yaml:4:12: scripts.name: a model is called 'lenet' already; call the script otherwise",
+        "m.yaml:4:25: scripts.file: there is no file 'scripts/none.py'; relative paths start at the folder of the matrix",
+        "m.yaml:4:51: scripts.metrics: is empty",
+        "m.yaml:5:50: scripts.framework: unknown framework 'pytorh'; did you mean 'torch'?",
+        "m.yaml:5:75: scripts.metrics.speed: 'pattern' is missing",
+        "m.yaml:5:76: scripts.metrics.speed: unknown key 'patern'; did you mean 'pattern'?",
+        "m.yaml:5:104: scripts.metrics.speed.better: should be 'higher' or 'lower', not 'up'",
+        "m.yaml:6:11: scripts.name: 'a' is already on line 5",
+        "m.yaml:8:19: scripts.environment: '1x' should be the name of an environment variable",
+        "m.yaml:9:14: scripts.timeout: 'soon' is no duration; write 90s, 10m, 1h30m or a number of seconds",
+        "m.yaml:11:7: scripts.metrics: '2' should be a name of letters, digits, '_', '-' and '.' that begins with a letter",
+        "m.yaml:12:22: scripts.metrics.two.pattern: has 2 groups; call the one with the number (?P<value>…)",
+        "m.yaml:12:62: scripts.metrics.two.take: should be 'all', 'first' or 'last', not 'mean'",
+        "m.yaml:13:22: scripts.metrics.bad.pattern: is no regular expression: missing ), unterminated subpattern at position 0",
+        "m.yaml:13:33: scripts.metrics.bad.unit: is empty",
+        "m.yaml:14:19: exclude.model: unknown model 'lenett'; did you mean 'lenet'?",
+    ]
+
+
+@pytest.mark.parametrize(("rest", "said"), [("", "'models' is missing"), ("scripts: []\n", "scripts: is empty")])
+def test_a_matrix_without_models_and_scripts_says_what_is_missing(
+    folder: Path, known: catalog.Catalog, models: Models, rest: str, said: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        load(folder, known, models, FILE + rest)
+
+    assert [message.partition(": ")[2] for message in caught.value.messages] == [said]
