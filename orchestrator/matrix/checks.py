@@ -59,7 +59,7 @@ def of_meaning(source: Source, catalog: Catalog, models: Mapping[str, ModelInfo 
     yield from _options(checks)
     yield from files.missing(source, folder)
     yield from scripts.mistakes(source, models, catalog.names(), folder)
-    if not {"models", "scripts"} & source.value.keys():
+    if "models" not in source.value and not source.value.get("scripts"):
         yield checks.at((), "'models' is missing")
     for key, shape in (("exclude", file.RuleEntry), ("include", file.IncludeEntry)):
         for loc, rule in entries(source, key, shape):

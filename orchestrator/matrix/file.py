@@ -267,9 +267,7 @@ class MatrixFile(SettingsShape):
         None, description="Folder with models of your own, NAME.py each, relative to this file."
     )
     models: list[ModelEntry] = Field([], min_length=1, description="Names, or mappings with axes.")
-    scripts: list[ScriptEntry] = Field(
-        [], min_length=1, description="Foreign scripts, with the figures to take from their output."
-    )
+    scripts: list[ScriptEntry] = Field([], description="Foreign scripts, with the figures to take from their output.")
     modes: Axis[ModelMode] = Field((Mode.TRAIN,), description="train, infer, or both.")
     options: dict[str, OptionLists] = Field(
         {}, description="Axes of options by framework, or under '*' for every framework."

@@ -19,7 +19,7 @@ def long_form(matrix: Matrix) -> dict[str, Any]:
         "frameworks": [_framework(framework) for framework in matrix.frameworks],
         "models_folder": matrix.models_folder,
         **({"models": [_model(model) for model in matrix.models]} if matrix.models else {}),
-        **({"scripts": [scripts.long_form(script) for script in matrix.scripts]} if matrix.scripts else {}),
+        "scripts": [scripts.long_form(script) for script in matrix.scripts],
         "modes": [mode.value for mode in matrix.modes],
         "options": {name: _lists(axes) for name, axes in matrix.options},
         "repeats": matrix.repeats,
