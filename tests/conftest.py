@@ -10,6 +10,8 @@ import pytest
 from orchestrator.engine.client import connect
 from orchestrator.errors import HostError
 
+os.environ.setdefault("ORCHESTRATOR_IDLE_WAIT", "0")  # tests of runs share their host with other tests
+
 
 def _missing(what: str, requirement: str) -> None:
     """Skip on a machine without `what`, fail where the environment says that it must be there."""

@@ -87,7 +87,13 @@ def run(
     ] = 1,
     idle_wait: Annotated[
         float,
-        typer.Option("--idle-wait", min=0, metavar="S", help="Wait so long at most for an idle host before a cell."),
+        typer.Option(
+            "--idle-wait",
+            min=0,
+            metavar="S",
+            envvar="ORCHESTRATOR_IDLE_WAIT",
+            help="Wait so long at most for an idle host before a cell.",
+        ),
     ] = 10.0,
     json: Json = False,
 ) -> None:

@@ -107,4 +107,5 @@ def test_a_container_sees_of_its_host_what_the_judgement_needs(
     for conditions in seen:
         assert conditions is not None
         assert None not in (conditions.busy_s, conditions.steal_s, conditions.swapped_bytes, conditions.rss_bytes)
+        assert (conditions.memory_pressure_s is not None) is Path("/proc/pressure/memory").exists()
         assert None not in (conditions.read_bytes, conditions.written_bytes, conditions.load)

@@ -1,0 +1,67 @@
+"""`run` and an idle host: the wait and the extra repeats are options, and recorded."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli import main
+from orchestrator.devices import idle
+from orchestrator.devices.idle import Waited
+
+MATRIX = "version: 1\nsystems: {cpu: {cpus: 1}}\nframeworks: [noop==1]\nmodels: [mlp]\nrepeats: 1\nparity: false\n"
+
+
+@pytest.fixture
+def limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The limits that the gate was asked to keep to."""
+    (tmp_path / "matrix.yaml").write_text(MATRIX)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    asked: list[float] = []
+
+    def wait(cpus: tuple[int, ...], limit_s: float, stop: object) -> Waited:
+        asked.append(limit_s)
+        return Waited(limit_s, "others used 0.9 of 1 CPUs")
+
+    monkeypatch.setattr(idle, "wait", wait)
+    return asked
+
+
+def run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "--runtime", "host", *arguments])
+    return int(ended.value.code or 0)
+
+
+@pytest.mark.parametrize(
+    ("variable", "arguments", "asked"),
+    [(None, (), [10.0]), (None, ("--idle-wait", "3"), [3.0]), ("0", (), []), ("0", ("--idle-wait", "2"), [2.0])],
+)
+def test_an_idle_host_is_waited_for_as_long_as_asked(
+    limits: list[float], variable: str | None, arguments: tuple[str, ...], asked: list[float],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.delenv("ORCHESTRATOR_IDLE_WAIT", raising=False)
+    if variable is not None:
+        monkeypatch.setenv("ORCHESTRATOR_IDLE_WAIT", variable)
+
+    assert run(*arguments) == 0
+    assert limits == asked
+    (path,) = Path.cwd().glob("results/*/noop-1-cpu/*/0/outcome.json")
+    assert json.loads(path.read_text())["busy"] == ("others used 0.9 of 1 CPUs" if asked else "")
+
+
+def test_for_programs_every_line_of_progress_is_an_event(
+    limits: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("--json", "--idle-wait", "1") == 0
+    said = capsys.readouterr()
+    events = [json.loads(line) for line in said.err.splitlines()]
+
+    names = [event["event"] for event in events]
+    assert [name for name in names if name not in {"phase_changed", "notice"}] == [
+        "run_started", "repeat_started", "repeat_finished",
+    ]  # fmt: skip
+    assert any("not idle" in event.get("message", "") for event in events)
+    assert json.loads(said.out)["cells"]
