@@ -21,7 +21,7 @@ _REPEAT = (
     *("first_loss", "last_loss", "parameters", "multiply_adds"),
     *("parity", "parity_reason"),
     *("epoch_s", "epochs_total_s", "epochs_after_first_s"),
-    *("wall_s", "exit_code", "attempts", "started_at", "log"),
+    *("wall_s", "exit_code", "attempts", "remeasured", "disturbance", "started_at", "log"),
 )
 COLUMNS = ("run", *_CELL, *_REPEAT)
 
@@ -86,6 +86,8 @@ def _outcome_columns(repeat: Repeat) -> dict[str, Value]:
         "wall_s": outcome.wall_s,
         "exit_code": outcome.exit_code,
         "attempts": outcome.attempts,
+        "remeasured": outcome.remeasured,
+        "disturbance": outcome.disturbance,
         "started_at": outcome.started_at,
         "log": outcome.log,
     }

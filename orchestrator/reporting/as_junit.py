@@ -55,6 +55,7 @@ def _case(cell: CellReport, repeat: Repeat, tails: Mapping[str, str]) -> junitpa
     outcome = repeat.outcome
     case = junitparser.TestCase(f"repeat {outcome.repeat}", _xml(cell.cell.id), outcome.wall_s)
     said = [f"ok: {rate(repeat.measurement.samples_per_s)} samples/s"] if repeat.measurement else []
+    said += [f"disturbed: {outcome.disturbance}"] if outcome.disturbance else []
     said += [f"log: {outcome.log}"] if outcome.log else []
     if outcome.status is not Status.OK and outcome.status is cell.cell.expect:
         said.insert(0, f"{outcome.status.value}, as the matrix expects: {outcome.reason}")

@@ -307,3 +307,18 @@ def test_junit_spells_out_control_characters() -> None:
 
     (suite,) = junitparser.JUnitXml.fromstring(text.encode())
     assert next(iter(suite)).classname == "torch\\x1b[31m\\xd800/x"
+
+
+def test_a_disturbed_repeat_is_marked_where_it_stands() -> None:
+    cell = s.cell(s.TORCH, repeats=2)
+    plan = s.plan([cell])
+    first, second = s.ok(cell, [100.0, 101.0])
+    stored = [replace(first, outcome=replace(first.outcome, disturbance="others used 0.9 CPUs")), second]
+    report = document(s.record(plan), plan, stored)
+
+    page = FORMATS["html"](report)
+    assert page.count("<b>1</b> disturbed") == 1
+    assert page.count('<span class="chip open">disturbed</span>') == 1
+    rows = list(csv.DictReader(io.StringIO(FORMATS["csv"](report))))
+    assert [row["disturbance"] for row in rows] == ["others used 0.9 CPUs", ""]
+    assert FORMATS["junit"](report).count("disturbed: others used 0.9 CPUs") == 1
