@@ -179,6 +179,7 @@ def _execute(job: _Job, policy: Policy, idle_wait_s: float, listener: Listener, 
             listener=listener,
             stop=stop,
             turn=composition.cache_folder() / "measuring.lock",
+            answers=composition.cache_folder() / "parity",
             idle=(lambda given, stop: idle.wait(given.cpus, idle_wait_s, stop)) if idle_wait_s else None,
         )
         list(execute(job.plan, surroundings, policy))

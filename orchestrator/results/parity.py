@@ -81,7 +81,9 @@ class ParityOutcome(Strict):
     folder: str
     """Where the result lies, below the run's `parity`; of another check where that had the same content."""
     log: str | None = None
-    """Relative to the run's folder."""
+    """Relative to the run's folder; None where the answer is an earlier run's."""
+    reused: bool = False
+    """Whether an earlier run asked the same of the same content, and its answer was taken over."""
     started_at: str = ""
     wall_s: Seconds = 0.0
     exit_code: int | None = None

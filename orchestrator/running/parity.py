@@ -13,6 +13,7 @@ from orchestrator.images.context import digest, source_files
 from orchestrator.planning.parity import BATCH_SIZE, Check, checks
 from orchestrator.processes import BoundedLog, Cause, StartError, tail
 from orchestrator.resources import BENCHMARKS
+from orchestrator.results.answers import Answers
 from orchestrator.results.checks import Checks
 from orchestrator.results.contract import Request
 from orchestrator.results.parity import ParityOutcome, ParityResult
@@ -41,6 +42,7 @@ def check_parity(
     Raises `HostError` where the run's files cannot be written.
     """
     store, source = Checks(surroundings.run), ""
+    answers = Answers(surroundings.answers) if surroundings.answers else None
     answered: dict[str, str] = {}
     own = {model.name: model for model in plan.models}
     planned = checks(plan)
@@ -55,13 +57,16 @@ def check_parity(
             if content in answered:
                 outcome = ParityOutcome(check=check.id, content=content, status=Status.OK, folder=answered[content])
             else:
-                surroundings.listener(Notice(f"parity check {number} of {len(planned)}: {check.id}"))
-                outcome = _in_turn(
-                    _Job(check, own.get(check.model), plan.seed, ready, allocation, surroundings), content
-                )
+                job = _Job(check, own.get(check.model), plan.seed, ready, allocation, surroundings)
+                outcome = _answered_before(job, answers, content) if answers else None
+                if outcome is None:
+                    surroundings.listener(Notice(f"parity check {number} of {len(planned)}: {check.id}"))
+                    outcome = _in_turn(job, content)
             if outcome is None:
                 return
             store.write_outcome(outcome)
+            if answers and outcome.status is Status.OK and not outcome.reused and outcome.folder == check.id:
+                answers.keep(store, outcome)
         if outcome.status is Status.OK:
             answered.setdefault(content, outcome.folder)
 
@@ -130,6 +135,13 @@ class _Job:
         own = tuple(variables(self.check.options).items())
         check = self.check
         return Task(self.ready, folder, folder / LOG, check.system, self.allocation, check.timeout_s, labels, own)
+
+
+def _answered_before(job: _Job, answers: Answers, content: str) -> ParityOutcome | None:
+    """Take over what an earlier run was answered, with the request beside it; None where nobody has asked yet."""
+    set_aside(job.store.folder(job.check.id))
+    job.store.prepare(job.request(), job.own)
+    return answers.copy(job.store, job.check.id, content)
 
 
 def _in_turn(job: _Job, content: str) -> ParityOutcome | None:

@@ -26,5 +26,7 @@ class Surroundings:
     stop: Stop
     turn: Path | None = None
     """A file that the runs of a host lock in turn, each for one repeat, so that no two measure at once."""
+    answers: Path | None = None
+    """Where answers of parity checks are kept for later runs; without it, each run asks anew."""
     idle: Callable[[Allocation, Stop], Waited] | None = None
     """Waits until nothing else runs on what a cell was given; without it, cells start at once."""

@@ -1,4 +1,5 @@
-"""What the cache folder holds that can be made again: virtual environments, indexes of results, logs of builds."""
+"""What the cache folder holds that can be made again: environments, indexes of results, logs of builds,
+answers of parity checks."""
 
 import json
 import shutil
@@ -18,7 +19,7 @@ class Kept:
 
     path: Path
     kind: str
-    """`venv`, `index` or `logs`."""
+    """`venv`, `index`, `logs` or `answers` (of parity checks)."""
     name: str
     """What an environment was made for, where it tells."""
     created: str
@@ -37,13 +38,14 @@ def surplus(cache: Path, keep_last: int, in_use: Collection[str] = ()) -> tuple[
         if seen[one.name] > keep_last:
             gone.append(one)
     indexes = [_kept(path, "index") for path in sorted(cache.glob("results-*.sqlite"))]
-    logs = [_kept(path, "logs") for path in (cache / "build-logs",) if path.is_dir() and any(path.iterdir())]
-    return (*gone, *indexes, *logs)
+    folders = ((cache / "build-logs", "logs"), (cache / "parity", "answers"))
+    full = [_kept(path, kind) for path, kind in folders if path.is_dir() and any(path.iterdir())]
+    return (*gone, *indexes, *full)
 
 
 def remove(one: Kept) -> bool:
     """Remove it; false where it is being made or read just now."""
-    if one.kind == "logs":
+    if one.kind in {"logs", "answers"}:
         shutil.rmtree(one.path, ignore_errors=True)
         return not one.path.exists()
     lock = FileLock(one.path.with_suffix(".lock"))

@@ -45,10 +45,12 @@ def test_indexes_and_build_logs_can_always_be_made_again_and_nothing_else_is_tou
     (tmp_path / "results-0123.sqlite").write_bytes(b"x" * 100)
     (tmp_path / "build-logs").mkdir()
     (tmp_path / "build-logs" / "a.log").write_text("built\n")
+    (tmp_path / "parity" / "0123").mkdir(parents=True)
+    (tmp_path / "parity" / "0123" / "result.json").write_text("{}")
     (tmp_path / "measuring.lock").touch()
     found = shelves.surplus(tmp_path, 1)
 
-    assert [(one.kind, one.size_bytes) for one in found] == [("index", 100), ("logs", 6)]
+    assert [(one.kind, one.size_bytes) for one in found] == [("index", 100), ("logs", 6), ("answers", 2)]
     assert all(shelves.remove(one) for one in found)
     assert not (tmp_path / "results-0123.sqlite").exists()
     assert (tmp_path / "measuring.lock").exists()

@@ -1,0 +1,48 @@
+"""Answers of parity checks kept across runs, by what they depend on: the same content is not asked twice."""
+
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from orchestrator.errors import HostError
+from orchestrator.files import open_plain
+from orchestrator.results.checks import Checks
+from orchestrator.results.parity import ParityOutcome, ParityResult
+from orchestrator.results.store import MAX_OUTCOME_BYTES, InvalidResultError, read_answer, write_atomically
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """A folder of the cache, with one folder for each content; it may go at any time."""
+
+    folder: Path
+
+    def keep(self, checks: Checks, outcome: ParityOutcome) -> None:
+        """Keep what a check that ended `ok` has found; a cache that cannot be written is no reason to stop."""
+        if len(Path(outcome.content).parts) != 1:
+            return
+        with contextlib.suppress(HostError, OSError, InvalidResultError):
+            place = self.folder / outcome.content
+            place.mkdir(parents=True, exist_ok=True)
+            write_atomically(place / "result.json", _text(checks.result(outcome)))
+            write_atomically(place / "outcome.json", _text(outcome))
+
+    def copy(self, checks: Checks, check: str, content: str) -> ParityOutcome | None:
+        """Put an earlier answer to the same question into a check's folder; None where there is none."""
+        place = self.folder / content
+        try:
+            with open_plain(place / "outcome.json") as file:
+                earlier = ParityOutcome.model_validate_json(file.read(MAX_OUTCOME_BYTES))
+            found = read_answer(place / "result.json", ParityResult)
+        except (OSError, ValidationError, InvalidResultError):
+            return None
+        if earlier.content != content or found.cell != earlier.folder:
+            return None
+        write_atomically(checks.folder(check) / "result.json", _text(found.model_copy(update={"cell": check})))
+        return earlier.model_copy(update={"check": check, "folder": check, "log": None, "reused": True})
+
+
+def _text(document: ParityOutcome | ParityResult) -> str:
+    return document.model_dump_json(by_alias=True, indent=1) + "\n"
