@@ -16,6 +16,8 @@ ROOT = Path(__file__).parent.parent
 FIGURES = ROOT / "docs" / "performance.json"
 PAGE = ROOT / "docs" / "performance.md"
 NAMES = ("planning", "noop", "builds", "frameworks", "reports", "remeasure", "samplers")
+WITH_A_PAGE_OF_THEIR_OWN = ("parity",)
+"""They compare no times, and take a folder and models of their own: `python -m bench.parity --help`."""
 
 
 def measure(name: str, pairs: int | None, only: list[str]) -> list[dict[str, Any]]:
@@ -103,17 +105,22 @@ def _median(values: list[float]) -> float:
 def main() -> None:
     """Measure the named benchmarks, all by default."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("names", nargs="*", help=f"of {', '.join(NAMES)}; all by default")
+    parser.add_argument("names", nargs="*", help=f"of {', '.join((*NAMES, *WITH_A_PAGE_OF_THEIR_OWN))}; all by default")
     parser.add_argument("--pairs", type=int, help="pairs per comparison (at least 20 for a figure worth quoting)")
     parser.add_argument("--only", nargs="+", default=[], help="of one benchmark, only these comparisons")
     options = parser.parse_args()
-    unknown = sorted(set(options.names) - set(NAMES))
+    every = (*NAMES, *WITH_A_PAGE_OF_THEIR_OWN)
+    unknown = sorted(set(options.names) - set(every))
     if unknown:
-        parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(NAMES)}")
+        parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(every)}")
     if options.only and len(options.names) != 1:
         parser.error("--only belongs to one benchmark: name it")
     figures = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
-    for name in options.names or NAMES:
+    for name in options.names or every:
+        if name in WITH_A_PAGE_OF_THEIR_OWN:
+            only = ["--only", *options.only] if options.only else []
+            subprocess.run([sys.executable, "-m", f"bench.{name}", *only], cwd=ROOT, check=True)
+            continue
         figures[name] = merged(figures.get(name, []), measure(name, options.pairs, options.only))
         FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
         PAGE.write_text(page(figures))

@@ -40,6 +40,8 @@ def check_id(cell: Cell) -> str:
 def _path_part(text: str) -> str:
     """A text as a path's part; where something had to be replaced, a digest tells it from others."""
     safe = _UNSAFE.sub("-", text)
+    if not safe.strip("."):
+        safe = f"-{safe}"
     digest = "" if safe == text else f"-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
     return ids.bounded(safe + digest, ids.MAX_PART)
 

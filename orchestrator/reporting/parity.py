@@ -57,7 +57,8 @@ class Parity:
         if name not in self._checks:
             why_not = NOTHING_TO_CHECK
         elif outcome is not None:
-            why_not = f"its parity check ended as {outcome.status.value}: {clean_line(outcome.reason)}"
+            where = f" (log: {outcome.log})" if outcome.log else ""
+            why_not = f"its parity check ended as {outcome.status.value}: {clean_line(outcome.reason)}{where}"
         return Side(label, cell.framework, cell.options, result, "" if result else why_not)
 
     def reports(self) -> tuple[CheckReport, ...]:

@@ -9,16 +9,21 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from orchestrator.domain import Status
-from orchestrator.results.contract import SCHEMA, Count, Finite, Seconds
+from orchestrator.results.contract import SCHEMA, Finite, Seconds
 from orchestrator.results.contract import _Strict as Strict
 
-Norm = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+LARGEST = 1e100
+"""What is larger has diverged; its square is still a number."""
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Count = Annotated[int, Field(ge=0, le=2**53)]
+Norm = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)]
+Value = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
 
 
 class NativeLayer(Strict):
     """One layer, as the framework's own object says or as the model's definition counts it."""
 
-    name: str
+    name: Name
     """Of the vocabulary: `conv2d_1`; what precedes the number is its kind."""
     shape: tuple[Count, ...]
     """Of its output without the batch, channels first."""
@@ -31,7 +36,7 @@ class Tensor(Strict):
 
     norm: Norm
     """Euclidean."""
-    sketch: tuple[Finite, ...]
+    sketch: tuple[Value, ...]
     """Its values in canonical order where there are at most 1024, else a count sketch of 1024 buckets with a fixed seed
     (Charikar, Chen and Farach-Colton, "Finding frequent items in data streams", 2002)."""
 
@@ -53,13 +58,13 @@ class ParityResult(Strict):
     """Counted from the model's definition, without a framework; as are the `counted` layers."""
     counted: tuple[NativeLayer, ...]
     """Every recorded layer."""
-    weights: dict[str, Tensor]
+    weights: dict[Name, Tensor]
     """Initial weights by parameter name, `conv2d_1.weight`, read back from the framework in canonical layout."""
     first_loss: Finite
     """Mean loss of the fixed batch before any step."""
     losses: dict[Annotated[str, Field(pattern=r"^[1-9][0-9]*$")], Finite]
     """Mean loss of the same batch after so many plain SGD steps of learning rate 0.01: after `1`, `3` and `10`."""
-    gradients: dict[str, Tensor]
+    gradients: dict[Name, Tensor]
     """Of the first step, by parameter name."""
     logits: Tensor | None = None
     """Of the fixed batch in evaluation mode with the initial weights (`session.predict`), batch by classes."""

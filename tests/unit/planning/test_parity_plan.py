@@ -49,3 +49,11 @@ def test_ids_of_checks_are_paths_and_values_that_paths_cannot_hold_are_told_apar
     names = [check_id(replace(cell, options=(("env.LIBRARY", value),))) for value in ("/a/b", "/a:b")]
     assert len(set(names)) == 2
     assert all(name.count("/") == 1 and ":" not in name for name in names)
+
+
+def test_no_plan_leads_a_check_out_of_its_folder(plan: Any) -> None:
+    (cell,) = plan("").cells
+    odd = replace(cell, image="bench/..", options=(), workload=replace(cell.workload, model=".."))
+
+    first, second = check_id(odd).split("/")
+    assert ".." not in {first, second}
