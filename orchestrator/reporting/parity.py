@@ -52,9 +52,9 @@ class Parity:
 
     def _side(self, cell: Cell, label: str) -> Side:
         name = check_id(cell)
-        outcome, result = self.answers.get(name, (None, None))
+        outcome, result = (None, None) if cell.script else self.answers.get(name, (None, None))
         why_not = NO_OUTCOME
-        if name not in self._checks:
+        if cell.script or name not in self._checks:
             why_not = NOTHING_TO_CHECK
         elif outcome is not None:
             where = f" (log: {outcome.log})" if outcome.log else ""
