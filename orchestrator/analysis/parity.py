@@ -226,7 +226,7 @@ def explains(fault: KnownFault, evidence: Evidence, side: Side) -> bool:
     """Whether a known fault can be the reason of a difference on one side of a pair."""
     if side.result is None or evidence not in fault.explains:
         return False
-    given = {**side.result.facts, **dict(side.options)}
+    given = {**dict(side.options), **side.result.facts}  # what `layout: auto` came to, the facts say
     return (
         any(pins.parse(text).holds(side.framework) for text in fault.frameworks)
         and set(fault.layers) <= shapes.kinds(side.result)

@@ -245,6 +245,20 @@ def test_a_known_fault_is_named_where_framework_version_layers_options_and_diffe
     assert (found.work, found.known_fault) == (Work.NOT_COMPARABLE, known)
 
 
+def test_a_known_fault_of_a_layout_is_met_by_what_was_in_force_not_by_what_was_asked() -> None:
+    fault = FAULT.model_copy(update={"options": {"layout": "channels_last"}})
+    lost = scaled(GRADIENTS, "conv2d_1.weight", 0.0)
+
+    def found(layout: str) -> str:
+        asked = (("layout", "auto"),)
+        return pair(
+            side(TORCH), side(MXNET, asked, gradients=lost, facts={"layout": layout}), Mode.TRAIN, [fault]
+        ).known_fault
+
+    assert found("channels_last") == "mxnet 1.9.1: pools lose gradients"
+    assert found("channels_first") == ""
+
+
 def test_a_fault_that_explains_nothing_here_leaves_the_same_work_alone() -> None:
     assert pair(side(TORCH), side(MXNET), Mode.TRAIN, [FAULT]).known_fault == ""
 
