@@ -1,0 +1,27 @@
+"""Run in a framework's environment: losses of a model with dropout, with and without questions between its steps."""
+
+import importlib
+import json
+import sys
+
+from benchmarks import contract
+from benchmarks.models import mlp
+from benchmarks.workload import Workload
+
+name = sys.argv[1]
+builder = importlib.import_module("benchmarks.frameworks." + name)
+document = {"cell": "one/session", "repeat": 0, "framework": name, "builder": name, "model": "mlp", "mode": "train"}
+workload = Workload(contract.request(dict(document, batch_size=32, threads=1, seed=3)), mlp, builder.OPTIONS)
+inputs, _ = next(workload.batches())
+session = builder.start(workload)
+losses = []
+for batch in session.batches[:4]:
+    if sys.argv[2] == "asked":
+        session.predict(inputs[:3])
+        session.weights()
+        session.native_layers()
+        session.facts()
+    handle = session.step(batch)
+    session.synchronise(handle)
+    losses.append(session.loss(handle))
+sys.stdout.write(json.dumps(losses) + "\n")
