@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from orchestrator.reporting.model import Group, Placed, Report
+from orchestrator.reporting.model import CellReport, Group, Placed, Report
 
 INDEX = "index.html"
-MOST_ON_ONE_PAGE = 1500
-"""Planned repeats up to which a report is a single page."""
-_CELLS_PER_PAGE = 300
+MOST_ON_ONE_PAGE = 5000
+"""Table rows, about, that a page holds: one for every repeat and evaluated epoch, and twelve for every cell."""
+_ROWS_PER_CELL = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +38,26 @@ class Page:
 
 def pages(report: Report) -> tuple[Page, ...]:
     """The pages of a report, the index first; in a large one the index holds no groups."""
-    parts = [part for group in report.groups for part in _parts(group)]
-    if sum(count for _, count in report.statuses) <= MOST_ON_ONE_PAGE:
+    rows = {cell.cell.id: _rows(cell) for cell in report.cells}
+    parts = [part for group in report.groups for part in _parts(group, rows)]
+    if sum(rows.values()) <= MOST_ON_ONE_PAGE:
         return (Page(INDEX, tuple(parts)),)
     found = [Page(INDEX, ())]
     kept: list[Part] = []
+    filled = 0
     for part in parts:
-        if kept and sum(len(each.places) for each in kept) + len(part.places) > _CELLS_PER_PAGE:
+        size = sum(rows[place.cell_id] for place in part.places)
+        if kept and filled + size > MOST_ON_ONE_PAGE:
             found.append(Page(f"groups-{len(found):04}.html", tuple(kept)))
-            kept = []
+            kept, filled = [], 0
         kept.append(part)
+        filled += size
     found.append(Page(f"groups-{len(found):04}.html", tuple(kept)))
     return tuple(found)
+
+
+def _rows(cell: CellReport) -> int:
+    return _ROWS_PER_CELL + len(cell.repeats) + (len(cell.epochs.curve) if cell.epochs else 0)
 
 
 def places(found: tuple[Page, ...]) -> Mapping[str, str]:
@@ -66,7 +74,16 @@ def _addresses(found: tuple[Page, ...]) -> Iterator[tuple[str, str]]:
                 yield place.cell_id, page.name
 
 
-def _parts(group: Group) -> Iterator[Part]:
-    for start in range(0, len(group.places), _CELLS_PER_PAGE):
-        anchor = group.anchor if start == 0 else f"{group.anchor}/{start + 1}"
-        yield Part(group, anchor, start + 1, group.places[start : start + _CELLS_PER_PAGE])
+def _parts(group: Group, rows: Mapping[str, int]) -> Iterator[Part]:
+    start = filled = 0
+    for end, place in enumerate(group.places):
+        if end > start and filled + rows[place.cell_id] > MOST_ON_ONE_PAGE:
+            yield _part(group, start, end)
+            start, filled = end, 0
+        filled += rows[place.cell_id]
+    yield _part(group, start, len(group.places))
+
+
+def _part(group: Group, start: int, end: int) -> Part:
+    anchor = group.anchor if start == 0 else f"{group.anchor}/{start + 1}"
+    return Part(group, anchor, start + 1, group.places[start:end])

@@ -8,6 +8,8 @@ from orchestrator.reporting.text import clean, clean_line
 
 TAIL_LINES = 40
 TAIL_CHARACTERS = 4000
+MOST_LOGS = 400
+"""Logs that a report reads; what fails beyond them is listed all the same, with its log by name."""
 
 Tail = Callable[[Outcome], str]
 """The end of an outcome's log."""
@@ -22,8 +24,9 @@ def no_tail(outcome: Outcome) -> str:
 def problems(cells: Iterable[CellReport], tail: Tail) -> tuple[Problem, ...]:
     """Group the repeats that did not end `ok` by status and reason, in the order of the plan.
 
-    What one cell expects and another does not is two problems. `tail` is asked once for each log.
+    What one cell expects and another does not is two problems. `tail` is asked once for each of the first logs.
     """
+    tail = _limited(tail)
     alike: dict[tuple[Status, str, bool], list[tuple[CellReport, list[Outcome]]]] = {}
     for cell in cells:
         for (status, reason), outcomes in _ended(cell).items():
@@ -38,6 +41,18 @@ def problems(cells: Iterable[CellReport], tail: Tail) -> tuple[Problem, ...]:
         )
         for (status, reason, expected), hit in alike.items()
     )
+
+
+def _limited(tail: Tail) -> Tail:
+    """`tail`, which after `MOST_LOGS` logs knows no more."""
+    left = MOST_LOGS
+
+    def limited(outcome: Outcome) -> str:
+        nonlocal left
+        left -= 1
+        return tail(outcome) if left >= 0 else ""
+
+    return limited
 
 
 def bounded(log: str) -> str:

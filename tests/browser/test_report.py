@@ -38,7 +38,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> str:
-    cells = [synthetic.cell(synthetic.Framework("mxnet", f"1.{n}", python="3.11"), repeats=10) for n in range(350)]
+    cells = [synthetic.cell(synthetic.Framework("mxnet", f"1.{n}", python="3.11"), repeats=2) for n in range(400)]
     cells += [synthetic.cell(framework, synthetic.MLP, repeats=3) for framework in (synthetic.MXNET, synthetic.TORCH)]
     plan = synthetic.plan(cells)
     stored = [item for cell in cells[:3] + cells[-2:] for item in synthetic.ok(cell, [100.0, 101.0])]

@@ -18,6 +18,7 @@ from rich.console import Console
 from orchestrator.domain import Status
 from orchestrator.reporting import FORMATS, Report, document, html_text, table, write_html
 from orchestrator.reporting.as_csv import COLUMNS, csv_text
+from orchestrator.reporting.as_html import html_pages
 from orchestrator.reporting.as_markdown import escape, fence
 from tests.unit.reporting import synthetic as s
 
@@ -252,7 +253,7 @@ def test_the_policy_of_the_page_lets_its_own_script_run_and_no_other() -> None:
 
 
 def test_a_large_report_is_an_index_with_bounded_pages_that_hold_every_cell(tmp_path: Path) -> None:
-    cells = [s.cell(s.Framework("mxnet", f"1.{number}", python="3.11"), repeats=10) for number in range(350)]
+    cells = [s.cell(s.Framework("mxnet", f"1.{number}", python="3.11"), repeats=2) for number in range(400)]
     cells += [s.cell(framework, s.MLP, repeats=3) for framework in (s.MXNET, s.TORCH)]
     plan = s.plan(cells)
     report = document(s.record(plan), plan, [item for cell in cells[-3:] for item in s.ok(cell, [100.0, 101.0])])
@@ -322,3 +323,18 @@ def test_a_disturbed_repeat_is_marked_where_it_stands() -> None:
     rows = list(csv.DictReader(io.StringIO(FORMATS["csv"](report))))
     assert [row["disturbance"] for row in rows] == ["others used 0.9 CPUs", ""]
     assert FORMATS["junit"](report).count("disturbed: others used 0.9 CPUs") == 1
+
+
+def test_no_page_grows_beyond_its_bar_whatever_the_run_has_many_of() -> None:
+    many_repeats = [s.cell(s.TORCH, repeats=9000), s.cell(s.MXNET, repeats=9000)]
+    releases = [s.Framework("mxnet", f"1.{number}", python="3.11") for number in range(1500)]
+    for cells in (many_repeats, [s.cell(release, repeats=1) for release in releases]):
+        plan = s.plan(cells)
+        stored = [s.failed(cell, 0, Status.FAILED, f"the reason of {cell.id} " * 4) for cell in cells]
+        report = document(s.record(plan), plan, stored, lambda _: "a line of a log\n" * 400)
+
+        pages = dict(html_pages(report, ".."))
+
+        assert len(pages) > 2
+        assert max(len(page.encode()) for page in pages.values()) < 10_000_000
+        assert sum(page.count(' id="mxnet-') for page in pages.values()) >= len(cells) - 1

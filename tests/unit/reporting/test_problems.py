@@ -8,7 +8,7 @@ import pytest
 from orchestrator.domain import Cell, Outcome, Status
 from orchestrator.reporting import document
 from orchestrator.reporting.model import Problem
-from orchestrator.reporting.problems import bounded
+from orchestrator.reporting.problems import MOST_LOGS, bounded
 from orchestrator.results.store import Stored
 from tests.unit.reporting import synthetic as s
 
@@ -113,3 +113,19 @@ def test_a_log_is_cut_to_its_end_and_cannot_steer_a_terminal() -> None:
     assert lines[-2:] == ["line 999", "red1m"]
     assert len(bounded("x" * 1_000_000)) == 4000
     assert bounded("10 %\r50 %\r100 %\r\nend") == "100 %\nend"
+
+
+def test_of_very_many_logs_the_first_are_read_and_every_failure_is_listed() -> None:
+    cells = [s.cell(s.Framework("mxnet", f"1.{number}", python="3.11"), repeats=1) for number in range(MOST_LOGS + 5)]
+    asked = []
+
+    def tail(outcome: Outcome) -> str:
+        asked.append(outcome.cell_id)
+        return f"boom {outcome.cell_id}"
+
+    (problem,) = found(cells, [s.failed(cell, 0, Status.FAILED, REASON) for cell in cells], tail)
+
+    assert len(problem.cells) == len(cells)
+    assert asked == [cell.id for cell in cells[:MOST_LOGS]]
+    (unread,) = [log for log in problem.logs if not log.tail]
+    assert unread.cell_ids == tuple(cell.id for cell in cells[MOST_LOGS:])
