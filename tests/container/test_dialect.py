@@ -14,6 +14,14 @@ from orchestrator.results.store import read_result
 from orchestrator.runtimes.interpreters import Interpreter
 
 FILES = sorted(BENCHMARKS.rglob("*.py"))
+OWN = {
+    "jax": {"jax", "flax", "optax"},
+    "keras_mxnet": {"keras", "mxnet"},
+    "mxnet": {"mxnet"},
+    "tensorflow": {"tensorflow"},
+    "torch": {"torch"},
+}
+"""What each builder may import beside: its framework, and what its users take along with it."""
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -28,7 +36,7 @@ def test_every_file_parses_with_the_grammar_of_python_3_6(path: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_file_imports_only_the_standard_library_numpy_and_its_framework(path: Path) -> None:
-    frameworks = {"mxnet", "tensorflow", "torch", "keras"} if path.parent.name == "frameworks" else set()
+    frameworks = OWN.get(path.stem, set()) if path.parent.name in {"frameworks", "native"} else set()
     allowed = sys.stdlib_module_names | {"benchmarks", "numpy", "pynvml"} | frameworks
 
     imported = set()
