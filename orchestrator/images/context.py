@@ -42,7 +42,7 @@ def _is_source(path: Path) -> bool:
 def folder_files(dockerfile: Path) -> tuple[File, ...]:
     """The context of the user's own Dockerfile: its folder as `docker build` would send it, `.dockerignore` honoured.
 
-    Raises `InputError` where the Dockerfile cannot be read.
+    Raises `InputError` where the Dockerfile cannot be read, or a link in its folder leads out of it.
     """
     folder = dockerfile.parent
     ignore = folder / ".dockerignore"
@@ -52,6 +52,9 @@ def folder_files(dockerfile: Path) -> tuple[File, ...]:
         kept = [line for line in patterns if line and not line.startswith("#")]
         names = sorted(exclude_paths(str(folder), kept, dockerfile=dockerfile.name))
         paths = [(name, folder / name) for name in names]
+        for _, path in paths:
+            if path.is_file() and not path.resolve().is_relative_to(folder.resolve()):
+                raise InputError(f"{path}: leads out of the build context through a link; copy the file there instead")
         files = tuple(
             File(name, path.read_bytes(), path.stat().st_mode & 0o777)
             for name, path in paths

@@ -1,5 +1,6 @@
 """Files and folders that a matrix names: they are part of the input, and so must be there when it is read."""
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from orchestrator.catalog.source import Loc, Mistake, Source
 
 _BESIDE = "relative paths start at the folder of the matrix"
+_OUTSIDE = "leads out of the folder of the matrix through a link; write where it is"
 
 
 def path_of(text: str, folder: Path) -> Path | None:
@@ -24,6 +26,15 @@ def missing(source: Source, folder: Path, only: str = "") -> Iterator[Mistake]:
         path = path_of(text, folder)
         if path is not None and not _holds(is_there, path):
             yield source.mistake(loc, f"there is no {what} {text!r}; {_BESIDE}")
+        elif path is not None and not says_where_it_leads(path, folder):
+            yield source.mistake(loc, f"{text!r} {_OUTSIDE}: {str(path.resolve())!r}")
+
+
+def says_where_it_leads(path: Path, folder: Path) -> bool:
+    """Whether a path that reads as if it lay in a folder does lie in it: an absolute one, and `..`, say so openly."""
+    reads_as = Path(os.path.normpath(folder.absolute() / path))
+    inside = Path(os.path.normpath(folder.absolute()))
+    return not reads_as.is_relative_to(inside) or path.resolve().is_relative_to(folder.resolve())
 
 
 def _named(value: dict[str, Any]) -> Iterator[tuple[Loc, str, Callable[[Path], bool], str]]:

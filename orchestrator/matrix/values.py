@@ -1,5 +1,6 @@
 """Kinds of values in a matrix file: axes, versions, sizes, durations, with their part of the JSON Schema."""
 
+import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from enum import Enum
@@ -72,6 +73,8 @@ def _scalar(value: object) -> OptionValue:
         if isinstance(value, bool):
             return value
         raise ValueError(f"{shown(value)} is no single value such as true, 2 or a word")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{shown(value)} is no number that a framework can be given; a word stands in quotes")
     for kind in (int, float):
         if isinstance(value, kind):
             return kind(value)

@@ -4,7 +4,10 @@ import io
 import tarfile
 from pathlib import Path
 
-from orchestrator.images.context import File, digest, source_files, tar
+import pytest
+
+from orchestrator.errors import InputError
+from orchestrator.images.context import File, digest, folder_files, source_files, tar
 
 
 def test_the_archive_holds_every_file_with_its_content_whatever_its_length(tmp_path: Path) -> None:
@@ -44,3 +47,18 @@ def test_the_digest_sees_names_modes_and_contents_and_no_order(tmp_path: Path) -
 
     assert digest((a, b)) == digest((b, a)) == digest((File("a", on_disk), b))
     assert len({digest((a,)), digest((b,)), digest((File("a", b"2"),)), digest((File("a", b"1", 0o755),))}) == 4
+
+
+def test_a_link_that_leads_out_of_the_folder_of_a_dockerfile_is_refused_and_one_inside_is_followed(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "context"
+    folder.mkdir()
+    (folder / "Dockerfile").write_text("FROM x\n")
+    (folder / "inside").symlink_to("Dockerfile")
+
+    assert [file.name for file in folder_files(folder / "Dockerfile")] == ["Dockerfile", "inside"]
+    (tmp_path / "secret").write_text("secret")
+    (folder / "out").symlink_to(tmp_path / "secret")
+    with pytest.raises(InputError, match="context/out: leads out of the build context through a link; copy the file"):
+        folder_files(folder / "Dockerfile")

@@ -1,0 +1,68 @@
+"""Mutated matrices, each given to the command `plan`: exit status 0 or 2, and never a traceback.
+
+python -m bench.fuzz [--mutations 20000] [--seed 1]
+"""
+
+import argparse
+import collections
+import contextlib
+import io
+import json
+import os
+import random
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+
+from bench.mutations import corpus, mutated
+from orchestrator.cli.program import run
+
+
+def ended(path: Path) -> tuple[int | str, str]:
+    """Exit status of `plan --json` on a file, or the last line of a traceback; and what it said on stderr."""
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
+            return run(["plan", "-f", str(path), "--json"]), said.getvalue()
+    except BaseException:
+        return traceback.format_exc().strip().splitlines()[-1], traceback.format_exc()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.fuzz", description=__doc__.splitlines()[0])
+    parser.add_argument("--mutations", "--pairs", type=int, default=20_000)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    generator, matrices = random.Random(options.seed), corpus()
+    ends: collections.Counter[int | str] = collections.Counter()
+    slowest_s = 0.0
+    with tempfile.TemporaryDirectory(prefix="bench-fuzz-") as scratch:
+        os.chdir(scratch)
+        path = Path("matrix.yaml")
+        for number in range(1, options.mutations + 1):
+            content = mutated(generator, matrices)
+            path.write_bytes(content)
+            began = time.perf_counter()
+            end, said = ended(path)
+            slowest_s = max(slowest_s, time.perf_counter() - began)
+            ends[end] += 1
+            if end not in {0, 2} or (end == 2 and not said.startswith("matrix.yaml")):
+                print(f"== {end}\n{content!r}\n{said}", file=sys.stderr)
+                ends["without a place"] += end == 2
+            if number % 1000 == 0:
+                print(f"  {number}: {dict(ends)}, slowest {slowest_s:.2f} s", file=sys.stderr, flush=True)
+    wrong = sum(count for end, count in ends.items() if end not in {0, 2})
+    figure = {
+        "name": "mutated matrices given to `plan`", "mutations": options.mutations, "seed": options.seed,
+        "ends": {str(end): count for end, count in ends.items()}, "slowest_s": round(slowest_s, 3),
+        "text": f"{options.mutations:,} mutations: {ends[0]:,} planned, {ends[2]:,} refused with exit 2, "
+        f"{wrong} otherwise; the slowest took {slowest_s:.2f} s",
+        "wanted": "≥ 20,000, no traceback", "within": not wrong and options.mutations >= 20_000,
+    }  # fmt: skip
+    print(json.dumps([figure]))
+
+
+if __name__ == "__main__":
+    main()

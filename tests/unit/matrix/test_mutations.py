@@ -1,0 +1,48 @@
+"""Mutated matrices through the whole of `plan`: exit status 0 or 2, never a traceback; `bench/fuzz.py` takes more."""
+
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bench.mutations import corpus, mutated
+from orchestrator.cli.program import run
+
+MATRICES = corpus()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("mutations")
+
+
+def test_every_matrix_that_is_mutated_is_fine_itself_but_for_files_that_are_not_there(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ends = []
+    for matrix in MATRICES:
+        (folder / "matrix.yaml").write_bytes(matrix)
+        ends.append(run(["plan", "-f", str(folder / "matrix.yaml"), "--json"]))
+
+    assert len(ends) >= 8
+    assert ends.count(0) >= 6
+    assert all("there is no" in line or "warning" in line for line in capsys.readouterr().err.splitlines())
+
+
+@settings(max_examples=300, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@given(generator=st.randoms(use_true_random=False))
+def test_a_mutated_matrix_is_planned_or_refused_line_by_line(
+    folder: Path, capsys: pytest.CaptureFixture[str], generator: random.Random
+) -> None:
+    path = folder / "matrix.yaml"
+    path.write_bytes(mutated(generator, MATRICES))
+    code = run(["plan", "-f", str(path), "--json"])
+    said = capsys.readouterr()
+
+    assert code in {0, 2}
+    assert (code == 0) == said.out.startswith("{")
+    assert not set(said.err) & {"\x1b", "\x07", "\x00"}
+    if code == 2:
+        assert all(line.startswith(str(path)) for line in said.err.splitlines())

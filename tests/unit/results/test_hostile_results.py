@@ -1,0 +1,140 @@
+"""A `result.json` may hold anything: it is a valid result, or `invalid_result` with one line, and every report lives."""
+
+import copy
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+
+from orchestrator import reporting
+from orchestrator.devices.disturbance import judge
+from orchestrator.domain import Outcome, Status
+from orchestrator.results import index
+from orchestrator.results.contract import Result
+from orchestrator.results.store import InvalidResultError, Run, read_result
+from orchestrator.running.classify import throughput
+from tests.unit.reporting import synthetic
+
+GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "contract" / "result.json").read_text())
+CELLS = [synthetic.cell(synthetic.TORCH, repeats=2), synthetic.cell(synthetic.MXNET, repeats=2)]
+QUICK = settings(
+    max_examples=200, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)
+VALUES: tuple[Any, ...] = (
+    *(None, True, False, 0, -1, 1, 2, 10**15, 2**60, 10**40, 0.0, -0.0, 5e-324, 1e-9, 1e9, 1e300, -1e300, 1e308),
+    *("", "x", "\x1b[31mred", "\x1b]0;title\x07", "\u202etxt", "=cmd()", "<script>", "|", "`", "\r\n", "x" * 5000, "\ud800"),
+    *([], {}, [[]], [{}], {"": {}}, {"a": {"b": [1, {"c": None}]}}, ["a", 1, None], float("nan"), float("inf")),
+)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run whose first repeat is about to be answered."""
+    made = Run(tmp_path_factory.mktemp("results") / "20260102T030405Z-abcd")
+    made.write_record(synthetic.record(synthetic.plan(CELLS), made.name))
+    for cell in CELLS:
+        made.write_outcome(Outcome(cell.id, 0, Status.OK, log=f"{cell.id}/0/log.txt", wall_s=1.0))
+        (made.repeat_folder(cell.id, 0) / "result.json").write_text(json.dumps(GOLDEN))
+    return made
+
+
+def places(value: Any) -> list[tuple[Any, Any]]:
+    """Every place in a document: what holds it, and the key there."""
+    keys = list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    return [place for key in keys for place in ((value, key), *places(value[key]))]
+
+
+def mutated(generator: random.Random) -> bytes:
+    """The golden result with one to three values exchanged, keys dropped or added, or bytes flipped."""
+    document = copy.deepcopy(GOLDEN)
+    for _ in range(generator.randint(1, 3)):
+        holder, key = generator.choice(places(document))
+        match generator.randrange(5):
+            case 0 if isinstance(holder, dict):
+                del holder[key]
+            case 1 if isinstance(holder, dict):
+                holder[generator.choice(("x", "", "conditions", "epochs", "\x1b[1m"))] = generator.choice(VALUES)
+            case 2 if isinstance(holder, list):
+                holder.extend(holder * 2)
+            case _:
+                holder[key] = generator.choice(VALUES)
+    text = json.dumps(document).encode()
+    if generator.random() < 0.2:
+        place = generator.randrange(len(text))
+        text = text[:place] + generator.choice((b"", b"\xff", b"1e999", b"[" * 500, b"\x00", b'"')) + text[place + 1 :]
+    return text
+
+
+def shown(run: Run) -> list[str]:
+    """The run in every format that there is."""
+    report = reporting.report(run)
+    console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: PTH123, SIM115
+    with console.capture() as captured:
+        console.print(reporting.table(report))
+    console.file.close()
+    return [*(render(report) for render in reporting.FORMATS.values()), captured.get()]
+
+
+@QUICK
+@given(generator=st.randoms(use_true_random=False))
+def test_a_mutated_result_is_refused_in_one_line_or_has_figures(run: Run, generator: random.Random) -> None:
+    path = run.repeat_folder(CELLS[0].id, 1) / "result.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(mutated(generator))
+    try:
+        result = read_result(path)
+    except InvalidResultError as error:
+        assert "\n" not in str(error)
+        return
+    assert throughput(result, epochs=False) > 0
+    judge(result)
+
+
+@settings(QUICK, max_examples=25)
+@given(generator=st.randoms(use_true_random=False))
+def test_a_result_of_any_facts_and_figures_serves_every_report(run: Run, generator: random.Random) -> None:
+    document = copy.deepcopy(GOLDEN)
+    for _ in range(3):
+        holder, key = generator.choice(places(document["facts"]))
+        holder[key] = generator.choice(VALUES[:-3])
+    document["facts"][generator.choice(("versions", "cpu", "gpus", "threads", "data"))] = generator.choice(VALUES[:-3])
+    document["blocks"][0]["wall_s"] = generator.choice((1e-9, 1.0, 1e9))
+    document["latency_s"] = generator.choice(([], [1e-9] * 3, [1e9]))
+    document["memory"]["peak_rss_bytes"] = generator.choice((0, 2**60))
+    text = json.dumps(document).replace("\\ud800", "")
+    (run.repeat_folder(CELLS[0].id, 0) / "result.json").write_text(text)
+
+    for shown_text in shown(run):
+        shown_text.encode()
+        assert not set(shown_text) & {"\x1b", "\x07", "\x9b", "\u202e"}
+
+
+@settings(QUICK, max_examples=25)
+@given(generator=st.randoms(use_true_random=False))
+def test_a_mutated_outcome_is_read_or_counts_as_not_recorded_in_the_index_too(
+    run: Run, tmp_path_factory: pytest.TempPathFactory, generator: random.Random
+) -> None:
+    cell = CELLS[1].id
+    path = run.repeat_folder(cell, 0) / "outcome.json"
+    document = json.loads(path.read_text()) if path.exists() else {}
+    good = {"cell_id": cell, "repeat": 0, "status": "ok", "wall_s": 1.0, "log": f"{cell}/0/log.txt"}
+    changed = document | good | {generator.choice([*good, "attempts", "started_at", "exit_code", "x"]): generator.choice(VALUES)}
+    path.write_text(json.dumps(changed))
+    cache = tmp_path_factory.getbasetemp() / "cache"
+
+    (summary,) = index.summaries(run.folder.parent, cache)
+    found = index.outcomes(run.folder.parent, cache, run.name)
+    assert summary.planned == 4
+    assert {outcome.cell_id for outcome in found} <= {each.id for each in CELLS}
+    for text in shown(run):
+        text.encode()
+    path.write_text(json.dumps(good))
+
+
+def test_the_golden_result_itself_is_one() -> None:
+    assert Result.model_validate(GOLDEN)
