@@ -15,7 +15,7 @@ from bench.pairs import UNBOUNDED
 ROOT = Path(__file__).parent.parent
 FIGURES = ROOT / "docs" / "performance.json"
 PAGE = ROOT / "docs" / "performance.md"
-NAMES = ("planning", "noop", "builds", "frameworks", "reports", "remeasure", "samplers")
+NAMES = ("planning", "noop", "builds", "frameworks", "reports", "remeasure", "samplers", "killing", "fuzz")
 WITH_A_PAGE_OF_THEIR_OWN = ("parity",)
 """They compare no times, and take a folder and models of their own: `python -m bench.parity --help`."""
 
@@ -77,6 +77,14 @@ def page(figures: dict[str, Any]) -> str:
         f"| {_median(row['ours_values']):.4g} / {_median(row['theirs_values']):.4g} {row['unit']} |"
         for name in NAMES
         for row in figures.get(name, [])
+        if "ratio" in row
+    ]
+    lines += ["", "Counted, not timed:", "", "| what | found | wanted | inside |", "|---|---|---|---|"]
+    lines += [
+        f"| {row['name']} | {row['text']} | {row['wanted']} | {'yes' if row['within'] else '**no**'} |"
+        for name in NAMES
+        for row in figures.get(name, [])
+        if "text" in row
     ]
     lines += ["", "Measured:", ""]
     measured = {
