@@ -10,7 +10,7 @@ from benchmarks.conditions import Places, Sampler
 
 STAT = """\
 cpu  9 9 9 9 9 9 9 9 0 0
-cpu0 {user} 10 20 500 5 1 2 {steal} 0 0
+cpu0 {user} {nice} {system} {idle} {iowait} {irq} {softirq} {steal} {guest} {guest}
 cpu1 100 10 20 500 5 1 2 0 0 0
 cpu2 {elsewhere} 0 0 0 0 0 0 0 0 0
 intr 1234567 0 9 0 0
@@ -34,7 +34,8 @@ FILES = {
     f"{CPU}/thermal_throttle/core_throttle_count": "{thermal}\n",
 }
 BEFORE = {
-    "user": 100, "steal": 5, "elsewhere": 0, "load": 0.5, "swapped": 10, "resident": 1000, "read": 4096,
+    "user": 100, "nice": 10, "system": 20, "idle": 500, "iowait": 5, "irq": 1, "softirq": 2, "guest": 0, "steal": 5,
+    "elsewhere": 0, "load": 0.5, "swapped": 10, "resident": 1000, "read": 4096,
     "written": 0, "total": 1_000_000, "throttled": 2, "frequency": 3_000_000, "thermal": 1,
 }  # fmt: skip
 Tree = Callable[..., Places]
@@ -69,6 +70,8 @@ def interval(tree: Tree, without: tuple[str, ...] = (), **after: Any) -> dict[st
     ("after", "expected"),
     [
         ({"user": 125}, {"busy_s": 0.25}),
+        *[({kind: 525}, {"busy_s": 0.0}) for kind in ("idle", "iowait", "guest")],
+        ({"nice": 20, "system": 30, "irq": 11, "softirq": 12}, {"busy_s": 0.4}),
         ({"elsewhere": 25}, {"busy_s": 0.0}),
         ({"steal": 15}, {"steal_s": 0.1, "busy_s": 0.0}),
         ({"load": 1.75}, {"load": 1.75}),
