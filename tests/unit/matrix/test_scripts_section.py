@@ -131,6 +131,20 @@ exclude: [{model: lenett}]
     ]
 
 
+def test_a_script_that_is_a_link_out_of_the_folder_is_refused(
+    folder: Path, known: catalog.Catalog, models: Models, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("outside") / "train.py"
+    outside.write_text("print('speed 1')")
+    (folder / "scripts" / "train.py").unlink()
+    (folder / "scripts" / "train.py").symlink_to(outside)
+
+    with pytest.raises(InputError, match="leads out of the folder of the matrix through a link"):
+        load(folder, known, models, FILE + f"scripts: [{ENTRY}]\n")
+    openly = ENTRY.replace("scripts/train.py", str(outside))
+    assert load(folder, known, models, FILE + f"scripts: [{openly}]\n").scripts[0].script.path == str(outside)
+
+
 @pytest.mark.parametrize("rest", ["", "scripts: []\n"])
 def test_a_matrix_without_models_and_scripts_says_what_is_missing(
     folder: Path, known: catalog.Catalog, models: Models, rest: str
