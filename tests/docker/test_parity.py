@@ -97,7 +97,7 @@ def ran(engine: docker.DockerClient, base_image: str, tmp_path_factory: pytest.T
     folder = tmp_path_factory.mktemp("parity")
     (folder / "models").mkdir()
     (folder / "models" / "bit.py").write_text(MODEL)
-    common = "version: 1\nsystems: {cpu: {cpus: 2, memory: 4g}}\nmodels_folder: models\nmodels: [bit]\nrepeats: 1\n"
+    common = "version: 1\nsystems: {cpu: {cpus: 1, memory: 4g}}\nmodels_folder: models\nmodels: [bit]\nrepeats: 1\n"
     (folder / "build.yaml").write_text(f"{common}frameworks: [torch==2.13.0]\n")
     built = orchestrator(folder, base_image, "build", "-f", "build.yaml", "--json")
     assert built.returncode == 0, built.stderr
