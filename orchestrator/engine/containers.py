@@ -225,6 +225,9 @@ def _configuration(api: docker.APIClient, spec: ContainerSpec) -> dict[str, Any]
         "mounts": [Mount(IO, str(spec.folder.resolve()), type="bind"), *_script_mount(spec)],
         "log_config": LogConfig(type="none"),
         "ipc_mode": "private",
+        # Otherwise the engine copies the name servers and domains of the host into the container.
+        "dns": ["127.0.0.1"],
+        "dns_search": ["."],
     }
     if spec.cpus:
         host["cpuset_cpus"] = ",".join(map(str, spec.cpus))

@@ -74,7 +74,24 @@ def look():
         "run_tmp": attempt(run_tmp), "mounts": {m[1]: m[3] for m in mounts if m[1] in ("/", "/tmp", "/dev/shm", "/io")},
         "environment": {k: v for k, v in os.environ.items() if k.endswith("_THREADS")},
         "cuda": os.environ.get("CUDA_VISIBLE_DEVICES"), "devices": sorted(os.listdir("/dev")),
+        "mount_points": sorted(m[1] for m in mounts), "seccomp": status["Seccomp"].strip(),
+        "capability_sets": sorted({status[name].strip() for name in status if name.startswith("Cap")}),
+        "hostname": socket.gethostname(), "variables": sorted(os.environ), "groups": os.getgroups(),
+        "processes": sum(name.isdigit() for name in os.listdir("/proc")),
+        "memory_bytes": limit("memory/memory.limit_in_bytes", "memory.max"), "pids": limit("pids/pids.max", "pids.max"),
+        "names": open("/etc/resolv.conf").read(), "core": resource.getrlimit(resource.RLIMIT_CORE)[0],
+        "sysctl": attempt(lambda: open("/proc/sys/kernel/hostname", "w").write("x")),
+        "mount": attempt(lambda: ctypes.CDLL(None).mount(b"/tmp", b"/opt", None, 4096, None)),
+        "become_root": attempt(lambda: os.setuid(0)) if os.getuid() else "None",
     }
+
+
+def limit(*places):
+    for place in places:
+        try:
+            return open("/sys/fs/cgroup/" + place).read().strip()
+        except OSError:
+            pass
 
 
 def run_tmp():

@@ -1,0 +1,122 @@
+"""The engine is stopped and started again in the middle of a run: a second engine of the test's own, not the shared."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import docker
+import faults_support as support
+import pytest
+
+from orchestrator.engine.client import connect
+from orchestrator.errors import HostError
+
+pytestmark = [pytest.mark.docker, pytest.mark.slow]
+
+
+class Engine:
+    """A container engine with folders and a socket of its own, and without a network."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.address = f"unix://{folder}/socket"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> docker.DockerClient:
+        """Start it, and wait until it answers."""
+        folder = self._folder
+        with (folder / "engine.log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [
+                    # In a network of its own: an engine without a bridge removes the one of the other.
+                    "unshare", "--net", "--", "dockerd",
+                    "--data-root", folder / "data", "--exec-root", folder / "exec", "-H", self.address,
+                    "-p", folder / "pid", "--bridge=none", "--iptables=false", "--shutdown-timeout", "1",
+                ],
+                stdout=log, stderr=log,
+            )  # fmt: skip
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                return connect({"DOCKER_HOST": self.address})
+            except HostError:
+                if self.process.poll() is not None or time.monotonic() > deadline:
+                    pytest.skip(f"no second engine starts here: {(folder / 'engine.log').read_text()[-500:]}")
+                time.sleep(0.2)
+
+    def stop(self) -> None:
+        """Stop it as an upgrade of its package would."""
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(60)
+
+
+@contextmanager
+def second_engine() -> Iterator[Engine]:
+    if os.getuid() != 0 or shutil.which("dockerd") is None or shutil.which("unshare") is None:
+        pytest.skip("a second engine needs root, dockerd and unshare")
+    # A socket's path may not be long.
+    with tempfile.TemporaryDirectory(prefix="bench-engine-", ignore_cleanup_errors=True) as name:
+        engine = Engine(Path(name))
+        try:
+            yield engine
+        finally:
+            engine.stop()
+
+
+def test_a_run_outlives_its_engine_and_without_it_ends_with_a_clear_error(
+    engine: docker.DockerClient, base_image: str, tmp_path: Path
+) -> None:
+    base = base_image.format(python="3.11")
+    folder = support.workplace(tmp_path, base_image, "fine", "hang", "fine", name="engine")
+    matrix = folder / "matrix.yaml"
+    matrix.write_text(matrix.read_text().replace("timeout: 6s", "timeout: 5m"))
+    results = folder / "results"
+    with second_engine() as second:
+        client = second.start()
+        client.images.load(engine.images.get(base).save(named=True))
+        process = support.start(folder, results=str(results), DOCKER_HOST=second.address)
+        support.until(
+            lambda: any("hanging" in path.read_text() for path in results.glob(f"*/{support.CELL}/1/log.txt")), process
+        )
+        before = support.outcomes(results)
+        second.stop()
+        client.close()
+        time.sleep(1)
+        assert process.poll() is None, process.communicate()
+        client = second.start()
+        _, said = process.communicate(timeout=120)
+
+        assert process.returncode == 0, said
+        after = support.outcomes(results)
+        assert support.statuses(results) == ["ok"] * 3
+        assert (after[0], after[1]["attempts"]) == (before[0], 2)
+        (lost,) = results.glob(f"*/{support.CELL}/1/attempt-1/outcome.json")
+        assert '"not_run"' in lost.read_text()
+        assert "the engine was lost" in lost.read_text()
+        assert support.ours(client, results) == []
+
+        again = folder / "again"
+        process = support.start(folder, results=str(again), DOCKER_HOST=second.address)
+        support.until(
+            lambda: any("hanging" in path.read_text() for path in again.glob(f"*/{support.CELL}/1/log.txt")), process
+        )
+        second.stop()
+        client.close()
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == 3, said
+        assert "start the engine again" in said
+        assert "Traceback" not in said
+        client = second.start()
+        ended = support.run(folder, "--resume", "latest", results=str(again), DOCKER_HOST=second.address)
+        assert ended.returncode == 0, ended.stderr
+        assert support.statuses(again) == ["ok"] * 3
+        assert support.ours(client, again) == []
+        client.close()

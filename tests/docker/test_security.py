@@ -1,0 +1,78 @@
+"""What a container can see and do, proved from inside it."""
+
+import json
+import os
+import socket
+import threading
+from typing import Any
+
+import docker
+import pytest
+import run_support as support
+
+from orchestrator.domain import Status, System
+from orchestrator.results.store import Run, read_result
+
+pytestmark = pytest.mark.docker
+MEMORY_BYTES = 256 * 2**20
+OF_THE_KERNEL = ("/dev", "/proc", "/sys")
+OF_THE_ENGINE = {"/", "/io", "/tmp", "/etc/hostname", "/etc/hosts", "/etc/resolv.conf"}
+
+
+@pytest.fixture(scope="module")
+def seen(engine: docker.DockerClient, base_image: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What one container saw, under a client whose configuration names a proxy with a password."""
+    support.build_image(engine, base_image.format(python="3.11"))
+    folder = tmp_path_factory.mktemp("security")
+    (folder / "config.json").write_text(
+        json.dumps({"proxies": {"default": {"httpProxy": "http://user:secret@proxy.example:3128"}}})
+    )
+    run = folder / "run"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DOCKER_CONFIG", str(folder))
+        patch.setenv("A_SECRET_OF_THE_HOST", "secret")
+        client = docker.from_env()
+        cell = support.cell("look", system=System("cpu", cpus=1, memory_bytes=MEMORY_BYTES))
+        (outcome,) = support.execute_all(client, run, threading.Event(), cell)
+        client.close()
+    assert outcome.status is Status.OK
+    return read_result(Run(run).repeat_folder(outcome.cell_id, 0) / "result.json").facts
+
+
+def test_nothing_of_the_host_is_mounted_but_io_and_the_files_that_the_engine_makes_for_it(seen: dict[str, Any]) -> None:
+    others = {point for point in seen["mount_points"] if not point.startswith(OF_THE_KERNEL)}
+
+    assert others == OF_THE_ENGINE
+
+
+def test_it_sees_no_other_process_no_name_and_no_variable_of_the_host(seen: dict[str, Any]) -> None:
+    assert seen["processes"] == 1
+    assert seen["hostname"] != socket.gethostname()
+    assert not {name for name in seen["variables"] if "SECRET" in name or "proxy" in name.lower()}
+
+
+def test_it_has_no_capability_of_any_kind_and_a_filter_of_system_calls(seen: dict[str, Any]) -> None:
+    assert seen["capability_sets"] == ["0000000000000000"]
+    assert (seen["no_new_privileges"], seen["seccomp"]) == ("1", "2")
+    assert seen["mount"] == "-1"
+    assert seen["sysctl"] == "OSError"
+    assert seen["become_root"] in {"None", "PermissionError"}
+    assert (seen["uid"], seen["gid"]) == (os.getuid(), os.getgid())
+
+
+def test_it_has_its_limits(seen: dict[str, Any]) -> None:
+    assert seen["memory_bytes"] == str(MEMORY_BYTES)
+    assert seen["pids"] == "4096"
+    assert len(seen["cpus"]) == 1
+
+
+def test_it_has_no_device_but_the_harmless_ones(seen: dict[str, Any]) -> None:
+    assert set(seen["devices"]) <= {
+        "console", "core", "fd", "full", "mqueue", "null", "ptmx", "pts", "random", "shm", "stderr", "stdin", "stdout",
+        "tty", "urandom", "zero",
+    }  # fmt: skip
+
+
+def test_it_is_told_no_name_server_and_no_domain_of_the_host(seen: dict[str, Any]) -> None:
+    assert [line for line in seen["names"].splitlines() if line.startswith("nameserver")] == ["nameserver 127.0.0.1"]
+    assert not [line for line in seen["names"].splitlines() if line.startswith(("search", "domain"))]
