@@ -5,6 +5,7 @@ python -m bench.fuzz [--mutations 20000] [--seed 1]
 
 import argparse
 import collections
+import concurrent.futures
 import contextlib
 import io
 import json
@@ -19,6 +20,9 @@ from pathlib import Path
 from bench.mutations import corpus, mutated
 from orchestrator.cli.program import run
 
+PARTS = 20
+"""Each with a seed of its own, so that the figures do not depend on how many run at once."""
+
 
 def ended(path: Path) -> tuple[int | str, str]:
     """Exit status of `plan --json` on a file, or the last line of a traceback; and what it said on stderr."""
@@ -30,34 +34,51 @@ def ended(path: Path) -> tuple[int | str, str]:
         return traceback.format_exc().strip().splitlines()[-1], traceback.format_exc()
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.fuzz", description=__doc__.splitlines()[0])
-    parser.add_argument("--mutations", "--pairs", type=int, default=20_000)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    generator, matrices = random.Random(options.seed), corpus()
-    ends: collections.Counter[int | str] = collections.Counter()
+Ends = collections.Counter[int | str]
+
+
+def part(seed: int, mutations: int) -> tuple[Ends, float]:
+    """How so many mutations ended, and the seconds of the slowest; what ended otherwise is told on stderr."""
+    generator, matrices = random.Random(seed), corpus()
+    ends: Ends = collections.Counter()
     slowest_s = 0.0
     with tempfile.TemporaryDirectory(prefix="bench-fuzz-") as scratch:
         os.chdir(scratch)
         path = Path("matrix.yaml")
-        for number in range(1, options.mutations + 1):
+        for _ in range(mutations):
             content = mutated(generator, matrices)
             path.write_bytes(content)
             began = time.perf_counter()
             end, said = ended(path)
             slowest_s = max(slowest_s, time.perf_counter() - began)
+            if end == 2 and not said.startswith("matrix.yaml"):
+                end = "refused without a place"
             ends[end] += 1
-            if end not in {0, 2} or (end == 2 and not said.startswith("matrix.yaml")):
-                print(f"== {end}\n{content!r}\n{said}", file=sys.stderr)
-                ends["without a place"] += end == 2
-            if number % 1000 == 0:
-                print(f"  {number}: {dict(ends)}, slowest {slowest_s:.2f} s", file=sys.stderr, flush=True)
+            if end not in {0, 2}:
+                print(f"== {end}\n{content!r}\n{said}", file=sys.stderr, flush=True)
+    return ends, slowest_s
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.fuzz", description=__doc__.splitlines()[0])
+    parser.add_argument("--mutations", "--pairs", type=int, default=20_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args()
+    seeds = range(options.seed, options.seed + PARTS)
+    counts = [options.mutations // PARTS + (number < options.mutations % PARTS) for number in range(PARTS)]
+    ends: Ends = collections.Counter()
+    slowest_s = 0.0
+    with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
+        for some, slow_s in pool.map(part, seeds, counts):
+            ends.update(some)
+            slowest_s = max(slowest_s, slow_s)
+            print(f"  {sum(ends.values())}: {dict(ends)}, slowest {slowest_s:.2f} s", file=sys.stderr, flush=True)
     wrong = sum(count for end, count in ends.items() if end not in {0, 2})
     figure = {
         "name": "mutated matrices given to `plan`", "mutations": options.mutations, "seed": options.seed,
         "ends": {str(end): count for end, count in ends.items()}, "slowest_s": round(slowest_s, 3),
-        "text": f"{options.mutations:,} mutations: {ends[0]:,} planned, {ends[2]:,} refused with exit 2, "
+        "text": f"{options.mutations:,} mutations: {ends[0]:,} planned, {ends[2]:,} refused with exit 2 and the place, "
         f"{wrong} otherwise; the slowest took {slowest_s:.2f} s",
         "wanted": "≥ 20,000, no traceback", "within": not wrong and options.mutations >= 20_000,
     }  # fmt: skip
