@@ -159,9 +159,9 @@ def _compile(network):
         raise Unsupported("torch.compile needs PyTorch 2.0 or newer; here is %s" % torch.__version__)
     if not any(shutil.which(name) for name in (os.environ.get("CXX"), "g++", "clang++") if name):
         raise Unsupported("torch.compile needs a C++ compiler, and there is none here: install g++")
-    # Fresh for each process, so that a repeat never finds what another one compiled; and the default folder is named
-    # after the user, who in a container may have no name.
-    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", tempfile.mkdtemp(prefix="torchinductor-"))
+    # Fresh for each process, so that a repeat never finds what another one compiled. The default folder is named after
+    # the user, who in a container may have no name, and making an optimizer has set the variable to it already.
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = tempfile.mkdtemp(prefix="torchinductor-")
     return torch.compile(network)
 
 
