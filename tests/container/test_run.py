@@ -82,14 +82,14 @@ def test_a_request_is_answered_with_a_valid_result_and_nothing_is_left_beside_it
 @pytest.mark.parametrize(
     ("changes", "exit_code", "sentence"),
     [
-        ({"mode": "fly"}, 5, "bad request: 'mode' must be 'train', 'infer' or 'parity'"),
+        ({"mode": "fly"}, 5, "bad request: 'mode' must be 'train', 'infer', 'parity' or 'script'"),
         ({"model": "lenett"}, 5, "there is no model 'lenett' in this image"),
         ({"model": "../run"}, 5, "there is no model '../run' in this image"),
         ({"builder": "caffe"}, 5, "there is no framework builder 'caffe' in this image"),
         ({"batch_size": 48_001}, 5, "a batch of 48001 is more than the 48000 samples there are"),
         ({"cpuset": [4095]}, 5, "cannot run on CPUs [4095]: Invalid argument"),
         ({"options": {"hybridize": True}}, 3, "noop has no option 'hybridize'"),
-        ({"dataset": "mnist"}, 3, "the dataset 'mnist' is not in this image; it has 'synthetic'"),
+        ({"dataset": "mnist"}, 3, "the dataset 'mnist' is not in this image; it has 'synthetic' and 'digits'"),
     ],
 )
 def test_what_cannot_be_measured_ends_with_its_exit_code_and_one_sentence(
