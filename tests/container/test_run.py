@@ -136,10 +136,10 @@ def test_a_framework_that_cannot_be_imported_ends_as_4(
 @pytest.mark.parametrize(
     ("parts", "changes", "expected"),
     [
-        ({"loss": "float('nan')"}, {}, (1, "the loss is nan after the first step: what diverged is no measurement")),
+        ({"loss": "float('nan')"}, {}, (7, "the loss is nan after the first step: what diverged is no measurement")),
         ({"step": "raise ZeroDivisionError('by zero')"}, {}, (1, "ZeroDivisionError: by zero")),
         ({"start": "raise MemoryError"}, {}, (1, "MemoryError")),
-        ({"parameters": "60171"}, {}, (1, "the framework made 60171 parameters of a model that has 60170")),
+        ({"parameters": "60171"}, {}, (7, "the framework made 60171 parameters of a model that has 60170")),
         (
             {"step": "raise RuntimeError('CUDA out of memory. Tried')"},
             {"gpus": 1},
@@ -153,12 +153,12 @@ def test_a_framework_that_cannot_be_imported_ends_as_4(
         (
             {"logits": "[[0.0] * 10] * 199"},
             {"mode": "infer"},
-            (1, "the last logits have the shape (199, 10), not (200, 10)"),
+            (7, "the last logits have the shape (199, 10), not (200, 10)"),
         ),
         (
             {"logits": "[[0.0] * 9 + [float('nan')]] * 200"},
             {"mode": "infer"},
-            (1, "the last logits are not all finite: what diverged is no measurement"),
+            (7, "the last logits are not all finite: what diverged is no measurement"),
         ),
         ({"logits": "[[0.0] * 10] * 200"}, {"mode": "infer"}, (0, "")),
         ({"step": "raise RuntimeError('out of memory')"}, {}, (1, "RuntimeError: out of memory")),
@@ -190,7 +190,7 @@ def test_a_tensorflow_that_is_too_old_for_the_builder_is_unsupported(
     io: Folder, with_builder: Callable[..., Path]
 ) -> None:
     path = with_builder("unused", "")
-    (path / "tensorflow.py").write_text("__version__ = '2.3.4'\n")
+    (path / "tensorflow.py").write_text("__version__ = '2.3.4'\nclass keras:\n    layers = None\n")
 
     ended = start("--io", str(io(builder="tensorflow")), path=path)
 
