@@ -9,7 +9,7 @@ from orchestrator.planning import parity
 
 CONTAINER_S = 8.0
 """One fresh container: start, import, build, warm-up, ten blocks of 0.2 s, the latency pass."""
-PARITY_S = 10.0
+PARITY_S = 5.0
 """One parity container: two processes that import the framework, and eleven steps."""
 BUILD_S = 15.0
 """Of one image, beside what it downloads and unpacks."""

@@ -221,7 +221,7 @@ def test_the_default_matrix_skips_only_what_it_excludes_and_takes_less_than_five
     assert [skip.cell_id for skip in found.skips if not skip.reason.startswith("excluded by ")] == []
     assert found.warnings == ()
     assert {cell.framework.name for cell in found.cells} == {"mxnet", "tensorflow", "torch", "keras-mxnet"}
-    assert planning.estimate(found, known).run_s <= 300
+    assert planning.estimate(found, known).run_s <= 240
 
 
 def test_planning_leaves_the_garbage_collector_as_it_was(plan: Any) -> None:
