@@ -9,7 +9,7 @@ from pathlib import Path
 from orchestrator import resources
 from orchestrator.catalog import load
 from orchestrator.cli.composition import cache_folder, site_settings
-from orchestrator.devices import inventory
+from orchestrator.devices import idle, inventory
 from orchestrator.domain import (
     BuildSettings,
     Cell,
@@ -30,6 +30,8 @@ from orchestrator.results.store import Run
 from orchestrator.running import Surroundings, execute
 from orchestrator.runtimes import DockerRuntime, this_process
 
+IDLE_WAIT_S = 10.0
+"""As the command has it by default."""
 SYSTEM = System("cpu", cpus=2, memory_bytes=8 << 30)
 
 
@@ -62,6 +64,7 @@ def begin(plan: Plan, folder: Path) -> tuple[Run, Iterator[Outcome]]:
     around = Surroundings(
         run, runtime, inventory(), lambda: datetime.now(UTC), _built, threading.Event(),
         turn=cache_folder() / "measuring.lock",
+        idle=lambda given, stop: idle.wait(given.cpus, IDLE_WAIT_S, stop),
     )  # fmt: skip
     return run, map(_ok, execute(plan, around))
 

@@ -9,8 +9,8 @@ from orchestrator.devices.disturbance import OTHER_CPUS
 from orchestrator.devices.readings import Reading, between, read
 from orchestrator.processes import Stop
 
-GLANCES = 5
-GLANCE_S = 0.01
+GLANCES = 3
+GLANCE_S = 0.004
 """An idle host is known by a few glances at how many tasks run; any other by windows of CPU time, of which the kernel
 counts ticks of up to 10 ms."""
 WINDOW_S = 0.25
