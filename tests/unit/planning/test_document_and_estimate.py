@@ -91,7 +91,7 @@ def test_an_estimate_counts_containers_images_and_pythons(
     assert len(plan.cells) == 6
     assert estimate.containers == 12
     assert estimate.parity_containers == 3, "noop has none"
-    assert estimate.run_s == 12 * 8.0 + 3 * 10.0
+    assert estimate.run_s == 12 * 8.0 + 3 * 5.0
     assert estimate.longest_run_s == (12 + 3) * 20.0
     assert estimate.disk_bytes == (sizes_mb + pythons_mb) * 1_000_000
     assert estimate.build_s == 6 * 15.0 + sizes_mb / 10
@@ -106,5 +106,5 @@ def test_earlier_results_replace_the_assumption_but_never_pass_the_timeout(
     seen = {plan.cells[0].id: 3.0, plan.cells[1].id: 99.0}
     estimate = planning.estimate(plan, known, seen)
 
-    assert estimate.run_s == 2 * 3.0 + 2 * 20.0 + 8 * 8.0 + 3 * 10.0
+    assert estimate.run_s == 2 * 3.0 + 2 * 20.0 + 8 * 8.0 + 3 * 5.0
     assert estimate.assumptions[0] == "8 containers at 8 s each, 4 as long as they took before"
