@@ -79,10 +79,10 @@ class Host:
         return idle.wait([0, 1], limit_s, stop or threading.Event(), look=self.look, sleep=self.sleep)
 
 
-def test_an_idle_host_costs_a_few_hundredths_of_a_second() -> None:
+def test_an_idle_host_costs_about_a_hundredth_of_a_second() -> None:
     waited = Host({}).waited(10)
 
-    assert (waited.wait_s, waited.busy) == (pytest.approx(0.05), "")
+    assert (waited.wait_s, waited.busy) == (pytest.approx(0.012), "")
 
 
 def test_a_busy_host_is_waited_for() -> None:
@@ -100,7 +100,7 @@ def test_the_waiting_ends_with_what_still_went_on() -> None:
 
 
 def test_little_activity_is_idle_enough() -> None:
-    assert Host({0: 0.2}).waited(10) == idle.Waited(pytest.approx(0.3), "")  # type: ignore[arg-type]
+    assert Host({0: 0.2}).waited(10) == idle.Waited(pytest.approx(0.262), "")  # type: ignore[arg-type]
 
 
 def test_who_asks_to_stop_does_not_wait() -> None:
