@@ -3,15 +3,16 @@
     python -m bench.remeasure [--repeats 6] [--pairs 10] [--framework torch==2.13.0]
 
 The first repeats of a cell state a prediction interval; then it is measured again, each time in a fresh container, and
-those that lie inside are counted: nine of ten are wanted. What stands as a ratio is their share.
+those that lie inside are counted: nine of ten are wanted.
 """
 
 import argparse
+import json
 import sys
 import tempfile
 from pathlib import Path
 
-from bench import inside, pairs
+from bench import inside
 from orchestrator.analysis import PREDICTION, estimate, repeat_measurement
 from orchestrator.domain import Duration, Framework
 from orchestrator.results.store import Run
@@ -57,18 +58,15 @@ def main() -> None:
         f"{stated.next_high:.4g} ({PREDICTION:.0%}); {kept} of {len(again)} lie inside",
         file=sys.stderr,
     )
-    share = kept / len(again)
-    pairs.emit(
-        [
-            pairs.Ratio(
-                name="re-measured, share inside the stated prediction interval",
-                ours=f"{arguments.framework}, {arguments.model}: {kept} of {len(again)} inside",
-                theirs=f"stated from {stated.n} repeats", pairs=len(again), ratio=share, low=share, high=share,
-                bar_low=0.9, bar_high=1.0, ours_values=again,
-                theirs_values=[stated.next_low, stated.value, stated.next_high], unit="samples/s",
-            )
-        ]
-    )  # fmt: skip
+    figure = {
+        "name": f"{arguments.framework}, {arguments.model}, measured again",
+        "text": f"{kept} of {len(again)} inside the {PREDICTION:.0%} prediction interval of {stated.n} repeats",
+        "wanted": "at least 9 of 10",
+        "within": kept >= 0.9 * len(again),
+        "stated": {"low": stated.next_low, "value": stated.value, "high": stated.next_high, "unit": "samples/s"},
+        "values": again,
+    }
+    print(json.dumps([figure]))
 
 
 if __name__ == "__main__":

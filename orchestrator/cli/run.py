@@ -59,6 +59,31 @@ class _Job:
     own_models: tuple[ModelFile, ...] = ()
 
 
+Repeats = Annotated[int | None, typer.Option("--repeats", min=1, help="In place of the matrix's own.")]
+Resume = Annotated[
+    str | None,
+    typer.Option(
+        "--resume", metavar="RUN", autocompletion=run_names, help="Take up a run again ('latest' for the last one)."
+    ),
+]
+FailFast = Annotated[bool, typer.Option("--fail-fast", help="Leave the rest not run after a failure.")]
+Retries = Annotated[int, typer.Option("--retries", min=0, help="Further attempts after a crash.")]
+RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="With --resume: try again what has failed.")]
+ExtraRepeats = Annotated[
+    int, typer.Option("--extra-repeats", min=0, help="How often a repeat that was disturbed is measured again.")
+]
+IdleWait = Annotated[
+    float,
+    typer.Option(
+        "--idle-wait",
+        min=0,
+        metavar="S",
+        envvar="ORCHESTRATOR_IDLE_WAIT",
+        help="Wait so long at most for an idle host before a cell.",
+    ),
+]
+
+
 def run(
     file: MatrixFile = None,
     select: Select = [],
@@ -69,32 +94,14 @@ def run(
     models: ModelsFolder = None,
     jobs: Jobs = 2,
     runtime: Annotated[RuntimeName, typer.Option("--runtime", help="Where cells run.")] = RuntimeName.AUTO,
-    repeats: Annotated[int | None, typer.Option("--repeats", min=1, help="In place of the matrix's own.")] = None,
+    repeats: Repeats = None,
     results: Results = DEFAULT_RESULTS,
-    resume: Annotated[
-        str | None,
-        typer.Option(
-            "--resume", metavar="RUN", autocompletion=run_names, help="Take up a run again ('latest' for the last one)."
-        ),
-    ] = None,
-    fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Leave the rest not run after a failure.")] = False,
-    retries: Annotated[int, typer.Option("--retries", min=0, help="Further attempts after a crash.")] = 0,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="With --resume: try again what has failed.")
-    ] = False,
-    extra_repeats: Annotated[
-        int, typer.Option("--extra-repeats", min=0, help="How often a repeat that was disturbed is measured again.")
-    ] = 1,
-    idle_wait: Annotated[
-        float,
-        typer.Option(
-            "--idle-wait",
-            min=0,
-            metavar="S",
-            envvar="ORCHESTRATOR_IDLE_WAIT",
-            help="Wait so long at most for an idle host before a cell.",
-        ),
-    ] = 10.0,
+    resume: Resume = None,
+    fail_fast: FailFast = False,
+    retries: Retries = 0,
+    retry_failed: RetryFailed = False,
+    extra_repeats: ExtraRepeats = 1,
+    idle_wait: IdleWait = 10.0,
     json: Json = False,
 ) -> None:
     """Run a matrix: build what is missing, launch every cell, and report."""

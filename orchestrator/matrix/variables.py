@@ -3,6 +3,7 @@
 import re
 
 from orchestrator.domain import VARIABLE, OptionValue
+from orchestrator.matrix import file
 
 OURS = frozenset({
     "BENCH_BUILDER", "CUDA_DEVICE_ORDER", "CUDA_VISIBLE_DEVICES", "HOME", "LANG", "MKL_NUM_THREADS",
@@ -10,7 +11,6 @@ OURS = frozenset({
     "OPENBLAS_NUM_THREADS", "PATH", "PYTHONPATH", "TMPDIR", "VECLIB_MAXIMUM_THREADS",
 })  # fmt: skip
 """Set by the runtimes from what a system asks for; a matrix that set them too would measure something else."""
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def is_variable(option: str) -> bool:
@@ -21,7 +21,7 @@ def is_variable(option: str) -> bool:
 def name_problem(option: str) -> str | None:
     """What is wrong with `env.NAME`; None where nothing is."""
     name = option.removeprefix(VARIABLE)
-    if not _NAME.fullmatch(name):
+    if not re.fullmatch(file.VARIABLE, name):
         return f"{name!r} is no name of an environment variable: letters, digits and _"
     if name in OURS:
         return f"{name} is set by the runtime, from `systems` and the image; drop this"

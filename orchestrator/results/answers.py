@@ -29,19 +29,26 @@ class Answers:
             write_atomically(place / "result.json", _text(checks.result(outcome)))
             write_atomically(place / "outcome.json", _text(outcome))
 
-    def copy(self, checks: Checks, check: str, content: str) -> ParityOutcome | None:
-        """Put an earlier answer to the same question into a check's folder; None where there is none."""
+    def find(self, content: str) -> tuple[ParityOutcome, ParityResult] | None:
+        """What was answered to the same question before; None where nobody has asked, or the record is broken."""
         place = self.folder / content
         try:
             with open_plain(place / "outcome.json") as file:
-                earlier = ParityOutcome.model_validate_json(file.read(MAX_OUTCOME_BYTES))
-            found = read_answer(place / "result.json", ParityResult)
+                outcome = ParityOutcome.model_validate_json(file.read(MAX_OUTCOME_BYTES))
+            result = read_answer(place / "result.json", ParityResult)
         except (OSError, ValidationError, InvalidResultError):
             return None
-        if earlier.content != content or found.cell != earlier.folder:
-            return None
-        write_atomically(checks.folder(check) / "result.json", _text(found.model_copy(update={"cell": check})))
-        return earlier.model_copy(update={"check": check, "folder": check, "log": None, "reused": True})
+        return (outcome, result) if outcome.content == content and result.cell == outcome.folder else None
+
+
+def take_over(checks: Checks, check: str, earlier: tuple[ParityOutcome, ParityResult]) -> ParityOutcome:
+    """Write an earlier answer into a check's folder, and return the outcome to record.
+
+    Raises `HostError` where that cannot be done.
+    """
+    outcome, result = earlier
+    write_atomically(checks.folder(check) / "result.json", _text(result.model_copy(update={"cell": check})))
+    return outcome.model_copy(update={"check": check, "folder": check, "log": None, "reused": True})
 
 
 def _text(document: ParityOutcome | ParityResult) -> str:

@@ -13,7 +13,7 @@ from orchestrator.images.context import digest, source_files
 from orchestrator.planning.parity import BATCH_SIZE, Check, checks
 from orchestrator.processes import BoundedLog, Cause, StartError, tail
 from orchestrator.resources import BENCHMARKS
-from orchestrator.results.answers import Answers
+from orchestrator.results.answers import Answers, take_over
 from orchestrator.results.checks import Checks
 from orchestrator.results.contract import Request
 from orchestrator.results.parity import ParityOutcome, ParityResult
@@ -139,9 +139,12 @@ class _Job:
 
 def _answered_before(job: _Job, answers: Answers, content: str) -> ParityOutcome | None:
     """Take over what an earlier run was answered, with the request beside it; None where nobody has asked yet."""
+    earlier = answers.find(content)
+    if earlier is None:
+        return None
     set_aside(job.store.folder(job.check.id))
     job.store.prepare(job.request(), job.own)
-    return answers.copy(job.store, job.check.id, content)
+    return take_over(job.store, job.check.id, earlier)
 
 
 def _in_turn(job: _Job, content: str) -> ParityOutcome | None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import main
 from tests.documented import blocks
 
 (MODEL,) = blocks("models.md", "A model of your own", "python")
@@ -19,22 +18,12 @@ Program = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Program:
+def program(tmp_path: Path, command: Program) -> Program:
     """Run a command in the folder that the page describes, with `noop` in place of its frameworks."""
     (tmp_path / "my_models").mkdir()
     (tmp_path / "my_models" / "wide.py").write_text(MODEL)
     (tmp_path / "matrix.yaml").write_text(NOOP)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("COLUMNS", "200")
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as ended:
-            main(arguments)
-        captured = capsys.readouterr()
-        return int(ended.value.code or 0), captured.out, captured.err
-
-    return run
+    return command
 
 
 def test_the_documented_matrix_runs_and_resumes_without_the_folder(program: Program, tmp_path: Path) -> None:

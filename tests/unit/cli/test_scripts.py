@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import main
 from tests.documented import introduction
 
 (SCRIPT,) = introduction("scripts.md", "python")
@@ -18,22 +17,12 @@ RUN = ("run", "--runtime", "host", "--idle-wait", "0", "--extra-repeats", "0")
 
 
 @pytest.fixture
-def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Program:
+def program(tmp_path: Path, command: Program) -> Program:
     """Run a command in the folder that the page describes, with `noop` in place of its framework."""
     (tmp_path / "scripts").mkdir()
     (tmp_path / "scripts" / "train.py").write_text(SCRIPT)
     (tmp_path / "matrix.yaml").write_text(NOOP)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("COLUMNS", "200")
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as ended:
-            main(arguments)
-        captured = capsys.readouterr()
-        return int(ended.value.code or 0), captured.out, captured.err
-
-    return run
+    return command
 
 
 def test_the_documented_matrix_runs_the_script_and_reads_its_figures(program: Program, tmp_path: Path) -> None:
