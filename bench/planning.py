@@ -57,7 +57,8 @@ def measure(path: Path, cells: int, largest: list[int]) -> float:
         done = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
         raise SystemExit(done.stderr)
-    planned = printed.read_bytes().count(b'"id": ')
+    document = json.loads(printed.read_bytes())
+    planned = len(document["cells"]) + len(document["skips"])
     if planned != cells:
         raise SystemExit(f"{planned} cells and skips were planned, not {cells}")
     figures = json.loads(done.stderr)
