@@ -1,0 +1,32 @@
+"""What tests with an engine share: the far side of an air gap."""
+
+import os
+from collections.abc import Iterator
+
+import far_support
+import pytest
+from far_support import FarSide
+
+
+@pytest.fixture(scope="session")
+def far(engine: object) -> Iterator[FarSide]:
+    """A host without a network, one for all tests: what one of them loads there, the next one finds."""
+    _needed()
+    with far_support.far_side() as side:
+        yield side
+
+
+@pytest.fixture
+def empty_far(engine: object) -> Iterator[FarSide]:
+    """A host without a network whose engine has nothing."""
+    _needed()
+    with far_support.far_side() as side:
+        yield side
+
+
+def _needed() -> None:
+    reason = far_support.missing()
+    if reason and os.environ.get("BENCH_REQUIRE_ENGINE") == "1":
+        pytest.fail(f"{reason}, and BENCH_REQUIRE_ENGINE=1 says that it must be")
+    if reason:
+        pytest.skip(reason)

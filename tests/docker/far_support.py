@@ -1,0 +1,162 @@
+"""The far side of an air gap on this machine: a second engine in a network namespace with no way out, and a home.
+
+The engine has its own data root, exec root and socket. What is run there sees neither this machine's networks nor its
+home, configuration of pip or cache; it has a loopback, so that a test can listen for what should never be asked.
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import docker
+
+from orchestrator.engine.client import connect
+from orchestrator.errors import HostError
+
+TOOLS = ("dockerd", "ip", "nsenter")
+PREFIX = "bench-far-"
+_PLACE = Path("/var/tmp")  # on disk: images are large, and the names of sockets short
+_PATIENCE_S = 60.0
+
+
+@dataclass(frozen=True)
+class FarSide:
+    """A host without a network."""
+
+    namespace: str
+    folder: Path
+    """Everything of it, on this machine."""
+
+    @property
+    def socket(self) -> Path:
+        return self.folder / "docker.sock"
+
+    @property
+    def home(self) -> Path:
+        return self.folder / "home"
+
+    @property
+    def data_root(self) -> Path:
+        return self.folder / "data"
+
+    @property
+    def docker_host(self) -> str:
+        return f"unix://{self.socket}"
+
+    def environment(self, **more: str) -> dict[str, str]:
+        """What a login shell there would have."""
+        path = os.environ.get("PATH", os.defpath)
+        return {"PATH": path, "HOME": str(self.home), "LANG": "C.UTF-8", "DOCKER_HOST": self.docker_host, **more}
+
+    def inside(self, *command: str | Path) -> list[str]:
+        """The command line that runs a command there: `ip netns exec` would hide the control groups."""
+        return ["nsenter", f"--net=/run/netns/{self.namespace}", *map(str, command)]
+
+    def run(
+        self, *command: str | Path, folder: Path | None = None, environment: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command there to its end, in its home by default, and give what it said."""
+        return subprocess.run(
+            self.inside(*command), cwd=folder or self.home, env=dict(environment or self.environment()),
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    def client(self) -> docker.DockerClient:
+        """A client of its engine; the caller closes it."""
+        return connect(self.environment())
+
+
+def missing() -> str | None:
+    """Why this machine cannot have a far side; None where it can."""
+    absent = [tool for tool in TOOLS if shutil.which(tool) is None]
+    if absent:
+        return f"no {', '.join(absent)} on PATH"
+    return None if os.geteuid() == 0 else "a second engine needs root"
+
+
+@contextlib.contextmanager
+def far_side() -> Iterator[FarSide]:
+    """Start a far side with an empty engine, and leave nothing of it."""
+    _sweep()
+    folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=_PLACE))
+    side = FarSide(folder.name, folder)
+    daemon: subprocess.Popen[bytes] | None = None
+    try:
+        side.home.mkdir()
+        (folder / "daemon.json").write_text("{}")
+        subprocess.run(["ip", "netns", "add", side.namespace], check=True)
+        subprocess.run(side.inside("ip", "link", "set", "lo", "up"), check=True)
+        with (folder / "dockerd.log").open("wb") as log:
+            daemon = subprocess.Popen(side.inside(*_daemon(side)), stdout=log, stderr=log, start_new_session=True)
+        _wait(side, daemon)
+        yield side
+    finally:
+        if daemon is not None:
+            _stop(daemon)
+        _remove(folder)
+
+
+def _daemon(side: FarSide) -> Sequence[str | Path]:
+    name = side.namespace
+    return (
+        "dockerd", "--data-root", side.data_root, "--exec-root", side.folder / "exec", "-H", side.docker_host,
+        "-p", side.folder / "dockerd.pid", "--bridge=none", "--iptables=false", "--ip-forward=false",
+        "--config-file", side.folder / "daemon.json",
+        # Where the machine has a containerd of its own, the two engines share it.
+        f"--containerd-namespace={name}", f"--containerd-plugins-namespace={name}-plugins",
+    )  # fmt: skip
+
+
+def _wait(side: FarSide, daemon: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + _PATIENCE_S
+    while True:
+        with contextlib.suppress(HostError):
+            side.client().close()
+            return
+        if daemon.poll() is not None or time.monotonic() > deadline:
+            tail = (side.folder / "dockerd.log").read_text(errors="replace")[-2000:]
+            raise RuntimeError(f"the second engine does not answer:\n{tail}")
+        time.sleep(0.1)
+
+
+def _stop(daemon: subprocess.Popen[bytes]) -> None:
+    daemon.terminate()
+    try:
+        daemon.wait(30)
+    except subprocess.TimeoutExpired:
+        daemon.kill()
+        daemon.wait()
+
+
+def _remove(folder: Path) -> None:
+    """Remove what an engine that has ended leaves: its containerd, mounts, name of the namespace, and folder."""
+    _kill(folder, folder / "exec/containerd/containerd.pid")
+    for line in reversed(Path("/proc/self/mounts").read_text().splitlines()):
+        if line.split()[1].startswith(f"{folder}/"):
+            subprocess.run(["umount", "--lazy", line.split()[1]], check=False, capture_output=True)
+    subprocess.run(["ip", "netns", "delete", folder.name], check=False, capture_output=True)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _kill(folder: Path, pid_file: Path) -> None:
+    """Kill what a file names, if it is still the one that works in this folder."""
+    with contextlib.suppress(OSError, ValueError):
+        pid = int(pid_file.read_text())
+        if str(folder) in Path(f"/proc/{pid}/cmdline").read_text():
+            os.kill(pid, signal.SIGKILL)
+
+
+def _sweep() -> None:
+    """Remove what tests have left that were killed."""
+    for folder in _PLACE.glob(f"{PREFIX}*"):
+        owner = folder.name.removeprefix(PREFIX).split("-")[0]
+        if not Path("/proc", owner).exists():
+            _kill(folder, folder / "dockerd.pid")
+            _remove(folder)

@@ -1,0 +1,50 @@
+"""The second engine that stands for a server without internet: it has nothing of this one, and no way out."""
+
+from pathlib import Path
+
+import docker
+import pytest
+from far_support import FarSide, far_side
+
+pytestmark = pytest.mark.docker
+
+
+def test_the_far_engine_is_another_one_and_has_no_images(empty_far: FarSide) -> None:
+    client = empty_far.client()
+
+    assert client.images.list(all=True) == []
+    assert client.info()["DockerRootDir"] == str(empty_far.data_root)
+    client.close()
+
+
+def test_an_image_that_is_loaded_there_runs_without_a_network(
+    far: FarSide, engine: docker.DockerClient, base_image: str
+) -> None:
+    reference = base_image.format(python="3.11")
+    client = far.client()
+    client.images.load(engine.images.get(reference).save(named=True))
+
+    said = client.containers.run(reference, ["python", "-c", "print(6*7)"], network_mode="none", remove=True)
+    links = client.containers.run(reference, ["ls", "/sys/class/net"], remove=True)
+
+    assert said.decode().strip() == "42"
+    assert links.decode().split() == ["lo"], "without being told, a container there has no network either"
+    client.close()
+
+
+def test_what_runs_there_has_a_loopback_and_no_other_network(far: FarSide) -> None:
+    links = far.run("ip", "-o", "link", "show", "up").stdout
+    route = far.run("ip", "route", "get", "192.0.2.1")
+
+    assert [line.split(": ")[1] for line in links.splitlines()] == ["lo"]
+    assert route.returncode != 0
+    assert "unreachable" in route.stderr
+    assert far.run("sh", "-c", "echo $HOME").stdout.strip() == str(far.home)
+
+
+def test_nothing_is_left_of_a_far_side(engine: docker.DockerClient) -> None:
+    with far_side() as side:
+        mounted = f"{side.folder}/"
+    assert not side.folder.exists()
+    assert mounted not in Path("/proc/self/mounts").read_text()
+    assert not Path("/run/netns", side.namespace).exists()
