@@ -1,0 +1,1 @@
+"""A whole matrix carried to a server without internet, and the results carried back."""
