@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 
-def open_plain(path: Path) -> BinaryIO:
+def open_plain(path: Path | str) -> BinaryIO:
     """Open a plain file for reading; raises `OSError` where it is missing, or is a link, a pipe or a folder.
 
     A link could lead to any file of this host that the user may read, and a pipe holds up its reader for ever.

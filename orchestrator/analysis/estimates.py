@@ -1,7 +1,6 @@
 """What repeats say about one cell: a value, an interval around it, and how far the repeats scatter."""
 
 import math
-import statistics
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -98,4 +97,5 @@ def variation(values: Sequence[float]) -> float | None:
     """Coefficient of variation, standard deviation (n - 1) over mean; None with fewer than two values."""
     if len(values) < 2:
         return None
-    return statistics.stdev(values) / statistics.fmean(values)
+    mean = math.fsum(values) / len(values)
+    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)) / mean

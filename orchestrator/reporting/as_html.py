@@ -108,6 +108,7 @@ def _environment() -> Environment:
             )
         },
         "charts": charts,
+        "circles": _circles,
         "curves": curves,
         "facts": _facts,
         "learned": lambda cells: [cell for cell in cells if cell.epochs and cell.epochs.curve],
@@ -122,6 +123,12 @@ def _environment() -> Environment:
         "url": lambda path: quote(path, safe="/"),
     }
     return environment
+
+
+def _circles(dots: Sequence[tuple[float, float]], radius: float) -> Markup:
+    """Dots of a lane, at once: there are more of them than of anything else in a page."""
+    drawn = "".join(f'<circle cx="{x:g}%" cy="{y:.0f}" r="{radius:g}"/>' for x, y in dots)
+    return Markup(drawn)  # noqa: S704 -- formatted numbers, nothing else
 
 
 def _facts(facts: Sequence[tuple[str, str]], name: str) -> str:

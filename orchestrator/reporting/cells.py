@@ -4,7 +4,10 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from sys import intern
+
+from pydantic_core import to_json
 
 from orchestrator.analysis import RepeatMeasurement, measurement, printed, repeat_measurement
 from orchestrator.domain import Cell, Outcome, Status
@@ -70,10 +73,20 @@ class _Shared:
 
     _pairs: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
     _facts: dict[Facts, Facts] = field(default_factory=dict)
+    _flattened: dict[bytes, Facts] = field(default_factory=dict)
+    """By the digest of what was flattened: flattening the same facts again would be most of a report's time."""
 
     def __call__(self, facts: Iterable[tuple[str, str]]) -> Facts:
         whole = tuple(self._pairs.setdefault(pair, pair) for pair in facts)
         return self._facts.setdefault(whole, whole)
+
+    def flat(self, facts: Mapping[str, object]) -> Facts:
+        """`flatten` the facts of a container."""
+        digest = sha256(to_json(facts)).digest()
+        known = self._flattened.get(digest)
+        if known is None:
+            known = self._flattened[digest] = self(flatten(facts))
+        return known
 
 
 @dataclass
@@ -97,14 +110,14 @@ class _Gathering:
         )
         if item.printed is not None:
             self.printed.append(item.printed)
-            self.facts.append(self.shared(flatten(item.printed.facts)))
+            self.facts.append(self.shared.flat(item.printed.facts))
             self.repeats[outcome.repeat] = Repeat(outcome, None)
             return
         found, outcome = _measured(outcome, item.result, self.cell)
         self.repeats[outcome.repeat] = Repeat(outcome, found)
         if found is not None and item.result is not None:
             self.step_s.extend(item.result.latency_s)
-            self.facts.append(self.shared(flatten(item.result.facts)))
+            self.facts.append(self.shared.flat(item.result.facts))
             self.versions.add(item.result.measurement_version)
 
     def report(self, label: str) -> CellReport:

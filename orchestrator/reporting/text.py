@@ -24,6 +24,8 @@ def clean(text: str) -> str:
 
     Newlines and tabs stay.
     """
+    if text.isprintable():  # which no control or direction character is: nearly all texts, at a fraction of the time
+        return text
     return _CONTROLS.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n")))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic_core import to_json
 
 from orchestrator.domain import Mode, Status, Take
 
@@ -25,11 +26,17 @@ Some = Annotated[int, Field(ge=1, le=2**60)]
 
 def _finite(value: Any) -> Any:
     """Refuse what a number such as 1e999 becomes, which no JSON can hold again."""
-    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        _finite(inner)
-    if isinstance(value, float) and not math.isfinite(value):
+    written = to_json(value, inf_nan_mode="constants")
+    # The words may also stand in a text; to look through all values of all results would take longer than to read them.
+    if (b"Infinity" in written or b"NaN" in written) and not _is_finite(value):
         raise ValueError("holds a number beyond all bounds")
     return value
+
+
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, dict | list):
+        return all(_is_finite(inner) for inner in (value.values() if isinstance(value, dict) else value))
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 class _Strict(BaseModel):

@@ -10,7 +10,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,7 +19,7 @@ from filelock import FileLock
 
 from orchestrator.domain import Outcome, Status
 from orchestrator.errors import InputError
-from orchestrator.results.store import Run, plan_from_json
+from orchestrator.results.store import OUTCOME_FIELDS, OUTCOME_VALUES, Run, plan_from_json
 
 _VERSION = 3
 _SCHEMA = """
@@ -39,7 +39,6 @@ CREATE TABLE outcome (
     PRIMARY KEY (run, path)
 );
 """
-_OUTCOME_FIELDS = tuple(field.name for field in fields(Outcome))
 _RUN_FIELDS = ("created_at", "matrix", "runtime", "host", "cells", "planned", "skips", "problem")
 _STORE_RUN = (
     f"INSERT INTO run (name, mtime_ns, size, {', '.join(_RUN_FIELDS)}) VALUES (?, ?, ?{', ?' * len(_RUN_FIELDS)}) "  # noqa: S608 -- names of our own fields
@@ -47,8 +46,8 @@ _STORE_RUN = (
     + ", ".join(f"{name} = excluded.{name}" for name in _RUN_FIELDS)
 )
 _STORE_OUTCOME = (
-    f"INSERT OR REPLACE INTO outcome (run, path, mtime_ns, size, started_s, {', '.join(_OUTCOME_FIELDS)}) "  # noqa: S608 -- names of our own fields
-    f"VALUES (?, ?, ?, ?, ?{', ?' * len(_OUTCOME_FIELDS)})"
+    f"INSERT OR REPLACE INTO outcome (run, path, mtime_ns, size, started_s, {', '.join(OUTCOME_FIELDS)}) "  # noqa: S608 -- names of our own fields
+    f"VALUES (?, ?, ?, ?, ?{', ?' * len(OUTCOME_FIELDS)})"
 )
 _Stamp = tuple[int, int]
 """Modification time in ns and size in bytes: a file that keeps both is not read again."""
@@ -92,7 +91,7 @@ def outcomes(results: Path, cache: Path, run: str) -> tuple[Outcome, ...]:
 
     def query(connection: sqlite3.Connection) -> tuple[Outcome, ...]:
         rows = connection.execute(
-            f"SELECT {', '.join(_OUTCOME_FIELDS)} FROM outcome WHERE run = ? ORDER BY cell_id, repeat",  # noqa: S608 -- names of our own fields
+            f"SELECT {', '.join(OUTCOME_FIELDS)} FROM outcome WHERE run = ? ORDER BY cell_id, repeat",  # noqa: S608 -- names of our own fields
             (run,),
         )
         return tuple(_outcome(row) for row in rows)
@@ -148,7 +147,7 @@ def _refresh_outcomes(connection: sqlite3.Connection, run: Run) -> None:
         path = f"{cell_id}/{repeat}"
         outcome = None if known.get(path) == stamp else run.outcome(cell_id, repeat)
         if outcome is not None:
-            row = (run.name, path, *stamp, _seconds(outcome.started_at), *astuple(outcome))
+            row = (run.name, path, *stamp, _seconds(outcome.started_at), *OUTCOME_VALUES(outcome))
             connection.execute(_STORE_OUTCOME, row)
         if outcome is not None or known.get(path) == stamp:
             seen.add(path)
@@ -167,7 +166,7 @@ def _run_folders(results: Path) -> Iterator[tuple[str, _Stamp]]:
         yield entry.name, (stat.st_mtime_ns, stat.st_size)
 
 
-def _outcome_files(folder: Path, cell_id: str) -> Iterator[tuple[str, int, _Stamp]]:
+def _outcome_files(folder: Path | str, cell_id: str) -> Iterator[tuple[str, int, _Stamp]]:
     """Every `<cell id>/<repeat>/outcome.json` below a run's folder, without opening one."""
     try:
         entries = [entry for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False)]
@@ -175,9 +174,9 @@ def _outcome_files(folder: Path, cell_id: str) -> Iterator[tuple[str, int, _Stam
         return
     for entry in entries:
         try:
-            stat = (Path(entry) / "outcome.json").stat()
+            stat = os.stat(f"{entry.path}/outcome.json")  # noqa: PTH116 -- a `Path` for each takes far longer
         except OSError:
-            yield from _outcome_files(Path(entry), f"{cell_id}/{entry.name}".lstrip("/"))
+            yield from _outcome_files(entry.path, f"{cell_id}/{entry.name}".lstrip("/"))
             continue
         if cell_id and entry.name.isdecimal():
             yield cell_id, int(entry.name), (stat.st_mtime_ns, stat.st_size)
@@ -215,7 +214,7 @@ def _summaries(connection: sqlite3.Connection) -> tuple[RunSummary, ...]:
 
 
 def _outcome(row: tuple[Any, ...]) -> Outcome:
-    values = dict(zip(_OUTCOME_FIELDS, row, strict=True))
+    values = dict(zip(OUTCOME_FIELDS, row, strict=True))
     return Outcome(**values | {"status": Status(values["status"])})
 
 

@@ -5,8 +5,9 @@ import errno
 import json
 import os
 import secrets
-from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -32,6 +33,9 @@ MAX_OUTCOME_BYTES = 1024 * 1024
 _MOST = 2**53
 _PLAN = TypeAdapter(Plan)
 _OUTCOME = TypeAdapter(Outcome)
+OUTCOME_FIELDS = tuple(field.name for field in fields(Outcome))
+OUTCOME_VALUES: Callable[[Outcome], tuple[Any, ...]] = attrgetter(*OUTCOME_FIELDS)
+"""All fields of an outcome, in their order; `dataclasses.astuple` copies each, which takes most of an index's time."""
 _Answer = TypeVar("_Answer", bound=BaseModel)
 _Record = TypeVar("_Record", RunRecord, EnvironmentsRecord)
 
@@ -90,12 +94,12 @@ def _clear_the_way(path: Path) -> None:
         path.rename(path.with_name(f"{path.name}.aside-{secrets.token_hex(4)}"))
 
 
-def read_result(path: Path) -> Result:
+def read_result(path: Path | str) -> Result:
     """Read and check what a measurement answered; raises as `read_answer` does."""
     return read_answer(path, Result)
 
 
-def read_answer(path: Path, kind: type[_Answer]) -> _Answer:
+def read_answer(path: Path | str, kind: type[_Answer]) -> _Answer:
     """Read and check a container's `result.json`, which is to be of this kind.
 
     Raises `InvalidResultError` with one line that says what is wrong.
@@ -212,6 +216,10 @@ class Run:
             _synchronise(folder / "result.json")
         write_atomically(path, _OUTCOME.dump_json(outcome, indent=1).decode() + "\n")
 
+    def _place(self, cell_id: str, repeat: int, name: str) -> str:
+        """The path of a repeat's file as text, which is put together ten times as fast as a `Path`."""
+        return f"{self.folder}/{cell_id}/{repeat}/{name}"
+
     def _made(self, cell_id: str, repeat: int) -> Path:
         """The folder of one repeat, made in a run that is still there: one made anew would hide what was lost."""
         if not self.folder.is_dir():
@@ -220,9 +228,8 @@ class Run:
 
     def outcome(self, cell_id: str, repeat: int) -> Outcome | None:
         """How a repeat ended; None where it has not, or its record is unreadable or that of another."""
-        path = self.repeat_folder(cell_id, repeat) / "outcome.json"
         try:
-            with open_plain(path) as file:
+            with open_plain(self._place(cell_id, repeat, "outcome.json")) as file:
                 found = _OUTCOME.validate_python(from_json(file.read(MAX_OUTCOME_BYTES), allow_inf_nan=False))
         except (OSError, ValueError):
             return None
@@ -232,7 +239,7 @@ class Run:
         """The measurement behind an `ok` outcome; raises `InvalidResultError` if the file has rotted since."""
         if outcome.status != "ok":
             return None
-        return read_result(self.repeat_folder(outcome.cell_id, outcome.repeat) / "result.json")
+        return read_result(self._place(outcome.cell_id, outcome.repeat, "result.json"))
 
     def printed(self, outcome: Outcome) -> ScriptResult | None:
         """What a script printed behind an `ok` outcome; raises `InvalidResultError` if the file has rotted since."""
@@ -262,7 +269,7 @@ class Run:
 
 def _is_sound(outcome: Outcome) -> bool:
     """Whether every number in it is one that an index and a report can hold; false for NaN too."""
-    numbers = [value for value in astuple(outcome) if isinstance(value, int | float)]
+    numbers = [value for value in OUTCOME_VALUES(outcome) if isinstance(value, int | float)]
     return all(-_MOST <= number <= _MOST for number in numbers)
 
 
