@@ -6,7 +6,7 @@ import os
 import statistics
 import sys
 
-from benchmarks import contract, telemetry
+from benchmarks import contract, mounted, telemetry
 from benchmarks.errors import BadRequest
 from benchmarks.workload import model_module
 
@@ -38,7 +38,10 @@ def _arguments():
     add("--batch-size", type=int, help="default: the model's own")
     add("--steps", type=int, help="fewest timed steps (default 50)")
     add("--epochs", type=int, help="time whole epochs in place of steps")
-    add("--dataset", default="synthetic", help="synthetic (the default) or digits")
+    add(
+        "--dataset", default="synthetic", help="synthetic (the default), digits, or a published one that lies in --data"
+    )
+    add("--data", metavar="DIR", help="folder with the files of mnist, fashion-mnist or cifar10")
     add("--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the framework")
     add("--threads", type=int, help="CPU threads of the framework (default: its own choice)")
     add("--gpus", type=int, default=0)
@@ -67,6 +70,7 @@ def _request(asked):
         "mode": asked.mode,
         "batch_size": batch_size,
         "dataset": asked.dataset,
+        "data": mounted.described(asked.dataset, asked.data) if asked.data else None,
         "options": dict(_option(text) for text in asked.option),
         "threads": asked.threads,
         "gpus": asked.gpus,

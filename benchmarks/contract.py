@@ -63,6 +63,16 @@ def _script(value):
     return None if fine and isinstance(value.get("metrics"), list) else "must say what to run and what to read"
 
 
+def _data(value):
+    """The host has checked the files; here only what would otherwise end in a traceback."""
+    counts = ("classes", "training", "testing")
+    fine = isinstance(value, dict) and all(isinstance(value.get(name), str) for name in ("folder", "format"))
+    fine = fine and value["format"] in ("idx", "cifar-binary", "cifar-python")
+    fine = fine and not any(_whole(1)(value.get(name)) for name in counts)
+    fine = fine and isinstance(value.get("image"), list) and isinstance(value.get("files"), dict)
+    return None if fine else "must say where images lie, their format, and the sums of their files"
+
+
 def _cpuset(value):
     fine = isinstance(value, list) and value and not any(_whole(0)(cpu) for cpu in value)
     return None if fine else "must be a list of CPU numbers"
@@ -81,6 +91,7 @@ _FIELDS = (
     ("script", _optional(_script), None),
     ("batch_size", _whole(1), _REQUIRED),
     ("dataset", _text, "synthetic"),
+    ("data", _optional(_data), None),
     ("options", _options, {}),
     ("variables", _variables, {}),
     ("seed", _whole(0), 0),

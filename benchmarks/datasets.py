@@ -4,7 +4,7 @@ A dataset has `samples` in an epoch, a `batch_count`, `batches` that are drawn o
 are never trained with, as many `seen(batch_size)` ones that are, and `facts()`.
 """
 
-from benchmarks import digits
+from benchmarks import digits, mounted
 from benchmarks.errors import Unsupported
 from benchmarks.pictures import EPOCH_BYTES, Pictures
 
@@ -16,13 +16,19 @@ STREAM = 1
 HELD_OUT_STREAM = 5
 
 
-def named(name, model, seed):
-    """Prepare a dataset for a model; raises `Unsupported` for a name that this image does not know."""
+def named(name, model, seed, data=None):
+    """Prepare a dataset for a model; raises `Unsupported` for a name that this image does not know.
+
+    `data` describes one that lies in a folder of the user's own, as a request does.
+    """
+    if data is not None:
+        return Pictures(name, mounted.load(data), model.INPUT_SHAPE, model.CLASSES, seed)
     if name == "synthetic":
         return Synthetic(model, seed)
     if name == "digits":
         return Pictures(name, digits.load(seed), model.INPUT_SHAPE, model.CLASSES, seed)
-    raise Unsupported("the dataset '%s' is not in this image; it has 'synthetic' and 'digits'" % name)
+    remedy = "it has 'synthetic' and 'digits', and reads others from a folder (--data by hand)"
+    raise Unsupported("the dataset '%s' is not in this image; %s" % (name, remedy))
 
 
 class Synthetic:

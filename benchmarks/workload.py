@@ -29,7 +29,7 @@ class Workload:
     """One model in one mode; data and weights are drawn only when a builder asks for them."""
 
     def __init__(self, request, model, defaults):
-        self.data = datasets.named(request.dataset, model, request.seed)
+        self.data = datasets.named(request.dataset, model, request.seed, request.data)
         if request.batch_size > self.data.samples:
             message = "a batch of %d is more than the %d samples there are"
             raise BadRequest(message % (request.batch_size, self.data.samples))

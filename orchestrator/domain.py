@@ -243,6 +243,24 @@ class ModelFile:
 
 
 @dataclass(frozen=True, slots=True)
+class MountedData:
+    """A dataset in a folder of the user's own, as it was when the run began."""
+
+    name: str
+    format: str
+    """`idx`, `cifar-binary` or `cifar-python`."""
+    folder: str
+    """Absolute, on this host; containers see it read-only."""
+    image: tuple[int, int, int]
+    """Channels, height, width."""
+    classes: int
+    training: int
+    testing: int
+    files: tuple[tuple[str, str], ...]
+    """Name and sum (`sha256:…`, of the unpacked bytes), in the order in which they are read."""
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """Everything that would run, decided without looking at a host."""
 
@@ -256,6 +274,8 @@ class Plan:
     """The user's own models among those of the cells."""
     parity: bool = False
     """Whether it is checked which cells do the same work; a plan from before this was asked says nothing of it."""
+    data: tuple[MountedData, ...] = ()
+    """Datasets of its cells that lie in folders of the user's own; filled in when a run begins."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,12 @@ from orchestrator.catalog.datasets import DATASETS, SYNTHETIC, DatasetInfo, unsu
 from orchestrator.catalog.faults import KnownFault, load_faults
 from orchestrator.catalog.model import Entry, Gpu, Option, Release
 from orchestrator.catalog.models import ModelInfo, load_models, own_models
+from orchestrator.catalog.mounted import MEMBERS, examine, own_dataset
 from orchestrator.catalog.reading import load
 
 __all__ = [
     "DATASETS",
+    "MEMBERS",
     "SYNTHETIC",
     "Catalog",
     "DatasetInfo",
@@ -19,9 +21,11 @@ __all__ = [
     "Option",
     "Release",
     "UnsupportedError",
+    "examine",
     "load",
     "load_faults",
     "load_models",
+    "own_dataset",
     "own_models",
     "requirement",
     "unsuitable",

@@ -1,9 +1,12 @@
 """What the host knows of the datasets that `benchmarks/datasets.py` feeds models with, and which models they suit."""
 
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from math import isqrt
 
 from orchestrator.catalog.models import ModelInfo
+from orchestrator.resources import BENCHMARKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,10 +19,32 @@ class DatasetInfo:
     classes: int = 0
     training: int = 0
     """Samples in an epoch."""
+    testing: int = 0
+    formats: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Of one that lies in a folder of the user's: format → member → its published sum, empty where there is none."""
+    where: str = ""
+    """Where its files are to be had."""
+    own: bool = False
+    """Whether the matrix describes it."""
 
 
 SYNTHETIC = DatasetInfo("synthetic")
-DATASETS = {info.name: info for info in (SYNTHETIC, DatasetInfo("digits", (1, 8, 8), 10, 1437))}
+DIGITS = DatasetInfo("digits", (1, 8, 8), 10, 1437, 360)
+
+
+def _published() -> dict[str, DatasetInfo]:
+    """Read the datasets that others publish: `benchmarks/data/published.json`, which containers read too."""
+    known = json.loads((BENCHMARKS / "data" / "published.json").read_text(encoding="utf-8"))
+    return {
+        name: DatasetInfo(
+            name, tuple(entry["image"]), entry["classes"], entry["training"], entry["testing"],
+            formats=entry["formats"], where=entry["where"],
+        )
+        for name, entry in known.items()
+    }  # fmt: skip
+
+
+DATASETS: Mapping[str, DatasetInfo] = {SYNTHETIC.name: SYNTHETIC, DIGITS.name: DIGITS, **_published()}
 """By name; the first is the default."""
 
 

@@ -38,6 +38,15 @@ ModelsFolder = Annotated[
     Path | None,
     typer.Option("--models", metavar="DIR", help="Folder with models of your own, beside the matrix's models_folder."),
 ]
+DataFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--data",
+        metavar="DIR",
+        help="Folder that holds mnist/, cifar10/ and others; wins over the matrix's data_folder, "
+        "which wins over ORCHESTRATOR_DATA.",
+    ),
+]
 NoParity = Annotated[
     bool, typer.Option("--no-parity", help="Do not check that cells do the same work, whatever the matrix says.")
 ]

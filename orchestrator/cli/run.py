@@ -14,10 +14,12 @@ import typer
 from orchestrator import __version__, matrix, reporting
 from orchestrator.cli import composition, views
 from orchestrator.cli.completion import run_names
+from orchestrator.cli.data import check_again, with_data
 from orchestrator.cli.options import (
     DEFAULT_LIMIT,
     DEFAULT_RESULTS,
     BaseImage,
+    DataFolder,
     Exclude,
     Jobs,
     Json,
@@ -92,6 +94,7 @@ def run(
     no_parity: NoParity = False,
     base_image: BaseImage = None,
     models: ModelsFolder = None,
+    data: DataFolder = None,
     jobs: Jobs = 2,
     runtime: Annotated[RuntimeName, typer.Option("--runtime", help="Where cells run.")] = RuntimeName.AUTO,
     repeats: Repeats = None,
@@ -106,12 +109,13 @@ def run(
 ) -> None:
     """Run a matrix: build what is missing, launch every cell, and report."""
     if resume is not None:
-        changed = bool(file or select or exclude or repeats or models or no_parity)
+        changed = bool(file or select or exclude or repeats or models or data or no_parity)
         job = _resumed(results, resume, runtime, base_image, changed)
     else:
         if retry_failed:
             raise InputError("--retry-failed tries again what a run has recorded: say which with --resume RUN")
         prepared = composition.prepare(file, select, exclude, limit, base_image, models, no_parity=no_parity)
+        prepared = replace(prepared, plan=with_data(prepared.plan, prepared.matrix, data))
         job = _new(prepared, results, runtime, repeats)
     policy = Policy(job.plan.seed, jobs, retries, fail_fast, retry_failed, extra_repeats)
     go_on = f"orchestrator run --resume {job.run.name} --results {results}"
@@ -156,14 +160,16 @@ def _resumed(results: Path, name: str, runtime: RuntimeName, base_image: str | N
     if changed:
         raise InputError(
             "--resume goes on with the run's own plan: "
-            "leave out --file, --select, --exclude, --models, --repeats and --no-parity"
+            "leave out --file, --select, --exclude, --models, --data, --repeats and --no-parity"
         )
     found = composition.find_run(results, name)
     record = found.record()
     recorded = RuntimeName(record.runtime)
     if runtime not in {RuntimeName.AUTO, recorded}:
         raise InputError(f"{found.name} was measured with --runtime {recorded}; numbers of two runtimes do not mix")
-    return _Job(found.plan(), composition.stored_settings(found, base_image), found, recorded, None)
+    plan = found.plan()
+    check_again(plan)
+    return _Job(plan, composition.stored_settings(found, base_image), found, recorded, None)
 
 
 def _execute(job: _Job, policy: Policy, idle_wait_s: float, listener: Listener, stop: threading.Event) -> list[Outcome]:

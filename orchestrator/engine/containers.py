@@ -18,6 +18,7 @@ from orchestrator.processes import BoundedLog, Cause, LostError, StartError, Sto
 
 IO = "/io"
 SCRIPT = "/script"
+DATA = "/data"
 PIDS = 4096
 SHM_BYTES = 1 << 30
 TMP_BYTES = 2 << 30
@@ -32,7 +33,7 @@ class ContainerSpec:
 
     image: str
     folder: Path
-    """What it sees of the host, writable, at `/io`; and nothing else but `script_folder`."""
+    """What it sees of the host, writable, at `/io`; and nothing else but `shown`."""
     user: str
     """`uid:gid`."""
     command: tuple[str, ...] = ("--io", IO)
@@ -44,8 +45,8 @@ class ContainerSpec:
     """Without swap on top; None for no bound."""
     gpus: tuple[str, ...] = ()
     """Device ids, as the driver names them."""
-    script_folder: Path | None = None
-    """A foreign script's folder, read-only, at `/script`."""
+    shown: tuple[tuple[Path, str], ...] = ()
+    """Folders that it sees read-only, each with where: a foreign script's, a dataset's."""
     pids: int = PIDS
     shm_bytes: int = SHM_BYTES
     tmp_bytes: int = TMP_BYTES
@@ -206,12 +207,6 @@ def labelled(client: docker.DockerClient, label: str) -> list[Found]:
     return [Found(c["Id"], c["State"] not in {"exited", "dead"}, c["Labels"] or {}) for c in containers]
 
 
-def _script_mount(spec: ContainerSpec) -> list[Mount]:
-    if spec.script_folder is None:
-        return []
-    return [Mount(SCRIPT, str(spec.script_folder.resolve()), type="bind", read_only=True)]
-
-
 def _configuration(api: docker.APIClient, spec: ContainerSpec) -> dict[str, Any]:
     host: dict[str, Any] = {
         "network_mode": "none",
@@ -222,7 +217,10 @@ def _configuration(api: docker.APIClient, spec: ContainerSpec) -> dict[str, Any]
         "shm_size": spec.shm_bytes,
         "pids_limit": spec.pids,
         # Not a bind's "source:target:mode": a colon in the folder's name would end its source.
-        "mounts": [Mount(IO, str(spec.folder.resolve()), type="bind"), *_script_mount(spec)],
+        "mounts": [
+            Mount(IO, str(spec.folder.resolve()), type="bind"),
+            *(Mount(place, str(folder.resolve()), type="bind", read_only=True) for folder, place in spec.shown),
+        ],
         "log_config": LogConfig(type="none"),
         "ipc_mode": "private",
         # Otherwise the engine copies the name servers and domains of the host into the container.

@@ -55,9 +55,11 @@ def of_meaning(source: Source, catalog: Catalog, models: Mapping[str, ModelInfo 
     checks = _Checks(source, catalog, models)
     yield from _length(checks, (), source.value)
     yield from _frameworks(checks)
+    yield from _datasets(checks)
     yield from _models(checks)
     yield from _options(checks)
     yield from files.missing(source, folder)
+    yield from files.outside(source, folder)
     yield from scripts.mistakes(source, models, catalog.names(), folder)
     if "models" not in source.value and not source.value.get("scripts"):
         yield checks.at((), "'models' is missing")
@@ -160,13 +162,30 @@ def _version(checks: _Checks, loc: Loc, text: str) -> Found:
         yield checks.at(loc, f"{text!r} is no version such as '1.9.1'")
 
 
+def _datasets(checks: _Checks) -> Found:
+    section = checks.source.value.get("datasets")
+    for name, entry in section.items() if isinstance(section, dict) else ():
+        loc: Loc = ("datasets", name)
+        if name in DATASETS:
+            yield checks.at(loc, f"a dataset {name!r} is there already; call yours otherwise", key=True)
+        image = entry.get("image") if isinstance(entry, dict) else None
+        if isinstance(image, list) and len(image) == 3 and image[0] != 1 and entry.get("format") == "idx":
+            yield checks.at((*loc, "image"), "idx files have one channel, so the first of the three is 1")
+
+
+def _dataset_names(checks: _Checks) -> tuple[str, ...]:
+    section = checks.source.value.get("datasets")
+    own = [name for name in section if isinstance(name, str)] if isinstance(section, dict) else []
+    return (*DATASETS, *own)
+
+
 def _models(checks: _Checks) -> Found:
     seen: dict[object, Loc] = {}
     for loc, entry in entries(checks.source, "models", file.ModelEntry):
         yield from checks.unknown(_key(checks, loc, "name"), "model", entry.name, checks.models)
         yield from _length(checks, loc, entry.model_dump())
         for dataset in entry.dataset or ():
-            yield from checks.unknown((*loc, "dataset"), "dataset", dataset, DATASETS)
+            yield from checks.unknown((*loc, "dataset"), "dataset", dataset, _dataset_names(checks))
         info = checks.models.get(entry.name)
         sizes = entry.batch_size or ((info.batch_size,) if info else ())
         for size, dataset in product(sizes, entry.dataset or (SYNTHETIC.name,)):
@@ -239,7 +258,7 @@ def _rule(checks: _Checks, loc: Loc, rule: file.RuleEntry) -> Found:
     known: Mapping[str, Callable[[], Any]] = {
         "system": lambda: _names(checks.source.value.get("systems", {"cpu": {}})),
         "model": lambda: (*checks.models, *_script_names(checks.source.value)),
-        "dataset": lambda: DATASETS,
+        "dataset": lambda: _dataset_names(checks),
     }
     for key, names in known.items():
         for word in getattr(rule, key) or ():

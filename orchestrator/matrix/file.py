@@ -38,6 +38,7 @@ VERSION: Literal[1] = 1
 SYSTEM_NAME = r"^[a-z0-9][a-z0-9_.-]{0,39}$"
 DISTRIBUTION = r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$"
 METRIC = r"^[A-Za-z][A-Za-z0-9_.-]{0,59}$"
+DATASET = r"^[a-z][a-z0-9_-]{0,39}$"
 VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
 ModelMode = Literal[Mode.TRAIN, Mode.INFER]
 OptionLists = dict[str, Axis[Scalar]]
@@ -147,6 +148,18 @@ def _pattern(text: str) -> str:
     except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(f"is no regular expression: {error}") from None
     return text
+
+
+class DatasetEntry(Shape):
+    """A dataset of your own, in a published format; its files lie in the folder of its name in the data folder."""
+
+    format: Literal["idx", "cifar-binary"] = Field(description="idx (as MNIST) or cifar-binary (as CIFAR-10).")
+    image: Annotated[list[Annotated[StrictInt, Field(ge=1, le=4096)]], Field(min_length=3, max_length=3)] = Field(
+        description="Channels, height, width; idx files have one channel.", examples=[[1, 28, 28]]
+    )
+    classes: Annotated[StrictInt, Field(ge=2, le=256)] = Field(description="Labels are smaller than this.")
+    training: Positive = Field(description="Images to train with.")
+    testing: Positive = Field(description="Images to test with.")
 
 
 class MetricEntry(Shape):
@@ -268,6 +281,12 @@ class MatrixFile(SettingsShape):
     )
     models: list[ModelEntry] = Field([], min_length=1, description="Names, or mappings with axes.")
     scripts: list[ScriptEntry] = Field([], description="Foreign scripts, with the figures to take from their output.")
+    data_folder: Annotated[Text, Field(min_length=1)] | None = Field(
+        None, description="Folder that holds mnist/, cifar10/ and others, relative to this file; --data wins over it."
+    )
+    datasets: dict[Annotated[str, Field(pattern=DATASET)], DatasetEntry] = Field(
+        {}, description="Datasets of your own, by name."
+    )
     modes: Axis[ModelMode] = Field((Mode.TRAIN,), description="train, infer, or both.")
     options: dict[str, OptionLists] = Field(
         {}, description="Axes of options by framework, or under '*' for every framework."

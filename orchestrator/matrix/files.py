@@ -30,6 +30,13 @@ def missing(source: Source, folder: Path, only: str = "") -> Iterator[Mistake]:
             yield source.mistake(loc, f"{text!r} {_OUTSIDE}: {str(path.resolve())!r}")
 
 
+def outside(source: Source, folder: Path) -> Iterator[Mistake]:
+    """A data folder that leads elsewhere through a link; it need not be there before anything is run."""
+    text = source.value.get("data_folder")
+    if isinstance(text, str) and is_folder(folder / text) and not says_where_it_leads(folder / text, folder):
+        yield source.mistake(("data_folder",), f"{text!r} {_OUTSIDE}: {str((folder / text).resolve())!r}")
+
+
 def says_where_it_leads(path: Path, folder: Path) -> bool:
     """Whether a path that reads as if it lay in a folder does lie in it: an absolute one, and `..`, say so openly."""
     reads_as = Path(os.path.normpath(folder.absolute() / path))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from orchestrator.catalog import SYNTHETIC, Catalog, ModelInfo, UnsupportedError
+from orchestrator.catalog import SYNTHETIC, Catalog, DatasetInfo, ModelInfo, UnsupportedError, own_dataset
 from orchestrator.catalog import own_models as catalog_own_models
 from orchestrator.catalog import source as yaml_source
 from orchestrator.catalog.source import Loc, Mistake, Source
@@ -114,6 +114,8 @@ def _resolved(
             for index, script in enumerate(entry.scripts)
         ),
         models_folder=str(folder / entry.models_folder) if entry.models_folder else None,
+        data_folder=str(folder / entry.data_folder) if entry.data_folder else None,
+        own_datasets=tuple(_dataset(name, dataset) for name, dataset in entry.datasets.items()),
         path=source.name,
     )
 
@@ -188,6 +190,12 @@ def _model(entry: file.ModelEntry, info: ModelInfo, place: str) -> ModelAxes:
         settings=_settings(entry),
         place=place,
     )
+
+
+def _dataset(name: str, entry: file.DatasetEntry) -> DatasetInfo:
+    channels, height, width = entry.image
+    counts = (entry.training, entry.testing)
+    return own_dataset(name, entry.format, (channels, height, width), entry.classes, counts)
 
 
 def _settings(entry: file.ModelEntry | file.IncludeEntry) -> Settings:

@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
+from orchestrator.catalog import DatasetInfo
 from orchestrator.domain import BuildSettings, System
 from orchestrator.matrix import scripts
 from orchestrator.matrix.file import VERSION
@@ -18,6 +19,8 @@ def long_form(matrix: Matrix) -> dict[str, Any]:
         "systems": {system.name: _system(system) for system in matrix.systems},
         "frameworks": [_framework(framework) for framework in matrix.frameworks],
         "models_folder": matrix.models_folder,
+        "data_folder": matrix.data_folder,
+        "datasets": {info.name: _dataset(info) for info in matrix.own_datasets},
         **({"models": [_model(model) for model in matrix.models]} if matrix.models else {}),
         "scripts": [scripts.long_form(script) for script in matrix.scripts],
         "modes": [mode.value for mode in matrix.modes],
@@ -71,6 +74,16 @@ def _model(axes: ModelAxes) -> dict[str, Any]:
         "batch_size": list(axes.batch_sizes),
         "dataset": list(axes.datasets),
         **settings,
+    }
+
+
+def _dataset(info: DatasetInfo) -> dict[str, Any]:
+    return {
+        "format": next(iter(info.formats)),
+        "image": list(info.image or ()),
+        "classes": info.classes,
+        "training": info.training,
+        "testing": info.testing,
     }
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from orchestrator.catalog import ModelInfo
+from orchestrator.catalog import DatasetInfo, ModelInfo
 from orchestrator.domain import BuildSettings, Duration, Mode, OptionValue, Script, Status, System
 
 OptionAxes = tuple[tuple[str, tuple[OptionValue, ...]], ...]
@@ -114,5 +114,8 @@ class Matrix:
     models_folder: str | None = None
     own_models: tuple[ModelInfo, ...] = field(default=(), compare=False)
     """Of that folder, beside those that ship with the program."""
+    data_folder: str | None = None
+    """Where datasets of the user's own lie, each in the folder of its name."""
+    own_datasets: tuple[DatasetInfo, ...] = ()
     path: str = field(default="", compare=False)
     """Of the file, as the user wrote it."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from orchestrator.catalog import DATASETS, Catalog, ModelInfo, Option, UnsupportedError, unsuitable
+from orchestrator.catalog import Catalog, DatasetInfo, ModelInfo, Option, UnsupportedError, unsuitable
 from orchestrator.domain import VARIABLE, Framework, Mode, Options, OptionValue, Script, System, Workload
 from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, ScriptAxes, Settings, pins
 from orchestrator.matrix.model import EVERY_FRAMEWORK, OptionAxes
@@ -98,12 +98,12 @@ def default_python(framework: Framework, catalog: Catalog) -> str:
         return ""
 
 
-def works(grid: Grid, known: Mapping[str, ModelInfo]) -> Iterator[Work]:
+def works(grid: Grid, known: Mapping[str, ModelInfo], datasets: Mapping[str, DatasetInfo]) -> Iterator[Work]:
     """Every workload of a grid, its scripts after its models."""
     for model in grid.models:
         for size, dataset, mode in product(model.batch_sizes, model.datasets, grid.modes):
             workload = Workload(model=model.name, mode=mode, batch_size=size, dataset=dataset)
-            reason = unsuitable(DATASETS[dataset], known[model.name], size)
+            reason = unsuitable(datasets[dataset], known[model.name], size)
             yield Work(workload, workload.label, model.settings, reason)
     for axes in grid.scripts:
         workload = Workload(axes.script.name, Mode.SCRIPT, 1)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from orchestrator.catalog import Catalog, ModelInfo, UnsupportedError
+from orchestrator.catalog import DATASETS, Catalog, DatasetInfo, ModelInfo, UnsupportedError
 from orchestrator.domain import Cell, Duration, Framework, ImageSpec, Plan, Skip, Status, System
 from orchestrator.errors import InputError
 from orchestrator.matrix import FrameworkAxes, Matrix, Rule, Settings
@@ -114,13 +114,18 @@ class _Draft:
     used_includes: int = 0
     measures: dict[tuple[Settings, Status, int], _Measure] = field(default_factory=dict)
 
+    @property
+    def datasets(self) -> Mapping[str, DatasetInfo]:
+        """Every dataset that a model may name."""
+        return {**DATASETS, **{info.name: info for info in self.matrix.own_datasets}}
+
     def expand(self, grid: Grid, *, added: bool) -> None:
         """Add every cell of a grid; what `include` adds is never excluded, and gives way to what is there."""
         includes = [include.rule for include in self.matrix.include]
         excludes = () if added else self.matrix.exclude
         works = [
             (work, rules.work_bits(excludes, work.workload), rules.work_bits(includes, work.workload))
-            for work in axes.works(grid, self.models)
+            for work in axes.works(grid, self.models, self.datasets)
         ]
         # A script takes the options it was written with.
         none = Combination((), "")

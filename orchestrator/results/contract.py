@@ -61,6 +61,21 @@ class ScriptRequest(_Strict):
     metrics: tuple[MetricRequest, ...]
 
 
+class DataRequest(_Strict):
+    """A dataset in a folder of the user's own, as what reads it sees it."""
+
+    folder: str
+    format: str
+    """`idx`, `cifar-binary` or `cifar-python`."""
+    image: tuple[int, int, int]
+    """Channels, height, width."""
+    classes: Some
+    training: Some
+    testing: Some
+    files: dict[str, str]
+    """Name → sum (`sha256:…`, of the unpacked bytes) that it must have, in the order in which they are read."""
+
+
 class Request(_Strict):
     """What the host asks of the container: `/io/request.json`."""
 
@@ -80,6 +95,8 @@ class Request(_Strict):
     """What to run with the mode `script`; the answer is then a `ScriptResult` (`orchestrator/results/scripts.py`)."""
     batch_size: Annotated[int, Field(ge=1)]
     dataset: str = "synthetic"
+    data: DataRequest | None = None
+    """Where the dataset lies, for one in a folder of the user's own; None for one of the image's."""
     options: dict[str, bool | int | float | str] = {}
     variables: dict[str, str] = {}
     """Environment variables that the matrix sets, beside those of the runtime; the runtime sets them, before Python."""

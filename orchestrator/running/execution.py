@@ -16,10 +16,10 @@ from orchestrator.running.classify import Verdict, classify, throughput, worth_a
 from orchestrator.running.folders import LOG, PhaseWatch, answer, reclaim, set_aside
 from orchestrator.running.order import Repeat, order, unfinished
 from orchestrator.running.parity import check_parity
-from orchestrator.running.requests import request_for, with_model
+from orchestrator.running.requests import request_for, with_data, with_model
 from orchestrator.running.surroundings import Surroundings
 from orchestrator.running.turn import taken
-from orchestrator.runtimes import STOPPED, Ended, Provided, Ready, Task, Unavailable
+from orchestrator.runtimes import DATA, SCRIPT, STOPPED, Ended, Provided, Ready, Task, Unavailable
 
 LOSSES = 3
 """How often one repeat begins anew because the engine went away under it."""
@@ -64,6 +64,7 @@ class _Execution:
         self._told_busy = False
         self._builders = {image.name: image.environment.builder for image in plan.images}
         self._own = {model.name: model for model in plan.models}
+        self._data = {data.name: data for data in plan.data}
         self._given = {
             system: allocate(system, surroundings.inventory) for system in {cell.system for cell in plan.cells}
         }
@@ -167,13 +168,16 @@ class _Execution:
         request = request_for(cell, repeat, builder, self._plan.seed, given, pinned=pinned)
         own = self._own.get(cell.workload.model)
         request = with_model(request, own)
+        shown = tuple(self._shown(cell))
+        seen = runtime.seen(*shown[0]) if shown else ""
         if cell.script:
-            request = with_script(request, cell.script, runtime.seen(Path(cell.script.path).parent))
+            request = with_script(request, cell.script, seen)
+        request = with_data(request, self._data.get(cell.workload.dataset), seen)
         folder = run.prepare(request, own)
         labels = (("bench.run", run.name), ("bench.cell", cell.id), ("bench.repeat", str(repeat)))
         task = Task(
             ready, folder, folder / LOG, cell.system, given, cell.timeout_s, labels, tuple(request.variables.items()),
-            script_folder=Path(cell.script.path).parent if cell.script else None,
+            shown=shown,
         )  # fmt: skip
         watch = PhaseWatch(folder, lambda phase: self._with.listener(PhaseChanged(cell.id, repeat, phase)))
         waited = self._idle(given)
@@ -207,6 +211,14 @@ class _Execution:
             log_omitted_bytes=ended.log_omitted_bytes if ended else 0,
         )
         return outcome, result
+
+    def _shown(self, cell: Cell) -> Iterator[tuple[Path, str]]:
+        """The folder of this host that a cell works with, if there is one: its script's, or its dataset's."""
+        data = self._data.get(cell.workload.dataset)
+        if cell.script:
+            yield Path(cell.script.path).parent, SCRIPT
+        elif data:
+            yield Path(data.folder), DATA
 
     def _idle(self, given: Allocation) -> Waited | None:
         """Wait for the host to be idle; that it is not is told once, for it is recorded with every repeat."""

@@ -1,8 +1,8 @@
 """From a planned cell to the request that its container reads."""
 
 from orchestrator.devices import Allocation
-from orchestrator.domain import Cell, ModelFile, variables, without_variables
-from orchestrator.results.contract import MIN_BLOCK_S, Request
+from orchestrator.domain import Cell, ModelFile, MountedData, variables, without_variables
+from orchestrator.results.contract import MIN_BLOCK_S, DataRequest, Request
 
 NO_WORK = "noop"
 """The builder whose steps are free: no number of them lasts as long as a block must."""
@@ -39,6 +39,22 @@ def request_for(  # noqa: PLR0913 - all that makes a request, the last one by na
 def with_model(request: Request, model: ModelFile | None) -> Request:
     """Name the file of a user's own model, which goes beside the request; without one the image has the model."""
     return request if model is None else request.model_copy(update={"model_file": MODEL_FILE})
+
+
+def with_data(request: Request, data: MountedData | None, folder: str) -> Request:
+    """Describe a dataset that lies outside the image; `folder` is where what runs sees it."""
+    if data is None:
+        return request
+    asked = DataRequest(
+        folder=folder,
+        format=data.format,
+        image=data.image,
+        classes=data.classes,
+        training=data.training,
+        testing=data.testing,
+        files=dict(data.files),
+    )
+    return request.model_copy(update={"data": asked})
 
 
 def cpuset_for(cell: Cell, allocation: Allocation, *, pinned: bool) -> tuple[int, ...] | None:

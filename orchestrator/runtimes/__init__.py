@@ -1,5 +1,6 @@
 """Where cells run: `docker`, `venv` or `host`, behind one small interface."""
 
+from orchestrator.engine.containers import DATA, SCRIPT
 from orchestrator.engine.ownership import Owner, this_process
 from orchestrator.runtimes.choice import Choice, choose
 from orchestrator.runtimes.docker import DockerRuntime, image_problems, remove_leftovers
@@ -8,6 +9,6 @@ from orchestrator.runtimes.model import STOPPED, Ended, Provided, Ready, Runtime
 from orchestrator.runtimes.venv import VenvRuntime
 
 __all__ = [
-    "STOPPED", "Choice", "DockerRuntime", "Ended", "HostRuntime", "Owner", "Provided", "Ready", "Runtime", "Task",
-    "Unavailable", "VenvRuntime", "choose", "image_problems", "remove_leftovers", "this_process",
+    "DATA", "SCRIPT", "STOPPED", "Choice", "DockerRuntime", "Ended", "HostRuntime", "Owner", "Provided", "Ready",
+    "Runtime", "Task", "Unavailable", "VenvRuntime", "choose", "image_problems", "remove_leftovers", "this_process",
 ]  # fmt: skip

@@ -39,10 +39,10 @@ class DockerRuntime:
         self._owner = owner
 
     @staticmethod
-    def seen(folder: Path) -> str:
-        """A script's folder is mounted at a place of its own."""
+    def seen(folder: Path, place: str) -> str:
+        """What is shown is mounted at a place of its own."""
         del folder
-        return containers.SCRIPT
+        return place
 
     def provide(
         self, images: Sequence[ImageSpec], *, jobs: int, logs: Path, listener: Listener, stop: Stop
@@ -81,7 +81,7 @@ class DockerRuntime:
             labels=((labels.KIND, "container"), *task.labels, (ownership.LABEL, str(self._owner))),
             cpus=task.allocation.cpus if task.system.cpus is not None else (),
             memory_bytes=task.system.memory_bytes,
-            script_folder=task.script_folder,
+            shown=task.shown,
             gpus=tuple(gpu.uuid for gpu in task.allocation.gpus),
         )
         with containers.container(self._client, spec, task.log) as container:

@@ -27,8 +27,9 @@ class HostRuntime:
         self._kept = {"PYTHONUSERBASE": site.getuserbase()} | local.kept(host)
 
     @staticmethod
-    def seen(folder: Path) -> str:
+    def seen(folder: Path, place: str) -> str:
         """A process of this host sees its folders as they are."""
+        del place
         return str(folder)
 
     def provide(

@@ -57,8 +57,8 @@ class Task:
     labels: tuple[tuple[str, str], ...] = ()
     variables: tuple[tuple[str, str], ...] = ()
     """Environment variables that the matrix asks for."""
-    script_folder: Path | None = None
-    """A foreign script's folder, which is shown read-only where the runtime can."""
+    shown: tuple[tuple[Path, str], ...] = ()
+    """Folders that are shown read-only where the runtime can, each with its place there (`SCRIPT`, `DATA`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +92,8 @@ class Runtime(Protocol):
         """Whether it confines what it launches to the allocated CPUs; if not, the request asks the process to."""
         ...
 
-    def seen(self, folder: Path) -> str:
-        """Where what is launched finds the `script_folder` of its task."""
+    def seen(self, folder: Path, place: str) -> str:
+        """Where what is launched finds a folder that its task shows at a place."""
         ...
 
     def provide(

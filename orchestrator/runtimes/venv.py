@@ -34,8 +34,9 @@ class VenvRuntime:
         self._kept = local.kept(host)
 
     @staticmethod
-    def seen(folder: Path) -> str:
+    def seen(folder: Path, place: str) -> str:
         """A process of this host sees its folders as they are."""
+        del place
         return str(folder)
 
     def provide(

@@ -10,6 +10,8 @@ from typing import Any
 import docker
 import pytest
 
+from orchestrator.resources import ROOT
+from tests.datasets_in_original_formats import drawn, write_idx
 from tests.documented import blocks, introduction
 
 pytestmark = pytest.mark.docker
@@ -83,6 +85,34 @@ def test_a_model_of_ones_own_is_measured_in_an_image_that_does_not_hold_it(
     assert len(found) == 4
     learned = [result["epochs"][-1]["test_accuracy"] for cell, result in found.items() if "digits" in cell]
     assert min(learned) > 0.9, learned
+
+
+def test_a_dataset_of_ones_own_is_mounted_read_only_and_nothing_beside_it(
+    engine: docker.DockerClient, base_image: str, tmp_path: Path
+) -> None:
+    _, text = blocks("datasets.md", "From a folder of yours", "yaml")
+    image = (1, 16, 16)
+    write_idx(tmp_path / "data" / "signs", drawn(600, image, 5, 1), drawn(100, image, 5, 2), packed=True)
+    (tmp_path / "data" / "beside.txt").write_text("of nobody's business")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "data" / "signs").iterdir()}
+    look = "import os\nLOOK = sorted(os.listdir('/data')), os.access('/data', os.W_OK), os.path.exists('/beside.txt')\n"
+    (tmp_path / "mine").mkdir()
+    model = (ROOT / "benchmarks" / "models" / "lenet.py").read_text()
+    (tmp_path / "mine" / "looking.py").write_text(model + look + "print('LOOK', LOOK)\n")
+    text = text.replace(
+        "  - {name: lenet,", "  - {name: looking, dataset: signs, batch_size: 50, epochs: 1}\n  - {name: lenet,"
+    )
+
+    run(tmp_path, base_image, "models_folder: mine\n" + text + SYSTEM)
+
+    found = results(tmp_path)
+    assert len(found) == 4
+    assert len({result["facts"]["data"]["sha256"] for result in found.values()}) == 1
+    learned = [result["epochs"][-1]["test_accuracy"] for cell, result in found.items() if "lenet" in cell]
+    assert min(learned) > 0.9, "five bright rows in noise"
+    log = next(tmp_path.glob("results/*/*/looking-*/0/log.txt")).read_text()
+    assert f"LOOK ({sorted(before)}, False, False)" in log
+    assert {path.name: path.read_bytes() for path in (tmp_path / "data" / "signs").iterdir()} == before
 
 
 def test_a_foreign_script_runs_unchanged_and_sees_its_folder_read_only(

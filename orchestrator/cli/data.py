@@ -1,0 +1,49 @@
+"""Datasets of a plan that lie in folders of the user's own: all looked at before anything is built or measured."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from orchestrator.catalog import DATASETS, DatasetInfo, examine
+from orchestrator.domain import Mode, MountedData, Plan
+from orchestrator.errors import InputError
+from orchestrator.matrix import Matrix
+
+DATA_VARIABLE = "ORCHESTRATOR_DATA"
+
+
+def with_data(plan: Plan, matrix: Matrix, asked: Path | None) -> Plan:
+    """Find the datasets of a plan below the data folder: `asked`, the matrix's, or that of the environment.
+
+    Raises `InputError` with everything that is missing, incomplete or another file than was published.
+    """
+    known = {**DATASETS, **{info.name: info for info in matrix.own_datasets}}
+    named = dict.fromkeys(cell.workload.dataset for cell in plan.cells if cell.workload.mode is not Mode.SCRIPT)
+    wanted = [known[name] for name in named if known[name].formats]
+    if not wanted:
+        return plan
+    folder = asked or matrix.data_folder or os.environ.get(DATA_VARIABLE)
+    if not folder:
+        names = ", ".join(info.name for info in wanted)
+        ways = f"give --data DIR, data_folder in the matrix, or {DATA_VARIABLE}"
+        raise InputError(f"{matrix.path}: no folder holds the files of {names}: {ways}, each in the folder of its name")
+    return replace(plan, data=_examined([(info, Path(folder) / info.name) for info in wanted]))
+
+
+def check_again(plan: Plan) -> None:
+    """Hold the datasets of a run that is taken up again against what they were; raises `InputError`."""
+    _examined([(_as_it_was(data), Path(data.folder)) for data in plan.data])
+
+
+def _as_it_was(data: MountedData) -> DatasetInfo:
+    where = DATASETS[data.name].where if data.name in DATASETS else ""
+    files = {data.format: dict(data.files)}
+    return DatasetInfo(data.name, data.image, data.classes, data.training, data.testing, formats=files, where=where)
+
+
+def _examined(wanted: list[tuple[DatasetInfo, Path]]) -> tuple[MountedData, ...]:
+    examined = [examine(info, folder) for info, folder in wanted]
+    mistakes = [mistake for _, mistakes in examined for mistake in mistakes]
+    if mistakes:
+        raise InputError(*mistakes)
+    return tuple(data for data, _ in examined if data)

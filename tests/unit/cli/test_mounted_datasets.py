@@ -1,0 +1,126 @@
+"""Datasets from a folder of the user's own through the whole program, on the interpreter at hand, as documented."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.datasets_in_original_formats import IDX, drawn, write_idx
+from tests.documented import blocks
+
+MATRIX, OWN = blocks("datasets.md", "From a folder of yours", "yaml")
+NOOP = OWN.replace("[mxnet==1.9.1, torch==2.13.0]", "[noop==1]")
+RUN = ("run", "--runtime", "host", "--idle-wait", "0", "--extra-repeats", "0")
+Program = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def program(tmp_path: Path, command: Program) -> Program:
+    """Run a command in a folder that holds what the page describes, with `noop` in place of its frameworks."""
+    image = (1, 16, 16)
+    write_idx(tmp_path / "data" / "signs", drawn(600, image, 5, 1), drawn(100, image, 5, 2), packed=True)
+    (tmp_path / "matrix.yaml").write_text(NOOP)
+    return command
+
+
+def test_a_dataset_of_ones_own_is_measured_and_its_digest_recorded(program: Program, tmp_path: Path) -> None:
+    code, _, errors = program(*RUN)
+
+    assert code == 0, errors
+    (run,) = (tmp_path / "results").iterdir()
+    (folder,) = run.glob("noop-1-cpu/lenet-train-b50-dataset=signs/0")
+    request, result = (json.loads((folder / name).read_text()) for name in ("request.json", "result.json"))
+    assert list(request["data"]["files"]) == list(IDX)
+    assert request["data"]["folder"] == str(tmp_path / "data" / "signs")
+    facts = result["facts"]["data"]
+    assert (facts["name"], facts["training"], facts["testing"], len(facts["sha256"])) == ("signs", 600, 100, 64)
+    assert facts["samples"] == 600 * 2, "two epochs of the order"
+
+
+def test_a_resumed_run_goes_on_with_the_same_data_or_not_at_all(program: Program, tmp_path: Path) -> None:
+    assert program(*RUN)[0] == 0
+    (outcome,) = (tmp_path / "results").glob("*/noop-1-cpu/*/0/outcome.json")
+    outcome.unlink()
+    write_idx(tmp_path / "data" / "signs", drawn(600, (1, 16, 16), 5, 9), drawn(100, (1, 16, 16), 5, 2), packed=True)
+
+    code, _, errors = program("run", "--resume", "latest", "--idle-wait", "0")
+
+    assert code == 2
+    assert f"{IDX[0]}.gz: is another file: its SHA256 is " in errors
+    assert not outcome.exists()
+    write_idx(tmp_path / "data" / "signs", drawn(600, (1, 16, 16), 5, 1), drawn(100, (1, 16, 16), 5, 2), packed=False)
+    for packed in (tmp_path / "data" / "signs").glob("*.gz"):
+        packed.unlink()
+    assert program("run", "--resume", "latest", "--idle-wait", "0")[0] == 0, "the same bytes, no longer packed"
+    assert outcome.exists()
+
+
+def test_published_data_that_is_not_there_stops_a_run_before_anything_is_made(
+    program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = MATRIX.replace("[mxnet==1.9.1, torch==2.13.0]", "[noop==1]")
+    (tmp_path / "matrix.yaml").write_text(text)
+
+    assert program("plan")[0] == 0, "a plan asks nothing of this host"
+    code, out, errors = program(*RUN)
+    assert (code, out) == (2, "")
+    for_mnist, for_cifar = errors.splitlines()
+    assert for_mnist == (
+        f"{tmp_path}/data/mnist: no such folder; it should hold the files of mnist: "
+        "get it from https://ossci-datasets.s3.amazonaws.com/mnist/"
+    )
+    assert for_cifar.startswith(f"{tmp_path}/data/cifar10: no such folder")
+    assert not (tmp_path / "results").exists()
+
+    (tmp_path / "matrix.yaml").write_text(text.replace("data_folder: data\n", ""))
+    code, _, errors = program(*RUN)
+    assert code == 2
+    assert "no folder holds the files of mnist, cifar10: give --data DIR, data_folder in the matrix, or" in errors
+    monkeypatch.setenv("ORCHESTRATOR_DATA", "elsewhere")
+    assert program(*RUN)[2].startswith("elsewhere/mnist: no such folder")
+    assert program(*RUN, "--data", "here")[2].startswith("here/mnist: no such folder")
+    assert not (tmp_path / "results").exists()
+
+
+def test_files_that_are_not_mnist_are_no_mnist(program: Program, tmp_path: Path) -> None:
+    image = (1, 28, 28)
+    write_idx(tmp_path / "data" / "mnist", drawn(60, image, 10, 1), drawn(20, image, 10, 2), packed=True)
+    (tmp_path / "matrix.yaml").write_text(
+        "version: 1\nframeworks: [noop==1]\nmodels: [{name: lenet, dataset: mnist}]\n"
+    )
+
+    code, _, errors = program(*RUN, "--data", "data")
+
+    assert code == 2
+    assert errors.count("is another file") == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("format: idx", "format: png"), "datasets.signs.format"),
+        (("[1, 16, 16]", "[3, 16, 16]"), "datasets.signs.image: idx files have one channel"),
+        (("signs:", "mnist:"), "datasets: a dataset 'mnist' is there already"),
+        (("dataset: signs", "dataset: sings"), "unknown dataset 'sings'; did you mean 'signs'?"),
+        (("training: 600", "training: 0"), "datasets.signs.training"),
+    ],
+)
+def test_a_mistake_in_the_description_is_told_with_its_place(
+    program: Program, tmp_path: Path, change: tuple[str, str], said: str
+) -> None:
+    (tmp_path / "matrix.yaml").write_text(NOOP.replace(*change))
+
+    code, _, errors = program("plan")
+
+    assert code == 2
+    assert said in errors
+
+
+def test_the_long_form_of_a_matrix_keeps_its_data(program: Program, tmp_path: Path) -> None:
+    _, long, _ = program("plan", "--long")
+    (tmp_path / "long").mkdir()
+    (tmp_path / "long" / "matrix.yaml").write_text(long)
+
+    assert program("plan", "-f", "long/matrix.yaml", "--json")[1] == program("plan", "--json")[1]
+    assert program(*RUN, "-f", "long/matrix.yaml")[0] == 0
