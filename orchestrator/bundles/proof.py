@@ -79,7 +79,7 @@ def _resolve(wheels: Path, far: Far, folder: Path) -> None:
 
 def _said(command: list[str], far: Far, folder: Path) -> Captured:
     # Nothing of this host's configuration, or the proof would be one of this host.
-    variables = {"PATH": os.defpath, "HOME": str(folder), "LANG": "C.UTF-8", "UV_NO_CACHE": "1"}
+    variables = {"PATH": os.defpath, "HOME": str(folder), "LANG": "C.UTF-8", "UV_NO_CACHE": "1", "UV_OFFLINE": "1"}
     try:
         said = processes.capture(command, environment=variables, folder=folder, timeout_s=TIMEOUT_S)
     except StartError as error:
