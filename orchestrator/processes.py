@@ -191,26 +191,40 @@ def run(  # noqa: PLR0913 - all that a process is given, every one by name
     return Finished(cause, code, ended - began, started - began, log_omitted_bytes=kept.omitted_bytes)
 
 
-def capture(command: Sequence[str], *, environment: Mapping[str, str], folder: Path, timeout_s: float) -> Captured:
-    """Run a short command and give back what it said.
+def capture(
+    command: Sequence[str],
+    *,
+    environment: Mapping[str, str],
+    folder: Path,
+    timeout_s: float,
+    given: bytes | None = None,
+) -> Captured:
+    """Run a short command, with `given` to read where there is any, and give back what it said.
 
     Raises `StartError` where it cannot be started.
     """
-    process = _start(command, environment, folder, subprocess.PIPE)
+    process = _start(
+        command, environment, folder, subprocess.PIPE, subprocess.DEVNULL if given is None else subprocess.PIPE
+    )
     try:
-        output, errors = process.communicate(timeout=timeout_s)
+        output, errors = process.communicate(given, timeout=timeout_s)
         return Captured(process.returncode, output.decode("utf-8", "replace"), errors.decode("utf-8", "replace"))
     except subprocess.TimeoutExpired:
         return Captured(None, "", f"no answer within {timeout_s:g} s")
     finally:
         _end_group(process)
-        for stream in (process.stdout, process.stderr):
+        for stream in (process.stdin, process.stdout, process.stderr):
             if stream:
-                stream.close()
+                with contextlib.suppress(BrokenPipeError):  # what it did not read it did not want
+                    stream.close()
 
 
 def _start(
-    command: Sequence[str], environment: Mapping[str, str], folder: Path, errors: int
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    folder: Path,
+    errors: int,
+    given: int = subprocess.DEVNULL,
 ) -> "subprocess.Popen[bytes]":
     search = environment.get("PATH", os.defpath)
     if shutil.which(command[0], path=search) is None:
@@ -218,7 +232,7 @@ def _start(
         raise StartError(f"{command[0]}: {'may not be executed' if there else 'there is no such program'}")
     try:
         return subprocess.Popen(  # noqa: S603 - a list, never a shell; the commands are our own
-            [*_dies_with_us(), *command], env=dict(environment), cwd=folder, stdin=subprocess.DEVNULL,
+            [*_dies_with_us(), *command], env=dict(environment), cwd=folder, stdin=given,
             stdout=subprocess.PIPE, stderr=errors, start_new_session=True,
         )  # fmt: skip
     except (OSError, ValueError) as error:
