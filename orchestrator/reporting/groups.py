@@ -53,10 +53,9 @@ def group(system: System, workload: Workload, cells: Sequence[CellReport], judge
         for cell, rank, over in zip_longest(measured, spans, to_best)
     ]
     placed += [Placed(cell.cell.id, cell.label, None, None) for cell in cells if cell.measurement is None]
-    reasons = {} if best is None else {cell.cell.id: _reason(judge(best.cell, cell.cell)) for cell in measured}
     return Group(
         system, workload, tuple(placed), matrix, parity if any(any(row) for row in parity) else (),
-        *finding(measured, to_best, cells, reasons),
+        *finding(measured, to_best, cells),
     )  # fmt: skip
 
 
@@ -105,12 +104,6 @@ def _judged(over: Ratio | None, work: PairParity | None) -> Ratio | None:
     if over is None or work is None or work.work is not Work.NOT_COMPARABLE:
         return over
     return replace(over, verdict=Verdict.NOT_COMPARABLE, more_repeats=None)
-
-
-def _reason(found: PairParity | None) -> str:
-    if found is None or found.work is not Work.NOT_COMPARABLE:
-        return ""
-    return f"{found.reason}; known: {found.known_fault}" if found.known_fault else found.reason
 
 
 def _estimate(cell: CellReport) -> Estimate:

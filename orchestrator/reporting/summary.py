@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 from orchestrator.analysis import Ratio, Verdict
 from orchestrator.domain import Status
@@ -10,19 +9,17 @@ from orchestrator.reporting.model import CellReport, Conclusion, Group
 from orchestrator.reporting.text import clean_line, factor, factor_interval, listing, listing_of, plural, rate, statuses
 
 _MOST_NAMES = 4
-_NO_REASONS: Mapping[str, str] = MappingProxyType({})
 
 
 def finding(
     measured: Sequence[CellReport],
     to_best: Sequence[Ratio | None],
     cells: Sequence[CellReport],
-    reasons: Mapping[str, str] = _NO_REASONS,
 ) -> tuple[Conclusion, str]:
     """Say which cell won, by how much and how surely.
 
     `measured` is ordered by throughput, highest first, and `to_best` compares each with that one, which itself has
-    None; `cells` are all cells of the group. `reasons` says, by cell id, why one does other work than the best.
+    None; `cells` are all cells of the group. Why one does other work than the best, the lines on parity say.
     """
     if not measured:
         found = Counter(repeat.outcome.status for cell in cells for repeat in cell.repeats)
@@ -34,15 +31,15 @@ def finding(
         conclusion, sentence = Conclusion.NOT_COMPARABLE, "No two of the measured cells do the same work."
     else:
         conclusion, sentence = _winner([cell for cell, _ in same], [over for _, over in same])
-    return conclusion, " ".join([sentence, *_not_comparable(measured[0], apart, reasons), *_left_out(cells)])
+    return conclusion, " ".join([sentence, *_not_comparable(measured[0], apart), *_left_out(cells)])
 
 
 def _is_apart(over: Ratio | None) -> bool:
     return over is not None and over.verdict is Verdict.NOT_COMPARABLE
 
 
-def _not_comparable(best: CellReport, apart: Sequence[CellReport], reasons: Mapping[str, str]) -> list[str]:
-    named = [f"{cell.label} ({reasons.get(cell.cell.id) or 'other work'})" for cell in apart]
+def _not_comparable(best: CellReport, apart: Sequence[CellReport]) -> list[str]:
+    named = [cell.label for cell in apart]
     return [f"Not comparable with {best.label}: {listing_of(named, _MOST_NAMES)}."] if named else []
 
 

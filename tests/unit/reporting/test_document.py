@@ -243,7 +243,7 @@ def judge_with(*odd: str) -> Judge:
     return judge
 
 
-def test_a_cell_that_does_other_work_never_wins_and_is_named_with_the_reason() -> None:
+def test_a_cell_that_does_other_work_never_wins_and_is_named() -> None:
     cells = [s.cell(s.MXNET), s.cell(s.TORCH), s.cell(s.TENSORFLOW)]
     plan = s.plan(cells)
     rates = ([500.0, 501.0], [100.0, 100.5], [200.0, 201.0])
@@ -252,9 +252,7 @@ def test_a_cell_that_does_other_work_never_wins_and_is_named_with_the_reason() -
     found = document(s.record(plan), plan, stored, judge=judge_with("mxnet")).groups[0]
 
     assert found.sentence.startswith("tensorflow 2.21.0 is the fastest at 200 samples/s, 2.00 × as fast as the next")
-    assert found.sentence.endswith(
-        "Not comparable with tensorflow 2.21.0: mxnet 1.9.1 (conv2d_1 yields 7×24×24; known: a fault)."
-    )
+    assert found.sentence.endswith("Not comparable with tensorflow 2.21.0: mxnet 1.9.1.")
     assert found.conclusion is Conclusion.DECIDED
     assert [(place.label, place.rank) for place in found.places] == [
         ("tensorflow 2.21.0", Rank(1, 1)), ("torch 2.13.0", Rank(2, 2)), ("mxnet 1.9.1", None),
