@@ -10,6 +10,7 @@ from orchestrator.domain import Metric, Script
 from orchestrator.matrix import file, files, pins
 from orchestrator.matrix.hints import did_you_mean
 from orchestrator.matrix.model import ScriptAxes, Settings
+from orchestrator.matrix.variables import OURS, name_problem, value_problem
 
 
 def mistakes(source: Source, models: Any, frameworks: Collection[str], folder: Path) -> Iterator[Mistake]:
@@ -41,7 +42,17 @@ def mistakes(source: Source, models: Any, frameworks: Collection[str], folder: P
             if found is not None and found not in frameworks:
                 wrong = f"unknown framework {found!r}{did_you_mean(found, tuple(frameworks))}"
                 yield source.mistake((*loc, "framework"), wrong)
+        yield from _environment(source, (*loc, "environment"), entry.get("environment"))
         yield from _patterns(source, (*loc, "metrics"), entry.get("metrics"))
+
+
+def _environment(source: Source, loc: Loc, environment: object) -> Iterator[Mistake]:
+    """What `env.NAME` among options may not be, a script's environment may not be either."""
+    for name, value in environment.items() if isinstance(environment, dict) else ():
+        if name in OURS and (problem := name_problem(name)):
+            yield source.mistake((*loc, name), problem, key=True)
+        if isinstance(value, str) and (problem := value_problem(str(name), value)):
+            yield source.mistake((*loc, name), problem)
 
 
 def _patterns(source: Source, loc: Loc, metrics: object) -> Iterator[Mistake]:
