@@ -23,6 +23,7 @@ class Printed:
     high: float
     """The lowest and the highest repeat: two or three are too few for an interval that means something."""
     repeats: tuple[float, ...]
+    """Of the `ok` repeats, in their order."""
     matches: int
     """In the output of all repeats together."""
 

@@ -4,9 +4,9 @@ import csv
 import io
 from collections.abc import Iterator
 
-from orchestrator.analysis import PHASES, RepeatEpochs
-from orchestrator.domain import Cell, Skip
-from orchestrator.reporting.model import Placed, Repeat, Report
+from orchestrator.analysis import PHASES, Printed, RepeatEpochs
+from orchestrator.domain import Cell, Skip, Status
+from orchestrator.reporting.model import CellReport, Placed, Repeat, Report
 from orchestrator.reporting.text import clean_line, options
 
 Value = str | int | float | None
@@ -29,10 +29,12 @@ COLUMNS = ("run", *_CELL, *_REPEAT)
 def csv_text(report: Report) -> str:
     """Render a report as CSV with a header; every figure in a row is that of its repeat.
 
-    A text that a spreadsheet would run as a formula is given a leading apostrophe.
+    What scripts printed has a column for each figure and unit, after all others. A text that a spreadsheet would run
+    as a formula is given a leading apostrophe.
     """
     stream = io.StringIO()
-    writer = csv.DictWriter(stream, COLUMNS, restval="", lineterminator="\n")
+    printed = dict.fromkeys(_printed_column(figure) for cell in report.scripts for figure in cell.printed)
+    writer = csv.DictWriter(stream, (*COLUMNS, *printed), restval="", lineterminator="\n")
     writer.writeheader()
     for row in _rows(report):
         writer.writerow({"run": report.run} | {name: _safe(value) for name, value in row.items()})
@@ -49,11 +51,25 @@ def _safe(value: Value) -> Value:
 def _rows(report: Report) -> Iterator[dict[str, Value]]:
     places = {place.cell_id: place for group in report.groups for place in group.places}
     for cell in report.cells:
-        columns = _cell_columns(cell.cell) | _parity_columns(places[cell.cell.id])
+        columns = _cell_columns(cell.cell) | _parity_columns(places.get(cell.cell.id))
+        printed = _printed_columns(cell) if cell.printed else {}
         for repeat in cell.repeats:
-            yield columns | _outcome_columns(repeat) | _measured_columns(repeat)
+            of_script = printed.get(repeat.outcome.repeat, {})
+            yield columns | _outcome_columns(repeat) | _measured_columns(repeat) | of_script
     for skip in report.skips:
         yield _skip_columns(skip)
+
+
+def _printed_column(figure: Printed) -> str:
+    return clean_line(f"printed {figure.name} ({figure.unit})")
+
+
+def _printed_columns(cell: CellReport) -> dict[int, dict[str, Value]]:
+    """What each `ok` repeat of a script printed, by its number; its own value, not that of the cell."""
+    numbers = [repeat.outcome.repeat for repeat in cell.repeats if repeat.outcome.status is Status.OK]
+    values = zip(*(figure.repeats for figure in cell.printed), strict=True)
+    columns = [_printed_column(figure) for figure in cell.printed]
+    return {number: dict(zip(columns, each, strict=True)) for number, each in zip(numbers, values, strict=True)}
 
 
 def _cell_columns(cell: Cell) -> dict[str, Value]:
@@ -68,8 +84,10 @@ def _cell_columns(cell: Cell) -> dict[str, Value]:
     return dict(zip(_CELL, values, strict=True))
 
 
-def _parity_columns(place: Placed) -> dict[str, Value]:
-    """Whether a cell does the work of the first one of its group, which itself is the `reference`."""
+def _parity_columns(place: Placed | None) -> dict[str, Value]:
+    """Whether a cell does the work of the first one of its group, which is the `reference`; a script has none."""
+    if place is None:
+        return {}
     if place.parity is None:
         return {"parity": "reference" if place.rank else None}
     reasons = (place.parity.reason, place.parity.known_fault, place.parity.note)

@@ -67,6 +67,10 @@ def merged(several: Iterable[Facts]) -> Facts:
     )
 
 
+def _number(result: ScriptResult) -> int:
+    return result.repeat
+
+
 @dataclass
 class _Shared:
     """Facts that are the same in thousands of containers, kept once."""
@@ -134,7 +138,7 @@ class _Gathering:
             measurement=measurement(found, self.step_s) if found else None,
             facts=self.shared(merged(self.facts)),
             measurement_versions=tuple(sorted(self.versions)),
-            printed=printed(self.cell.script.metrics, self.printed) if self.cell.script else (),
+            printed=printed(self.cell.script.metrics, sorted(self.printed, key=_number)) if self.cell.script else (),
         )
 
 

@@ -1,6 +1,8 @@
 # ruff: noqa: E501 — each message stands on one line, as it is printed
 """Foreign scripts through the whole program, on the interpreter at hand, as docs/scripts.md has it."""
 
+import csv
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -59,6 +61,23 @@ def test_every_form_of_a_report_says_whose_figures_they_are(program: Program, tm
     assert code == 0
     assert "not measured by us" in page
     assert "1,010 samples/s" in page
+
+
+def test_the_csv_has_what_each_repeat_printed_in_columns_of_their_own(program: Program, tmp_path: Path) -> None:
+    (tmp_path / "scripts" / "train.py").write_text(SCRIPT.replace("1000 + 10 * epoch", "1000 + os.getpid()"))
+    (tmp_path / "matrix.yaml").write_text(NOOP + "models: [lenet]\n")
+    program(*RUN)
+
+    rows = list(csv.DictReader(io.StringIO(program("report", "--format", "csv")[1])))
+
+    assert [(row["model"], row["mode"], row["repeat"]) for row in rows] == [
+        ("lenet", "train", "0"), ("lenet", "train", "1"), ("word-lm", "script", "0"), ("word-lm", "script", "1"),
+    ]  # fmt: skip
+    assert [row["printed loss (nats)"] for row in rows] == ["", "", "0.125", "0.125"]
+    for row in rows[2:]:
+        (file,) = tmp_path.glob(f"results/*/noop-1-cpu/word-lm-script/{row['repeat']}/result.json")
+        values = json.loads(file.read_text())["metrics"]["speed"]["values"]
+        assert float(row["printed speed (samples/s)"]) == values[1], "that of the repeat itself"
 
 
 def test_scripts_stand_beside_models_and_resume(program: Program, tmp_path: Path) -> None:
