@@ -60,13 +60,24 @@ class RepeatFinished:
 
 
 @dataclass(frozen=True, slots=True)
+class Transferred:
+    """So much of a bundle was read or written by now."""
+
+    what: str
+    """What is done with it: `verify`."""
+    done_bytes: int
+    total_bytes: int | None
+    """None where that is not known beforehand."""
+
+
+@dataclass(frozen=True, slots=True)
 class Notice:
     """Something a person should know, in one line."""
 
     message: str
 
 
-Event = BuildStarted | BuildFinished | RunStarted | RepeatStarted | PhaseChanged | RepeatFinished | Notice
+Event = BuildStarted | BuildFinished | RunStarted | RepeatStarted | PhaseChanged | RepeatFinished | Transferred | Notice
 Listener = Callable[[Event], None]
 
 

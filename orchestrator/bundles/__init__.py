@@ -1,1 +1,1 @@
-"""A whole matrix carried to a server without internet, and the results carried back."""
+"""A whole matrix as one bundle that needs no network: written, verified, loaded, and the results carried back."""

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from orchestrator import matrix
 from orchestrator.analysis import repeat_value
+from orchestrator.bundles.manifest import manifest_schema
 from orchestrator.catalog import ModelInfo
 from orchestrator.cli import composition
 from orchestrator.cli.completion import run_cells
@@ -37,6 +38,7 @@ class SchemaName(StrEnum):
     EVENT = "event"
     PARITY = "parity"
     SCRIPT = "script"
+    MANIFEST = "manifest"
 
 
 def register(app: typer.Typer) -> None:
@@ -173,9 +175,12 @@ def frameworks(json: Json = False) -> None:
 
 
 def schema(name: Annotated[SchemaName, typer.Argument(help="Of which file.")] = SchemaName.MATRIX) -> None:
-    """Print a JSON Schema: of matrix.yaml for editors, of a file of the results, or of a line of progress."""
+    """Print a JSON Schema: of matrix.yaml for editors, of a file of results or a bundle, or of a line of progress."""
     if name is SchemaName.EVENT:
         composition.print_json(event_schema())
+        return
+    if name is SchemaName.MANIFEST:
+        composition.print_json(manifest_schema())
         return
     composition.print_json(contract_schema(name) if name in NAMES else matrix.schema())
 

@@ -70,11 +70,11 @@ def unavailable(client: docker.DockerClient, reference: str, *, timeout_s: float
     except requests.exceptions.Timeout:
         return f"its registry did not answer within {timeout_s:g} s"
     except (requests.exceptions.RequestException, DockerException) as error:
-        return _line(str(error))
+        return one_line(str(error))
     # A refusal may be for want of the credentials that a pull sends along: let the pull decide.
     if response.ok or response.status_code in {401, 403}:
         return None
-    return _engine_message(response)
+    return engine_message(response)
 
 
 def pull(client: docker.DockerClient, reference: str, *, stopped: Callable[[], bool]) -> None:
@@ -94,9 +94,9 @@ def pull(client: docker.DockerClient, reference: str, *, stopped: Callable[[], b
             if stopped():
                 raise BuildError("stopped")
             if "error" in message:
-                raise BuildError(_line(str(message["error"])))
+                raise BuildError(one_line(str(message["error"])))
     except (DockerException, requests.exceptions.RequestException) as error:
-        raise BuildError(_line(str(getattr(error, "explanation", None) or error))) from error
+        raise BuildError(one_line(str(getattr(error, "explanation", None) or error))) from error
 
 
 class Builds:
@@ -150,15 +150,15 @@ class Builds:
                 timeout=None,
             )
         except requests.exceptions.RequestException as error:
-            raise BuildError(_line(str(error))) from error
+            raise BuildError(one_line(str(error))) from error
         if not response.ok:
-            raise BuildError(_engine_message(response))
+            raise BuildError(engine_message(response))
         stream = CancellableStream(_messages(response), response)
         self._streams.add(stream)
         try:
             return follow(stream, on_line)
         except requests.exceptions.RequestException as error:
-            raise BuildError("stopped" if self._stopped else _line(str(error))) from error
+            raise BuildError("stopped" if self._stopped else one_line(str(error))) from error
         finally:
             self._streams.discard(stream)
             response.close()
@@ -208,7 +208,7 @@ def ask(client: docker.DockerClient, image: str, arguments: Sequence[str], *, ti
             raise BuildError(_last_line(said) or f"it exited {status} and said nothing")
         return str(container.logs(stdout=True, stderr=False).decode(errors="replace"))
     except (APIError, requests.exceptions.RequestException) as error:
-        raise BuildError(_line(str(getattr(error, "explanation", None) or error))) from error
+        raise BuildError(one_line(str(getattr(error, "explanation", None) or error))) from error
     finally:
         container.remove(force=True, v=True)
 
@@ -248,14 +248,16 @@ def remove_steps(client: docker.DockerClient, label: str, *, before: datetime | 
     return left
 
 
-def _engine_message(response: requests.Response) -> str:
+def engine_message(response: requests.Response) -> str:
+    """Give what the engine says in an answer that refuses, in one line."""
     try:
-        return _line(str(response.json()["message"]))
+        return one_line(str(response.json()["message"]))
     except (ValueError, KeyError):
         return f"the engine answered {response.status_code}"
 
 
-def _line(text: str) -> str:
+def one_line(text: str) -> str:
+    """Give a text without its line breaks."""
     return " ".join(text.split())
 
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from orchestrator.domain import Status
 from orchestrator.events import BuildFinished, Event, Notice, RepeatFinished
-from orchestrator.reporting.plain import ended, line
+from orchestrator.reporting.plain import ended, line, transferred
 from orchestrator.reporting.progress import Progress, advance
 from orchestrator.reporting.text import clean_line, rate, seconds
 
@@ -74,6 +74,9 @@ def view(progress: Progress, now_s: float) -> RenderableType:
     hidden = max(0, len(progress.building) - _MOST_LINES) + max(0, len(progress.running) - _MOST_LINES)
     if hidden:
         lines.append(_line(f"and {hidden} more"))
+    if progress.transfer:
+        moved = progress.transfer
+        lines.append(_line(f"{moved.what}: {transferred(moved.done_bytes, moved.total_bytes)}"))
     if progress.planned:
         lines.append(_bar(progress, now_s))
     return Group(*lines)

@@ -13,6 +13,7 @@ from orchestrator.events import (
     RepeatFinished,
     RepeatStarted,
     RunStarted,
+    Transferred,
 )
 from orchestrator.reporting.text import clean_line, plural, rate, seconds
 
@@ -49,12 +50,19 @@ def line(event: Event, total: int) -> str:
             text = f"[{position}/{total}] {cell_id} repeat {repeat}"
         case RepeatFinished(outcome=outcome, throughput=throughput):
             text = f"  {ended(outcome, throughput)}"
+        case Transferred(what=what, done_bytes=done, total_bytes=total_bytes):
+            text = f"{what}: {transferred(done, total_bytes)}"
         case Notice(message=message):
             text = f"note: {message}"
         case PhaseChanged():
             text = ""
     indent = "  " if text.startswith("  ") else ""
     return indent + clean_line(text) if text else ""
+
+
+def transferred(done_bytes: int, total_bytes: int | None) -> str:
+    """`1,230 of 4,000 MB`."""
+    return f"{done_bytes / 1e6:,.0f}" + (f" of {total_bytes / 1e6:,.0f} MB" if total_bytes else " MB")
 
 
 def ended(outcome: Outcome, throughput: float | None) -> str:

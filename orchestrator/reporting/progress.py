@@ -12,6 +12,7 @@ from orchestrator.events import (
     RepeatFinished,
     RepeatStarted,
     RunStarted,
+    Transferred,
 )
 
 
@@ -46,6 +47,8 @@ class Progress:
     throughput: float | None = None
     """Samples/s of the repeat that ended last."""
     last: Outcome | None = None
+    transfer: Transferred | None = None
+    """Of a bundle, what is read or written now."""
 
     @property
     def done(self) -> int:
@@ -80,6 +83,8 @@ def advance(progress: Progress, event: Event, now_s: float) -> Progress:
             changed = replace(progress, running=running)
         case RepeatFinished(outcome=outcome, throughput=throughput):
             changed = _finished(progress, outcome, throughput)
+        case Transferred():
+            changed = replace(progress, transfer=event)
         case Notice():
             changed = progress
     return changed

@@ -18,6 +18,7 @@ from orchestrator.events import (
     RepeatFinished,
     RepeatStarted,
     RunStarted,
+    Transferred,
 )
 from orchestrator.reporting import LinesView, event_schema
 
@@ -30,6 +31,7 @@ EVENTS: tuple[Event, ...] = (
     PhaseChanged("mxnet-1.9.1-cpu/lenet-train-b200", 0, "steady"),
     RepeatFinished(Outcome("mxnet-1.9.1-cpu/lenet-train-b200", 0, Status.TIMEOUT, "over"), None),
     Notice("this host is not idle"),
+    Transferred("verified", 1_000_000, 4_000_000),
 )
 
 

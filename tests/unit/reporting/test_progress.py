@@ -14,6 +14,7 @@ from orchestrator.events import (
     RepeatFinished,
     RepeatStarted,
     RunStarted,
+    Transferred,
 )
 from orchestrator.reporting.live import LiveView, view
 from orchestrator.reporting.plain import PlainView, line
@@ -32,6 +33,8 @@ EVENTS: list[Event] = [
     RepeatStarted(CELL, 1, 2),
     RepeatFinished(Outcome(CELL, 1, Status.TIMEOUT, "no result within 600 s", wall_s=600.0)),
     Notice("engine is busy"),
+    Transferred("verified", 1_230_000_000, 4_000_000_000),
+    Transferred("packed", 256_000_000, None),
 ]
 
 
@@ -52,6 +55,8 @@ def test_plain_lines_tell_a_run() -> None:
         f"[2/3] {CELL} repeat 1\n"
         f"  {CELL} repeat 1: timeout, 10 min 0 s: no result within 600 s\n"
         "note: engine is busy\n"
+        "verified: 1,230 of 4,000 MB\n"
+        "packed: 256 MB\n"
     )
 
 

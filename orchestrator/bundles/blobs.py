@@ -1,0 +1,197 @@
+"""The blobs of a bundle under the making: each layer compressed once, and every one named after its content."""
+
+import hashlib
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO
+
+import zstandard
+from pydantic import BaseModel, ValidationError
+
+from orchestrator.bundles import layout
+from orchestrator.bundles.archive import GZIP, ZSTD, ArchiveError, diff_ids
+from orchestrator.bundles.manifest import Layer
+from orchestrator.results.store import write_atomically
+
+CHUNK = 1 << 20
+LEVEL = 3
+THREADS = 2
+"""Fixed, as all that follows: what is compressed twice must come out equal on every host."""
+WINDOW_LOG = 22
+JOB_BYTES = 8 << 20
+"""What each thread takes at a time; with the window it bounds the memory."""
+MAX_WINDOW_BYTES = 1 << 27
+_PART = ".part"
+
+
+class _Note(BaseModel):
+    """What an export that goes on must know: its layers, and at which paths the engine's archives have them."""
+
+    layers: tuple[Layer, ...] = ()
+    paths: dict[str, str] = {}
+
+
+class Blobs:
+    """Blobs in the `images/blobs/sha256` of a folder, and a note beside them of which layer each one is.
+
+    `held` are layers that an earlier bundle has: they are known, and not written. What an interrupted export has
+    left is taken up again, as far as it is whole.
+    """
+
+    def __init__(self, folder: Path, held: Mapping[str, Layer], progress: Callable[[int], None]) -> None:
+        self._folder = folder
+        self._progress = progress
+        self._held = dict(held)
+        self._own: dict[str, Layer] = {}
+        self._paths: dict[str, str] = {}
+        self.written: dict[str, int] = {}
+        """Digest → size in bytes, of every blob that belongs here."""
+        (folder / layout.BLOBS).mkdir(parents=True, exist_ok=True)
+        noted = _noted(folder / layout.STATE)
+        for layer in noted.layers:
+            if layer.diff_id not in self._held and _is_whole(folder / layout.blob(layer.digest), layer):
+                self._keep(layer)
+        self._paths = {path: diff_id for path, diff_id in noted.paths.items() if diff_id in self.layers}
+        self._note()
+
+    @property
+    def layers(self) -> dict[str, Layer]:
+        """Every known layer by its diff id."""
+        return self._held | self._own
+
+    def known(self, path: str) -> str | None:
+        """The diff id of what an earlier archive of this export had at this path."""
+        return self._paths.get(path)
+
+    def take(self, path: str, head: bytes, rest: BinaryIO) -> str:
+        """Compress a layer into a blob of its own and return its diff id; raises `ArchiveError` where it is none."""
+        part = self._folder / layout.BLOBS / _PART
+        whole, packed = hashlib.sha256(), hashlib.sha256()
+        raw_bytes = 0
+        parameters = zstandard.ZstdCompressionParameters.from_level(
+            LEVEL, threads=THREADS, window_log=WINDOW_LOG, job_size=JOB_BYTES
+        )
+        compressor = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+        with part.open("wb") as file:
+
+            def put(out: bytes) -> None:
+                packed.update(out)
+                file.write(out)
+
+            for data in _plain(head, rest):
+                whole.update(data)
+                raw_bytes += len(data)
+                put(compressor.compress(data))
+                self._progress(len(data))
+            put(compressor.flush())
+            size_bytes = file.tell()
+        diff_id, digest = f"sha256:{whole.hexdigest()}", f"sha256:{packed.hexdigest()}"
+        self._paths[path] = diff_id
+        if diff_id in self.layers:
+            part.unlink()
+            return diff_id
+        part.replace(self._folder / layout.blob(digest))
+        self._keep(Layer(digest=digest, diff_id=diff_id, size_bytes=size_bytes, uncompressed_bytes=raw_bytes))
+        self._note()
+        return diff_id
+
+    def add(self, content: bytes) -> str:
+        """Write a small blob as it is, and return its digest."""
+        digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
+        (self._folder / layout.blob(digest)).write_bytes(content)
+        self.written[digest] = len(content)
+        return digest
+
+    def offer(self, content: bytes) -> None:
+        """Put a configuration here that an earlier bundle holds; it belongs here once an image asks for it."""
+        name = hashlib.sha256(content).hexdigest()
+        (self._folder / layout.BLOBS / name).write_bytes(content)
+
+    def has_config(self, digest: str) -> bool:
+        """Whether an image's configuration is here, from an earlier attempt."""
+        try:
+            content = (self._folder / layout.blob(digest)).read_bytes()
+        except OSError:
+            return False
+        return f"sha256:{hashlib.sha256(content).hexdigest()}" == digest
+
+    def config(self, digest: str) -> tuple[tuple[str, ...], int]:
+        """The layers that a configuration names, and its size in bytes; it belongs here from now on."""
+        content = (self._folder / layout.blob(digest)).read_bytes()
+        self.written[digest] = len(content)
+        return diff_ids(content), len(content)
+
+    def remove_others(self, wanted: Iterable[Layer]) -> None:
+        """Remove the blobs that are none of these layers and none that `add` wrote: an earlier content's."""
+        digests = {layer.digest for layer in wanted}
+        for layer in [layer for layer in self._own.values() if layer.digest not in digests]:
+            del self._own[layer.diff_id]
+            del self.written[layer.digest]
+        kept = {digest.removeprefix("sha256:") for digest in self.written}
+        for path in (self._folder / layout.BLOBS).iterdir():
+            if path.name not in kept:
+                path.unlink()
+
+    def _keep(self, layer: Layer) -> None:
+        self._own[layer.diff_id] = layer
+        self.written[layer.digest] = layer.size_bytes
+
+    def _note(self) -> None:
+        _write_note(self._folder, _Note(layers=tuple(self._own.values()), paths=self._paths))
+
+
+def begin_again(folder: Path, layers: Iterable[Layer]) -> None:
+    """Make a whole bundle an unfinished one whose layers are known."""
+    _write_note(folder, _Note(layers=tuple(layers)))
+
+
+def _write_note(folder: Path, note: _Note) -> None:
+    """Keep what an export that goes on must know."""
+    write_atomically(folder / layout.STATE, note.model_dump_json(indent=1) + "\n")
+
+
+def _noted(path: Path) -> _Note:
+    try:
+        return _Note.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        return _Note()
+
+
+def _is_whole(path: Path, layer: Layer) -> bool:
+    """Whether a blob that was left is what its name says: the power may have gone before it was on the disk."""
+    try:
+        if path.stat().st_size != layer.size_bytes:
+            return False
+        with path.open("rb") as file:
+            return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}" == layer.digest
+    except OSError:
+        return False
+
+
+def _plain(head: bytes, rest: BinaryIO) -> Iterator[bytes]:
+    """A layer without its compression, if it has one."""
+    data = chain([head], iter(lambda: rest.read(CHUNK), b""))
+    if head.startswith(GZIP):
+        yield from _gunzipped(data)
+    elif head.startswith(ZSTD):
+        unpacking = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW_BYTES).decompressobj(read_across_frames=True)
+        yield from (unpacking.decompress(piece) for piece in data)
+    else:
+        yield from data
+
+
+def _gunzipped(data: Iterable[bytes]) -> Iterator[bytes]:
+    unpacking = zlib.decompressobj(wbits=31)
+    try:
+        for piece in data:
+            left = piece
+            while left:
+                unpacking = zlib.decompressobj(wbits=31) if unpacking.eof else unpacking
+                yield unpacking.decompress(left, CHUNK)
+                left = unpacking.unconsumed_tail or unpacking.unused_data
+    except zlib.error as error:
+        raise ArchiveError(f"a layer cannot be unpacked: {error}") from error
+    if not unpacking.eof:
+        raise ArchiveError("a layer cannot be unpacked: it is cut short")

@@ -1,0 +1,172 @@
+"""Write a bundle: images, then every other part, and the manifest last, without which there is no bundle."""
+
+import hashlib
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import docker
+
+from orchestrator import __version__
+from orchestrator.bundles import blobs as blob_store
+from orchestrator.bundles import layout, oci
+from orchestrator.bundles.blobs import Blobs
+from orchestrator.bundles.earlier import Earlier
+from orchestrator.bundles.manifest import MAX_MANIFEST_BYTES, File, Image, Manifest, read_manifest
+from orchestrator.bundles.progress import Meter
+from orchestrator.bundles.saving import STOPPED, StoppedError, Wanted, save_images
+from orchestrator.bundles.sources import FolderSource
+from orchestrator.domain import BuildSettings, ModelFile, Plan
+from orchestrator.errors import HostError, InputError
+from orchestrator.events import Listener, Notice
+from orchestrator.files import open_plain
+from orchestrator.images import Built
+from orchestrator.processes import Stop
+from orchestrator.results.store import write_atomically
+
+MAY_BE_LEFT_OUT = (f"{layout.WHEELS}/", f"{layout.DATA}/", layout.OWN_IMAGE)
+"""What a delta need not carry again, beside layers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """What is to be carried, and what every part of a bundle may ask for."""
+
+    name: str
+    folder: Path
+    """Of the bundle; a part writes below it, and nowhere else."""
+    plan: Plan
+    matrix: str
+    """The long form, as YAML, without credentials."""
+    own_models: tuple[ModelFile, ...]
+    built: Mapping[str, Built]
+    """By `ImageSpec.name`."""
+    settings: BuildSettings
+    client: docker.DockerClient
+    listener: Listener
+    stop: Stop
+    earlier: Earlier | None = None
+    data: tuple[Path, ...] = ()
+    """Folders of datasets."""
+    images: tuple[Image, ...] = ()
+    """As they are in the bundle; they are there before any other part is written."""
+
+
+Part = Callable[[Export], None]
+"""Writes files below `Export.folder`; equal inputs must give equal bytes."""
+
+
+def write(export: Export, parts: Sequence[Part]) -> Manifest:
+    """Write the bundle, and return its manifest.
+
+    What an interrupted export has left is taken up; a whole bundle in the folder is replaced by what is exported now.
+    Raises `InputError` where the folder holds anything else, `HostError`, and `StoppedError`.
+    """
+    _prepare(export)
+    try:
+        blobs = _open_blobs(export)
+        wanted = [_wanted(spec.name, export.built[spec.name]) for spec in export.plan.images]
+        images = save_images(
+            export.client, wanted, blobs, export.stop, lambda line: export.listener(Notice(line)),
+        )  # fmt: skip
+        blobs.remove_others(layer for image in images for layer in image.layers)
+        _write(export.folder / layout.OCI_LAYOUT, oci.LAYOUT)
+        sizes = [blobs.written[image.manifest] for image in images]
+        _write(export.folder / layout.OCI_INDEX, oci.index(images, sizes))
+        export = replace(export, images=images)
+        for part in parts:
+            if export.stop.is_set():
+                raise StoppedError(STOPPED)
+            part(export)
+        return _finish(export)
+    except OSError as error:
+        raise HostError(
+            f"{error.filename or export.folder}: cannot be written: {error.strerror}; "
+            "make room there, or choose another -o"
+        ) from error
+
+
+def _prepare(export: Export) -> None:
+    """Make the folder ready: empty, or with the blobs that it has from before and nothing else."""
+    folder = export.folder
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        there = {path.name for path in folder.iterdir()}
+    except OSError as error:
+        raise HostError(f"{folder}: cannot be made: {error.strerror}; choose another -o") from error
+    if not there & {layout.STATE, layout.MANIFEST} and there:
+        raise InputError(f"{folder}: holds something else than a bundle; choose another -o")
+    if layout.MANIFEST in there:
+        _begin_again(export)
+    for name in there - {layout.STATE, layout.IMAGES, layout.MANIFEST}:
+        path = folder / name
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def _begin_again(export: Export) -> None:
+    path = export.folder / layout.MANIFEST
+    with open_plain(path) as file:
+        content = file.read(MAX_MANIFEST_BYTES)
+    found = read_manifest(content, str(path))
+    if export.earlier and export.earlier.base.manifest_sha256 == hashlib.sha256(content).hexdigest():
+        raise InputError(f"{export.folder}: is the bundle that --since names; choose another -o for what is new")
+    if layout.STATE not in {entry.name for entry in export.folder.iterdir()}:
+        blob_store.begin_again(export.folder, found.layers.values())
+    path.unlink()
+
+
+def _open_blobs(export: Export) -> Blobs:
+    held = export.earlier.manifest.layers if export.earlier else {}
+    blobs = Blobs(export.folder, held, Meter(export.listener, "packed", None))
+    for config in export.earlier.configs() if export.earlier else ():
+        blobs.offer(config)
+    return blobs
+
+
+def _wanted(name: str, built: Built) -> Wanted:
+    alias = built.reference.rpartition("-")[0]
+    return Wanted(name, built.reference, tuple(dict.fromkeys((alias, built.reference))))
+
+
+def _finish(export: Export) -> Manifest:
+    """Describe what was written; only when that is done is there a bundle."""
+    files, left_out = [], []
+    before = export.earlier.manifest.by_path() if export.earlier else {}
+    source = FolderSource(export.folder)
+    for path in sorted(set(source.sizes) - {layout.STATE}):
+        file = _described(source, path)
+        if path.startswith(MAY_BE_LEFT_OUT) and before.get(path) == file:
+            (export.folder / path).unlink()
+            left_out.append(file)
+        else:
+            files.append(file)
+    manifest = Manifest(
+        name=export.name,
+        orchestrator_version=__version__,
+        images=export.images,
+        files=tuple(files),
+        base=export.earlier.base if export.earlier else None,
+        left_out=tuple(left_out),
+    )
+    write_atomically(export.folder / layout.SUMS, manifest.sums().decode())
+    write_atomically(export.folder / layout.MANIFEST, manifest.encoded().decode())
+    (export.folder / layout.STATE).unlink()
+    return manifest
+
+
+def _described(source: FolderSource, path: str) -> File:
+    if path.startswith(f"{layout.BLOBS}/"):
+        digest = path.rpartition("/")[2]  # hashed when it was written
+    else:
+        with source.open(path) as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+    return File(path=path, size_bytes=source.sizes[path], sha256=digest)
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)

@@ -1,0 +1,44 @@
+"""The OCI layout of a bundle's images; source: OCI image specification 1.0, image layout and manifest."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from orchestrator.bundles.manifest import Image, Layer
+
+LAYOUT = json.dumps({"imageLayoutVersion": "1.0.0"}).encode()
+_MANIFEST = "application/vnd.oci.image.manifest.v1+json"
+_INDEX = "application/vnd.oci.image.index.v1+json"
+_CONFIG = "application/vnd.oci.image.config.v1+json"
+_LAYER = "application/vnd.oci.image.layer.v1.tar+zstd"
+_NAME = "org.opencontainers.image.ref.name"
+_CONTAINERD_NAME = "io.containerd.image.name"
+
+
+def image_manifest(config: str, config_bytes: int, layers: Sequence[Layer]) -> bytes:
+    """The manifest of one image."""
+    return _encoded({
+        "schemaVersion": 2,
+        "mediaType": _MANIFEST,
+        "config": {"mediaType": _CONFIG, "digest": config, "size": config_bytes},
+        "layers": [{"mediaType": _LAYER, "digest": layer.digest, "size": layer.size_bytes} for layer in layers],
+    })  # fmt: skip
+
+
+def index(images: Sequence[Image], manifest_bytes: Sequence[int]) -> bytes:
+    """`index.json`: every image under each of its names; sizes are those of their manifests."""
+    entries = [
+        {
+            "mediaType": _MANIFEST,
+            "digest": image.manifest,
+            "size": size,
+            "annotations": {_CONTAINERD_NAME: tag, _NAME: tag},
+        }
+        for image, size in zip(images, manifest_bytes, strict=True)
+        for tag in image.tags
+    ]
+    return _encoded({"schemaVersion": 2, "mediaType": _INDEX, "manifests": entries})
+
+
+def _encoded(document: dict[str, Any]) -> bytes:
+    return json.dumps(document, sort_keys=True, separators=(",", ":")).encode()

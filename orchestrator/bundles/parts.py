@@ -1,0 +1,47 @@
+"""Every part of a bundle beside its images, in the order in which they are written: a new one is added here."""
+
+import json
+import shutil
+from pathlib import Path
+
+from orchestrator.bundles import layout
+from orchestrator.bundles.export import Export, Part
+from orchestrator.bundles.sources import FolderSource
+from orchestrator.errors import InputError
+from orchestrator.results.store import plan_to_json
+
+
+def write_plan(export: Export) -> None:
+    """The frozen plan, the matrix it comes from, and the user's own models."""
+    plan = json.dumps(plan_to_json(export.plan), indent=1, ensure_ascii=False)
+    (export.folder / layout.PLAN).write_text(plan + "\n", encoding="utf-8")
+    (export.folder / layout.MATRIX).write_text(export.matrix, encoding="utf-8")
+    for model in export.own_models:
+        path = export.folder / layout.MODELS / f"{model.name}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(model.source, encoding="utf-8")
+
+
+def write_data(export: Export) -> None:
+    """The datasets that were asked for, each a folder under its own name."""
+    for folder in export.data:
+        source = FolderSource(folder)
+        for path in source.sizes:
+            target = export.folder / layout.DATA / folder.resolve().name / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with source.open(path) as file, target.open("wb") as copy:
+                shutil.copyfileobj(file, copy, 1 << 20)
+
+
+def check_data(folders: tuple[Path, ...]) -> None:
+    """Refuse what `write_data` could not carry; raises `InputError` with every mistake."""
+    names = [folder.resolve().name for folder in folders]
+    mistakes = [f"--data {folder}: no such folder" for folder in folders if not folder.is_dir()]
+    mistakes += [
+        f"--data: two folders are called {name!r}" for name in sorted({n for n in names if names.count(n) > 1})
+    ]
+    if mistakes:
+        raise InputError(*mistakes)
+
+
+PARTS: tuple[Part, ...] = (write_plan, write_data)

@@ -1,0 +1,76 @@
+"""Images of a bundle as archives that every engine reads, made as they are sent: none is written to a disk here."""
+
+import json
+import tarfile
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+
+from orchestrator.bundles import layout
+from orchestrator.bundles.manifest import Image, Layer
+from orchestrator.bundles.sources import Source
+from orchestrator.bundles.verify import Opened, Progress, config_of, unpacked
+from orchestrator.engine.transfer import chain_ids
+
+_BLOCK = 512
+_END = bytes(2 * _BLOCK)
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """One image, and where each of its layers is read from that the engine has not."""
+
+    image: Image
+    layers: tuple[tuple[Layer, Source], ...]
+
+
+def absent(image: Image, chains: Collection[str]) -> list[Layer]:
+    """The layers of an image that an engine with these chains needs; with a layer, all above it."""
+    named = zip(image.layers, chain_ids([layer.diff_id for layer in image.layers]), strict=True)
+    return [layer for layer, chain in named if chain not in chains]
+
+
+def archive(bundle: Opened, parcel: Parcel, progress: Progress, before_end: Callable[[], None]) -> Iterator[bytes]:
+    """A docker-archive of one image without names, in which the layers that the engine has are only named.
+
+    Its manifest, without which an engine takes nothing, comes last: after every layer was found to be what it should
+    be, and after `before_end` has returned. Raises `InputError` as `unpacked` does.
+    Source: Docker image specification 1.2, combined image JSON and filesystem changeset format.
+    """
+    image = parcel.image
+    sent: set[str] = set()
+    for layer, source in parcel.layers:
+        if layer.diff_id not in sent:
+            sent.add(layer.diff_id)
+            yield _header(_layer_name(layer), layer.uncompressed_bytes)
+            yield from unpacked(source, layer, progress)
+            yield _padding(layer.uncompressed_bytes)
+    config_name = f"{image.config.removeprefix('sha256:')}.json"
+    names = [_layer_name(layer) for layer in image.layers]
+    yield _file(config_name, config_of(bundle, image))
+    manifest = json.dumps([{"Config": config_name, "RepoTags": None, "Layers": names}])
+    before_end()
+    yield _file("manifest.json", manifest.encode())
+    yield _END
+
+
+def source_of(layer: Layer, sources: Collection[Source]) -> Source | None:
+    """Which of several bundles holds a layer."""
+    return next((source for source in sources if layout.blob(layer.digest) in source.sizes), None)
+
+
+def _layer_name(layer: Layer) -> str:
+    return f"{layer.diff_id.removeprefix('sha256:')}/layer.tar"
+
+
+def _file(name: str, content: bytes) -> bytes:
+    return _header(name, len(content)) + content + _padding(len(content))
+
+
+def _header(name: str, size: int) -> bytes:
+    entry = tarfile.TarInfo(name)
+    entry.size = size
+    return entry.tobuf(tarfile.GNU_FORMAT)
+
+
+def _padding(size: int) -> bytes:
+    return bytes(-size % _BLOCK)

@@ -1,0 +1,157 @@
+"""`export`: all that a server without internet needs, as one bundle."""
+
+import contextlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import yaml
+
+from orchestrator import images, matrix
+from orchestrator.bundles import export as writing
+from orchestrator.bundles import layout, parts
+from orchestrator.bundles.earlier import open_earlier
+from orchestrator.bundles.manifest import Manifest
+from orchestrator.bundles.saving import STOPPED, StoppedError
+from orchestrator.bundles.tarred import write_tar
+from orchestrator.cli import composition, views
+from orchestrator.cli.options import (
+    DEFAULT_LIMIT,
+    BaseImage,
+    Exclude,
+    Jobs,
+    Json,
+    Limit,
+    MatrixFile,
+    ModelsFolder,
+    NoParity,
+    Select,
+)
+from orchestrator.cli.signals import stop_on_signals
+from orchestrator.engine.client import Client, connect
+from orchestrator.errors import InputError, OrchestratorError
+from orchestrator.events import Listener, Notice
+from orchestrator.images import Built
+from orchestrator.processes import Stop
+from orchestrator.running.presence import announced
+from orchestrator.runtimes import remove_leftovers, this_process
+
+DEFAULT_FOLDER = Path("offline_bundle")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("export")(export)
+
+
+def export(
+    offline: Annotated[bool, typer.Option("--offline", help="As a bundle for a host without internet.")] = False,
+    file: MatrixFile = None,
+    select: Select = [],
+    exclude: Exclude = [],
+    limit: Limit = DEFAULT_LIMIT,
+    no_parity: NoParity = False,
+    base_image: BaseImage = None,
+    models: ModelsFolder = None,
+    jobs: Jobs = 2,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="The bundle; offline_bundle/NAME by default.")
+    ] = None,
+    since: Annotated[
+        Path | None,
+        typer.Option("--since", metavar="BUNDLE", help="Leave out what this bundle (or manifest.json) holds."),
+    ] = None,
+    data: Annotated[
+        list[Path], typer.Option("--data", metavar="DIR", help="A dataset to carry along; may be repeated.")
+    ] = [],
+    tar: Annotated[bool, typer.Option("--tar", help="Beside the folder, as one file too: DIR.tar.")] = False,
+    json: Json = False,
+) -> None:
+    """Write a bundle with images, plan and orchestrator; GPU images too, no GPU is needed for that."""
+    if not offline:
+        raise InputError("say --offline: a bundle for a host without internet is all that export writes")
+    prepared = composition.prepare(file, select, exclude, limit, base_image, models, no_parity=no_parity)
+    parts.check_data(tuple(data))
+    earlier = open_earlier(since) if since else None
+    folder = output or DEFAULT_FOLDER / prepared.plan.name
+    with (
+        contextlib.closing(connect(os.environ)) as client,
+        announced(composition.cache_folder()),
+        stop_on_signals() as stop,
+        views.follow(json=json) as listener,
+    ):
+        for warning in prepared.plan.warnings:
+            listener(Notice(f"warning: {warning}"))
+        wanted = writing.Export(
+            name=_name(prepared.plan.name),
+            folder=folder,
+            plan=prepared.plan,
+            matrix=_matrix(prepared),
+            own_models=prepared.own_models,
+            built=_built(prepared, client, jobs, listener, stop),
+            settings=prepared.settings,
+            client=client,
+            listener=listener,
+            stop=stop,
+            earlier=earlier,
+            data=tuple(data),
+        )
+        manifest = writing.write(wanted, parts.PARTS)
+        archive = write_tar(folder, folder.with_name(f"{folder.name}.tar")) if tar else None
+    _tell(folder, manifest, archive, json=json)
+
+
+def _matrix(prepared: composition.Prepared) -> str:
+    document = composition.without_credentials(matrix.long_form(prepared.matrix), prepared.settings)
+    document["models_folder"] = layout.MODELS if prepared.own_models else None
+    return str(yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
+
+
+def _name(name: str) -> str:
+    """A matrix may be called anything; a bundle's name is that of a folder."""
+    plain = "".join(character if character.isascii() and character.isalnum() else "-" for character in name)
+    return plain.strip("-")[:100] or "bundle"
+
+
+def _built(
+    prepared: composition.Prepared, client: Client, jobs: int, listener: Listener, stop: Stop
+) -> Mapping[str, Built]:
+    """Every image of the plan, built where it was missing; raises where one cannot be had."""
+    remove_leftovers(client, this_process(), listener)
+    ends = images.build(
+        prepared.plan.images,
+        prepared.settings,
+        client,
+        jobs=jobs,
+        logs=composition.cache_folder() / "build-logs",
+        listener=listener,
+        stop=stop,
+    )
+    if stop.is_set():
+        raise StoppedError(STOPPED)
+    failures = [end for end in ends.values() if isinstance(end, images.BuildFailure)]
+    if failures:
+        lines = [f"{failure.image}: {failure.reason} (log: {failure.log})" for failure in failures]
+        lines.append("no bundle is written: cure these, or leave them out with --exclude")
+        raise OrchestratorError("\n".join(lines))
+    return {name: end for name, end in ends.items() if isinstance(end, Built)}
+
+
+def _tell(folder: Path, manifest: Manifest, archive: Path | None, *, json: bool) -> None:
+    size_bytes = sum(file.size_bytes for file in manifest.files)
+    if json:
+        composition.print_json({
+            "bundle": str(folder),
+            "tar": str(archive) if archive else None,
+            "name": manifest.name,
+            "base": manifest.base.name if manifest.base else None,
+            "images": [image.name for image in manifest.images],
+            "files": len(manifest.files),
+            "size_bytes": size_bytes,
+        })  # fmt: skip
+        return
+    built_on = f", on top of {manifest.base.name}" if manifest.base else ""
+    composition.say(f"{archive or folder}: {len(manifest.images)} images, {size_bytes / 1e6:,.0f} MB{built_on}")
+    composition.say(f"on the other side: orchestrator load {(archive or folder).name}")

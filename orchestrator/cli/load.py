@@ -1,0 +1,78 @@
+"""`verify` and `load`: a bundle on the far side."""
+
+import contextlib
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orchestrator.bundles.load import Receiver, load_images
+from orchestrator.bundles.progress import Meter
+from orchestrator.bundles.sources import open_source
+from orchestrator.bundles.verify import Opened, open_bundle
+from orchestrator.bundles.verify import verify as verify_bundle
+from orchestrator.cli import composition, views
+from orchestrator.cli.options import Json
+from orchestrator.cli.signals import stop_on_signals
+from orchestrator.engine.client import connect
+from orchestrator.events import Notice
+
+Bundle = Annotated[Path, typer.Argument(metavar="BUNDLE", help="The folder or the tar that `export` wrote.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("verify")(verify)
+    app.command("load")(load)
+
+
+def verify(bundle: Bundle, json: Json = False) -> None:
+    """Prove every byte of a bundle against its manifest; no engine is needed."""
+    opened = open_bundle(open_source(bundle))
+    with views.follow(json=json) as listener:
+        verify_bundle(opened, Meter(listener, "verified", _size_bytes(opened)))
+    if json:
+        composition.print_json(_described(opened))
+    else:
+        composition.say(f"{bundle}: whole: {_counted(opened)}")
+
+
+def load(bundle: Bundle, json: Json = False) -> None:
+    """Verify a bundle, and put its images on the engine: only those, and only the layers, that are missing."""
+    opened = open_bundle(open_source(bundle))
+    with (
+        contextlib.closing(connect(os.environ)) as client,
+        stop_on_signals() as stop,
+        views.follow(json=json) as listener,
+    ):
+        meter = Meter(listener, "read", _size_bytes(opened))
+        to = Receiver(client, meter, lambda line: listener(Notice(line)), stop)
+        loaded = load_images(opened, bundle, to)
+    if json:
+        composition.print_json(_described(opened) | {"loaded": [image.name for image in loaded]})
+    else:
+        there = len(opened.manifest.images) - len(loaded)
+        composition.say(f"{bundle}: {len(loaded)} images loaded, {there} were there already")
+
+
+def _described(opened: Opened) -> dict[str, object]:
+    manifest = opened.manifest
+    return {
+        "name": manifest.name,
+        "manifest_sha256": opened.manifest_sha256,
+        "base": manifest.base.name if manifest.base else None,
+        "images": [image.name for image in manifest.images],
+        "files": len(manifest.files),
+        "size_bytes": _size_bytes(opened),
+    }
+
+
+def _counted(opened: Opened) -> str:
+    return (
+        f"{len(opened.manifest.images)} images, {len(opened.manifest.files)} files, {_size_bytes(opened) / 1e6:,.0f} MB"
+    )
+
+
+def _size_bytes(opened: Opened) -> int:
+    return sum(file.size_bytes for file in opened.manifest.files)
