@@ -99,6 +99,8 @@ class Epochs:
     after_first_s: Estimate | None
     curve: tuple[CurvePoint, ...] = ()
     """Medians over the repeats, for each epoch that all of them have evaluated."""
+    test_accuracies: tuple[float, ...] = ()
+    """At the end, one for each repeat that was evaluated."""
 
 
 def epoch_totals(repeats: Sequence[RepeatEpochs]) -> Epochs | None:
@@ -112,6 +114,7 @@ def epoch_totals(repeats: Sequence[RepeatEpochs]) -> Epochs | None:
         total_s=estimate([repeat.total_s for repeat in repeats]),
         after_first_s=estimate(rest) if rest else None,
         curve=tuple(_middle(points) for points in zip(*(repeat.curve for repeat in repeats), strict=False)),
+        test_accuracies=tuple(repeat.curve[-1].test_accuracy for repeat in repeats if repeat.curve),
     )
 
 

@@ -20,7 +20,7 @@ _REPEAT = (
     *("latency_p50_s", "latency_p90_s", "latency_p99_s", "peak_rss_bytes", "peak_device_bytes"),
     *("first_loss", "last_loss", "parameters", "multiply_adds"),
     *("parity", "parity_reason"),
-    *("epoch_s", "epochs_total_s", "epochs_after_first_s"),
+    *("epoch_s", "epochs_total_s", "epochs_after_first_s", "train_loss", "test_loss", "test_accuracy"),
     *("wall_s", "exit_code", "attempts", "remeasured", "disturbance", "started_at", "log"),
 )
 COLUMNS = ("run", *_CELL, *_REPEAT)
@@ -137,10 +137,14 @@ def _measured_columns(repeat: Repeat) -> dict[str, Value]:
 def _epoch_columns(epochs: RepeatEpochs | None) -> dict[str, Value]:
     if epochs is None:
         return {}
+    learned = epochs.curve[-1] if epochs.curve else None
     return {
         "epoch_s": " ".join(str(seconds) for seconds in epochs.epoch_s),
         "epochs_total_s": epochs.total_s,
         "epochs_after_first_s": epochs.after_first_s,
+        "train_loss": learned.train_loss if learned else None,
+        "test_loss": learned.test_loss if learned else None,
+        "test_accuracy": learned.test_accuracy if learned else None,
     }
 
 

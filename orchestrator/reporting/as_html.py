@@ -118,6 +118,7 @@ def _environment() -> Environment:
         "parity_lines": lines,
         "of": lambda name, values: values[name],
         "percent_whole": lambda share: f"{100 * share:.0f}\N{NO-BREAK SPACE}%",
+        "said": lambda sentence: sentence.removeprefix("Inconclusive: "),  # the mark before it says so
         "short": _short,
         "short_digest": lambda name: _DIGEST.sub(r"\1…", name),
         "url": lambda path: quote(path, safe="/"),

@@ -1,14 +1,15 @@
 """Markdown: a report to paste into a pull request or a wiki."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from orchestrator.reporting import printed
-from orchestrator.reporting.model import Group, Placed, Report
+from orchestrator.reporting.model import CellReport, Group, Placed, Report
 from orchestrator.reporting.parity import lines as parity_lines
 from orchestrator.reporting.text import (
     EPOCH_HEADS,
     EPOCH_NOTE,
+    LEGEND,
     clean,
     clean_line,
     epoch_figures,
@@ -25,7 +26,7 @@ from orchestrator.reporting.text import (
 )
 
 _SPECIAL = re.compile(r"([\\`*\[\]<>|~&#]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
-_RANKING = ("Rank", "Framework", "Samples/s", "95 % interval", "× best", "95 % interval", "Verdict")
+_RANKING = ("Rank", "Framework", "Samples/s", "95 % interval", "× best", "its interval", "Verdict")
 _DETAILS = ("Step p50", "Step p99", "Start", "Memory", "Repeats")
 
 
@@ -59,13 +60,16 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"{escape(report.created_at)}, runtime {escape(report.runtime)}: {ended}.\n"
     for warning in report.warnings:
         yield f"> **Warning:** {escape(warning)}\n"
+    cells = report.by_id
     for group in report.groups:
         yield f"## {escape(group.label)}\n"
         yield f"{escape(group.sentence)}\n"
-        yield _group(report, group) + "\n"
+        yield _group(cells, group) + "\n"
         if found := parity_lines(group):
             yield "\n".join(f"- {escape(said)}" for said in found) + "\n"
-        yield from _epochs(report, group)
+        yield from _epochs(cells, group)
+    if report.groups:
+        yield f"{LEGEND}\n"
     if report.scripts:
         yield f"## {printed.TITLE}\n"
         yield f"{printed.NOTE}\n"
@@ -75,17 +79,16 @@ def _lines(report: Report) -> Iterator[str]:
     yield from _environment(report)
 
 
-def _group(report: Report, group: Group) -> str:
-    rows = [_row(report, place) for place in group.places]
+def _group(cells: Mapping[str, CellReport], group: Group) -> str:
+    rows = [_row(cells[place.cell_id], place) for place in group.places]
     return table((*_RANKING, *_DETAILS), rows, frozenset({0, 2, 3, 4, 5, 7, 8, 9, 10}))
 
 
-def _row(report: Report, place: Placed) -> tuple[str, ...]:
-    cell = report.by_id[place.cell_id]
+def _row(cell: CellReport, place: Placed) -> tuple[str, ...]:
     found = cell.measurement
     if found is None:
         return ("–", place.label, *["–"] * 9, statuses(cell.statuses))
-    over = place.to_best
+    over, device = place.to_best, found.peak_device_bytes
     return (
         place.rank.label if place.rank else "–",
         place.label,
@@ -94,15 +97,15 @@ def _row(report: Report, place: Placed) -> tuple[str, ...]:
         *((factor(over.value), factor_interval(over), verdict(over)) if over else ("1", "–", "–")),
         *latency(found.latency),
         seconds(found.start_s),
-        memory(found.peak_rss_bytes),
+        memory(found.peak_rss_bytes) + (f", {memory(device)} on the device" if device is not None else ""),
         statuses(cell.statuses),
     )
 
 
-def _epochs(report: Report, group: Group) -> Iterator[str]:
+def _epochs(cells: Mapping[str, CellReport], group: Group) -> Iterator[str]:
     rows = []
     for place in group.places:
-        epochs = report.by_id[place.cell_id].epochs
+        epochs = cells[place.cell_id].epochs
         if epochs:
             figures = epoch_figures(epochs)
             texts = [f"{figure.text} ({figure.below})" if figure.below else figure.text for figure in figures]

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from orchestrator.analysis import CONFIDENCE, Ratio, Verdict
+from orchestrator.analysis import Measurement, Ratio, Verdict
 from orchestrator.domain import Status
 from orchestrator.reporting import printed
 from orchestrator.reporting.model import CellReport, Group, LogEnd, Placed, Problem, Report
@@ -17,6 +17,7 @@ from orchestrator.reporting.parity import lines as parity_lines
 from orchestrator.reporting.text import (
     EPOCH_HEADS,
     EPOCH_NOTE,
+    LEGEND,
     clean,
     clean_line,
     epoch_figures,
@@ -43,10 +44,6 @@ _TAIL_LINES = 6
 
 
 _NARROW = 100
-_LEGEND = (
-    f"Intervals: {100 * CONFIDENCE:.0f} %, from repeat to repeat. "
-    "A rank such as 1–2: the repeats do not tell these apart. Start: import, build and first step."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +89,7 @@ def _parts(report: Report, gap: int) -> Iterator[RenderableType]:
         for skip in report.skips:
             yield _line(f"{skip.cell_id}: {skip.reason}")
     yield Text()
-    yield _line(_LEGEND, "dim")
+    yield _line(LEGEND, "dim")
     yield _statuses(report)
 
 
@@ -159,9 +156,14 @@ def _row(place: Placed, cell: CellReport) -> tuple[Text, ...]:
         _two(rate(measured.throughput.value), rate_interval(measured.throughput)),
         _ratio(place.to_best),
         _two(*latency(measured.latency)),
-        _two(seconds(measured.start_s), memory(measured.peak_rss_bytes)),
+        _two(seconds(measured.start_s), "\n".join(_memory(measured))),
         status,
     )
+
+
+def _memory(measured: Measurement) -> list[str]:
+    on_device = measured.peak_device_bytes
+    return [memory(measured.peak_rss_bytes), *([] if on_device is None else [f"{memory(on_device)} device"])]
 
 
 def _two(first: str, second: str) -> Text:

@@ -10,7 +10,7 @@ from itertools import accumulate, pairwise
 from orchestrator.analysis import PHASES, Measurement
 from orchestrator.reporting import text
 from orchestrator.reporting.model import CellReport
-from orchestrator.reporting.scales import Scale, from_zero, spread
+from orchestrator.reporting.scales import Scale, from_zero, seconds_from_zero, spread
 
 MOST_LANES = 40
 """Cells drawn in one chart; the tables have them all."""
@@ -111,7 +111,7 @@ def _throughput(shown: Shown) -> Made:
                 outer=_span(scale, estimate.next_low, estimate.next_high),
             )
         )
-    note = "a dot per repeat; thick: 95 % interval; thin: where one further repeat will lie (99 %)"
+    note = "a dot per repeat; thick: 95 % interval; thin: where one further repeat is expected (99 %)"
     return lambda rest: Chart(
         "throughput", "Throughput", f"samples/s, {note}", scale, tuple(lanes), rest,
         "Throughput of every repeat with intervals; the table of the ranking and that of intervals hold these figures.",
@@ -145,7 +145,7 @@ def _latency(shown: Shown) -> Made:
 
 def _phases(shown: Shown) -> Made:
     totals = [sum(seconds for _, seconds in found.phases_s) for _, found in shown]
-    scale = from_zero(totals, text.seconds)
+    scale = seconds_from_zero(totals)
     lanes = []
     for (cell, found), total in zip(shown, totals, strict=True):
         ends = [scale.at(end) for end in accumulate((seconds for _, seconds in found.phases_s), initial=0.0)]

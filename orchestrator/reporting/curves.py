@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from orchestrator.analysis import CurvePoint
-from orchestrator.reporting import text
 from orchestrator.reporting.model import CellReport
-from orchestrator.reporting.scales import Scale, between, from_zero
+from orchestrator.reporting.scales import Scale, between, from_zero, seconds_from_zero
 
 MOST_LINES = 8
 """Lines in one chart: no more colours can be told apart. The table has all cells."""
@@ -43,9 +42,9 @@ _ACROSS: tuple[tuple[str, _Read, Callable[[float], str]], ...] = (
     ("Test loss", lambda point: point.test_loss, lambda value: f"{value:.3g}"),
     ("Training loss", lambda point: point.train_loss, lambda value: f"{value:.3g}"),
 )
-_ALONG: tuple[tuple[str, _Read, Callable[[float], str]], ...] = (
-    ("epochs", lambda point: float(point.epoch), lambda value: f"{value:g}"),
-    ("seconds of training", lambda point: point.trained_s, text.seconds),
+_ALONG: tuple[tuple[str, _Read, Callable[[Sequence[float]], Scale]], ...] = (
+    ("epochs", lambda point: float(point.epoch), lambda values: from_zero(values, lambda value: f"{value:g}")),
+    ("seconds of training", lambda point: point.trained_s, seconds_from_zero),
 )
 
 
@@ -59,8 +58,8 @@ def curves(cells: Sequence[CellReport]) -> tuple[Curves, ...]:
     made = []
     for title, high, words in _ACROSS:
         vertical = between([high(point) for point in every], words)
-        for along, far, far_words in _ALONG:
-            horizontal = from_zero([far(point) for point in every], far_words)
+        for along, far, axis in _ALONG:
+            horizontal = axis([far(point) for point in every])
             lines = tuple(
                 Line(cell, number, tuple((horizontal.at(far(at)), 100 - vertical.at(high(at))) for at in points))
                 for number, (cell, points) in enumerate(shown, 1)

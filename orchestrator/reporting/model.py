@@ -65,7 +65,7 @@ class Conclusion(StrEnum):
     """What a group comes to."""
 
     DECIDED = "decided"
-    """One cell is surely faster than every other."""
+    """One cell is faster than every other, each pair by itself."""
     SAME = "same"
     """The fastest are equally fast, within the tolerance."""
     INCONCLUSIVE = "inconclusive"

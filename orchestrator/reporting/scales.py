@@ -5,10 +5,14 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from orchestrator.reporting.text import seconds
+
 _MOST_TICKS = 6
 _LOGARITHMIC_FROM = 12.0
-_ZEROS = re.compile(r"(?<=\d)\.0+(?!\d)|(?<=\.\d)0+(?!\d)")
-"""Of `2.00 s` and `0.50`: round values need none."""
+_ZEROS = re.compile(r"(?<=\d)\.0+(?!\d)|(?<=\.\d)0+(?!\d)| 0 (?:s|min)$")
+"""Of `2.00 s`, `0.50` and `2 min 0 s`: round values need none."""
+_LONGEST_IN_SECONDS = 10.0
+_LONG_STEPS_S = (30.0, *(60.0 * minutes for minutes in (1, 2, 5, 10, 30, 60, 120, 300)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,18 @@ class Scale:
 def from_zero(values: Iterable[float], text: Callable[[float], str]) -> Scale:
     """An axis from zero to a little above the highest value: for bars, whose length is what they say."""
     high = max(values, default=0.0) * 1.02 or 1.0
+    return _from_zero(high, _round_step(high / _MOST_TICKS), text)
+
+
+def seconds_from_zero(values: Iterable[float]) -> Scale:
+    """As `from_zero`, for durations: ticks lie at whole minutes or hours where they are as long."""
+    high = max(values, default=0.0) * 1.02 or 1.0
+    longer = next((step for step in _LONG_STEPS_S if high / step <= _MOST_TICKS), 3600 * _round_step(high / 3600 / 6))
     step = _round_step(high / _MOST_TICKS)
+    return _from_zero(high, longer if step > _LONGEST_IN_SECONDS else step, seconds)
+
+
+def _from_zero(high: float, step: float, text: Callable[[float], str]) -> Scale:
     marks = [number * step for number in range(int(high / step) + 1)]
     return Scale(0.0, high, logarithmic=False, ticks=_ticks(Scale(0.0, high, logarithmic=False), marks, text))
 

@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from orchestrator.analysis import Ratio, Verdict
+from orchestrator.analysis import CONFIDENCE, Ratio, Verdict
 from orchestrator.domain import Status
 from orchestrator.reporting.model import CellReport, Conclusion, Group
 from orchestrator.reporting.text import clean_line, factor, factor_interval, listing, listing_of, plural, rate, statuses
 
 _MOST_NAMES = 4
+_CONFIDENCE = f"each pair at {100 * CONFIDENCE:.0f} % confidence"
 
 
 def finding(
@@ -16,7 +17,7 @@ def finding(
     to_best: Sequence[Ratio | None],
     cells: Sequence[CellReport],
 ) -> tuple[Conclusion, str]:
-    """Say which cell won, by how much and how surely.
+    """Say which cell won, by how much and how sure that is.
 
     `measured` is ordered by throughput, highest first, and `to_best` compares each with that one, which itself has
     None; `cells` are all cells of the group. Why one does other work than the best, the lines on parity say.
@@ -52,12 +53,17 @@ def headline(groups: Sequence[Group], cells: Mapping[str, CellReport]) -> str:
         for group in groups
         if group.conclusion is Conclusion.DECIDED
     )
-    parts = [f"{name} is surely the fastest in {number:,}" for name, number in wins.most_common(_MOST_NAMES)]
+    parts = [
+        f"{name} {'' if index else 'is the fastest '}in {number:,}"
+        for index, (name, number) in enumerate(wins.most_common(_MOST_NAMES))
+    ]
     others = sum(wins.values()) - sum(number for _, number in wins.most_common(_MOST_NAMES))
     parts += [f"others in {others:,}"] if others else []
     parts += [f"{counts[Conclusion.SAME]:,} ended in a tie"] if counts[Conclusion.SAME] else []
     parts += [f"{counts[Conclusion.INCONCLUSIVE]:,} stayed inconclusive"] if counts[Conclusion.INCONCLUSIVE] else []
-    sentences = [f"Of {compared:,} {plural('comparison', compared)}, {listing(parts)}."] if compared else []
+    sentences = (
+        [f"Of {compared:,} {plural('comparison', compared)}, {listing(parts)} ({_CONFIDENCE})."] if compared else []
+    )
     if counts[Conclusion.NOT_COMPARABLE]:
         sentences.append(f"In {counts[Conclusion.NOT_COMPARABLE]:,} no two cells do the same work.")
     if counts[Conclusion.ALONE]:
@@ -111,7 +117,7 @@ def _behind(beside: Sequence[tuple[CellReport, Ratio]]) -> str:
     if not slower:
         return ""
     cell, over = slower[0]
-    return f"The first that is surely slower is {cell.label}, by {_over(over)}."
+    return f"The first that is clearly slower is {cell.label}, by {_over(over)}."
 
 
 def _left_out(cells: Sequence[CellReport]) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from orchestrator.analysis import Epochs, Estimate, Percentiles, Ratio
+from orchestrator.analysis import CONFIDENCE, Epochs, Estimate, Percentiles, Ratio
 from orchestrator.domain import Cell, Options, Status
 
 _ESCAPES = re.compile(
@@ -120,10 +120,17 @@ def seconds_interval(value: Estimate) -> str:
     return f"{seconds(value.low)}–{seconds(value.high)}"
 
 
-EPOCH_HEADS = ("Epochs", "Total time", "Without the first", "First epoch", "Later epochs")
+LEGEND = (
+    f"Samples/s: geometric mean over the repeats. Intervals: {100 * CONFIDENCE:.0f} %, from repeat to repeat. "
+    "A rank such as 1–2: the repeats do not tell these apart. "
+    "Step: median and 99th percentile, from a separate pass that is synchronised at every step. "
+    "Start: import, build and first step. Memory: the highest of any repeat."
+)
+EPOCH_HEADS = ("Epochs", "Total time", "Without the first", "First epoch", "Later epochs", "Test accuracy")
 EPOCH_NOTE = (
     "Total time is the first step and all epochs. "
-    "Samples/s is the median over the epochs after the first, or the only one that there is."
+    "Samples/s is the median over the epochs after the first, or the only one that there is. "
+    "Test accuracy is that after the last epoch: its median over the repeats, and the lowest and highest."
 )
 
 
@@ -148,7 +155,16 @@ def epoch_figures(epochs: Epochs) -> tuple[Figure, ...]:
         Figure(seconds(rest.value), seconds_interval(rest), rest.value) if rest else Figure("–", "only one epoch"),
         Figure(seconds(first), value=first),
         Figure(seconds(usual), "median" if len(later) > 1 else "", usual) if usual else Figure("–"),
+        _accuracy(epochs.test_accuracies),
     )
+
+
+def _accuracy(found: Sequence[float]) -> Figure:
+    if not found:
+        return Figure("–")
+    middle, low, high = statistics.median(found), min(found), max(found)
+    span = "every repeat" if percent(low) == percent(high) else f"{100 * low:.1f}–{percent(high)}"
+    return Figure(percent(middle), span if len(found) > 1 else "1 repeat", middle)
 
 
 def _three(value: float) -> str:

@@ -99,6 +99,7 @@ def test_the_curve_of_a_cell_is_the_median_of_its_repeats() -> None:
         (1, 2.5, 0.5),
         (2, 4.5, 0.5),
     ]
+    assert found.test_accuracies == (0.5, 0.5, 0.5)
 
 
 def test_epochs_that_were_not_evaluated_have_no_curve() -> None:

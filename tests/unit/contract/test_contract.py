@@ -87,6 +87,12 @@ def test_a_fact_beyond_all_bounds_is_refused(tmp_path: Path) -> None:
         store.read_result(path)
 
 
+def test_a_fact_may_hold_the_words_of_numbers_beyond_all_bounds(tmp_path: Path) -> None:
+    facts = {"cpu": {"model": "Infinity Fabric"}, "said": ["NaN", "-Infinity", 1.5, None]}
+
+    assert store.read_result(_answer(tmp_path, facts=facts)).facts == facts
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [

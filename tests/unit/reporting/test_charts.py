@@ -7,7 +7,7 @@ from orchestrator.reporting import text
 from orchestrator.reporting.charts import MOST_LANES, charts
 from orchestrator.reporting.curves import curves
 from orchestrator.reporting.document import document
-from orchestrator.reporting.scales import between, from_zero, spread
+from orchestrator.reporting.scales import between, from_zero, seconds_from_zero, spread
 from tests.unit.reporting import synthetic as s
 
 
@@ -35,6 +35,21 @@ def test_an_axis_between_values_leaves_room_at_both_ends_and_holds_a_single_valu
 
     assert 0 < scale.at(0.6) < scale.at(0.9) < 100
     assert between([2.0], text.factor).at(2.0) == 50
+
+
+@pytest.mark.parametrize(
+    ("longest_s", "expected"),
+    [
+        (0.05, ["0", "10 ms", "20 ms", "30 ms", "40 ms", "50 ms"]),
+        (48.0, ["0", "10 s", "20 s", "30 s", "40 s"]),
+        (130.0, ["0", "30 s", "1 min", "1 min 30 s", "2 min"]),
+        (526.0, ["0", "2 min", "4 min", "6 min", "8 min"]),
+        (9000.0, ["0", "30 min", "1 h", "1 h 30 min", "2 h", "2 h 30 min"]),
+        (400_000.0, ["0", "20 h", "40 h", "60 h", "80 h", "100 h"]),
+    ],
+)
+def test_an_axis_of_durations_has_whole_minutes_and_hours(longest_s: float, expected: list[str]) -> None:
+    assert [tick.text for tick in seconds_from_zero([longest_s]).ticks] == expected
 
 
 @pytest.mark.parametrize("values", [[], [0.0], [1e-300, 1e300], [5e-9, 6e-9]])

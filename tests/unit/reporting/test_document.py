@@ -137,7 +137,7 @@ def test_a_group_is_ranked_by_throughput_with_what_was_not_measured_last() -> No
         (([], []), "Nothing was measured: 6 not_run."),
     ],
 )  # fmt: skip
-def test_the_sentence_says_who_won_and_how_surely(rates: tuple[list[float], list[float]], expected: str) -> None:
+def test_the_sentence_says_who_won_and_how_sure_that_is(rates: tuple[list[float], list[float]], expected: str) -> None:
     cells = [s.cell(s.TORCH), s.cell(s.MXNET)]
     plan = s.plan(cells)
     stored = [item for cell, some in zip(cells, rates, strict=True) for item in s.ok(cell, some, spread=0)]
@@ -275,3 +275,28 @@ def test_of_two_cells_that_do_not_do_the_same_work_none_wins() -> None:
     for name in ("html", "md"):
         assert "not comparable" in FORMATS[name](report)
     assert "conv2d_1 yields 7×24×24" in FORMATS["html"](report)
+
+
+def test_the_headline_counts_who_won_at_which_confidence() -> None:
+    work = (s.LENET, s.MLP, s.MLP_EPOCHS)
+    cells = [s.cell(framework, each) for each in work for framework in (s.MXNET, s.TORCH)]
+    plan = s.plan(cells)
+    rates = ([200.0, 201.0], [100.0, 100.5], [90.0, 90.1], [300.0, 301.0], [300.0, 301.0], [90.0, 90.1])
+    stored = [item for cell, some in zip(cells, rates, strict=True) for item in s.ok(cell, some, spread=0)]
+
+    assert document(s.record(plan), plan, stored).headline == (
+        "Of 3 comparisons, mxnet 1.9.1 is the fastest in 2 and torch 2.13.0 in 1 (each pair at 95 % confidence)."
+    )
+
+
+def test_a_cell_that_does_other_work_is_marked_in_every_chart() -> None:
+    cells = [s.cell(s.MXNET), s.cell(s.TORCH), s.cell(s.TENSORFLOW)]
+    plan = s.plan(cells)
+    rates = ([500.0, 501.0], [100.0, 100.5], [200.0, 201.0])
+    stored = [item for cell, some in zip(cells, rates, strict=True) for item in s.ok(cell, some, spread=0)]
+
+    page = FORMATS["html"](document(s.record(plan), plan, stored, judge=judge_with("mxnet")))
+
+    assert page.count('<div class="row apart"') == page.count("<figure") == 4
+    assert page.count("mxnet 1.9.1<small>not comparable</small>") == 4
+    assert 'class="row apart"' not in FORMATS["html"](document(s.record(plan), plan, stored))

@@ -1,3 +1,5 @@
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -116,3 +118,11 @@ def test_facts_are_flattened_to_dotted_names() -> None:
         "cpus": "0, 1",
         "on": "True",
     }
+
+
+def test_no_printable_character_is_taken_out() -> None:
+    """Printable texts are passed through unseen, and others with a newline are not: both must come to the same."""
+    printable = "".join(chr(code) for code in range(sys.maxunicode + 1) if chr(code).isprintable())
+
+    assert text.clean(printable) == printable
+    assert text.clean(f"\n{printable}") == f"\n{printable}"
