@@ -10,7 +10,6 @@ The time is taken inside the process, without the start of the interpreter, whic
 import argparse
 import json
 import random
-import resource
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench import pairs
+from bench.planning import peak_rss_bytes
 from orchestrator.domain import (
     Cell,
     Duration,
@@ -141,7 +141,7 @@ def side(folder: Path) -> None:
     figures = {
         "results": sum(count for _, count in summary.counts), "reported": sum(count for _, count in content.statuses),
         "wall_s": end - start, "index_s": indexed - start, "gather_s": gathered - indexed, "pages_s": end - gathered,
-        "max_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "max_rss_bytes": peak_rss_bytes(),
         "pages": len(pages), "largest_page_bytes": max(pages), "pages_bytes": sum(pages),
     }  # fmt: skip
     print(json.dumps(figures))
