@@ -42,7 +42,7 @@ def test_an_axis_between_values_leaves_room_at_both_ends_and_holds_a_single_valu
     [
         (0.05, ["0", "10 ms", "20 ms", "30 ms", "40 ms", "50 ms"]),
         (48.0, ["0", "10 s", "20 s", "30 s", "40 s"]),
-        (130.0, ["0", "30 s", "1 min", "1 min 30 s", "2 min"]),
+        (130.0, ["0", "30 s", "60 s", "90 s", "2 min"]),
         (526.0, ["0", "2 min", "4 min", "6 min", "8 min"]),
         (9000.0, ["0", "30 min", "1 h", "1 h 30 min", "2 h", "2 h 30 min"]),
         (400_000.0, ["0", "20 h", "40 h", "60 h", "80 h", "100 h"]),
