@@ -1,5 +1,6 @@
 """Make one image: its environment, the measuring side on top, a question to the result, and only then its names."""
 
+import hashlib
 import json
 import re
 import time
@@ -15,6 +16,7 @@ import docker
 from docker.errors import DockerException
 from requests.exceptions import RequestException
 
+from orchestrator import __version__
 from orchestrator.catalog.versions import mismatches
 from orchestrator.domain import BuildSettings, ImageSpec
 from orchestrator.engine import images as engine
@@ -146,7 +148,12 @@ def _built(recipe: Recipe, batch: Batch, token: str, log: "_Log") -> Built:
             engine.tag(batch.client, environment_id, recipe.environment.reference)
     except BuildError as error:
         raise EnvironmentFailedError(str(error)) from error
-    image_id = _step(recipe.image, {**own, labels.CONTENT: recipe.content}, batch, log, {})
+    told = {
+        labels.CONTENT: recipe.content,
+        labels.DOCKERFILE: hashlib.sha256(recipe.dockerfile.encode()).hexdigest(),
+        labels.ORCHESTRATOR: __version__,
+    }
+    image_id = _step(recipe.image, own | told, batch, log, {})
     try:
         versions = verified(recipe.spec, engine.ask(batch.client, image_id, ["--versions"]))
         if batch.builds.stopped:
