@@ -181,6 +181,8 @@ class _Loader(yaml.SafeLoader):
         return _SEQUENCE if kind is yaml.SequenceNode else _MAPPING
 
 
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_NO_CHARACTER = "holds half of a surrogate pair, which is no character; write the character itself"
 _PLAIN = "plain"
 _TEXT = "tag:yaml.org,2002:str"
 _SEQUENCE = "tag:yaml.org,2002:seq"
@@ -236,6 +238,9 @@ class _Converter:
             return self._mapping(node, loc)
         if isinstance(node, yaml.SequenceNode):
             return [self.convert(item, (*loc, index)) for index, item in enumerate(node.value)]
+        if _SURROGATE.search(node.value):
+            self._wrong(place, loc, _NO_CHARACTER)
+            return ""
         return _plain(node.value) if node.tag == _PLAIN else node.value
 
     def _mapping(self, node: yaml.MappingNode, loc: Loc) -> dict[str, Any]:
@@ -244,6 +249,8 @@ class _Converter:
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 self._wrong(_place(key), loc, "a key must be a word, not a list or a mapping")
+            elif _SURROGATE.search(key.value):
+                self._wrong(_place(key), loc, _NO_CHARACTER)
             elif key.value in first:
                 line = first[key.value].line
                 self._wrong(_place(key), loc, f"duplicate key {key.value!r}; the first is on line {line}")

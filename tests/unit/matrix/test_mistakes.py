@@ -157,6 +157,8 @@ def test_every_mistake_is_told_at_once_in_the_order_of_the_file(
         (SMALL + "build: {extra_indexes: ['https://a.example/simple', 'https:b']}\n", "m.yaml:4:53: build.extra_indexes: is no URL; write one such as https://pypi.org/simple"),
         (SMALL + "build: {apt_mirror: 'http://['}\n", "m.yaml:4:21: build.apt_mirror: is no URL; write one such as https://pypi.org/simple"),
         (SMALL.replace("[lenet]", "[5]"), "m.yaml:3:10: models: should be a name such as lenet, or a mapping, not 5"),
+        (SMALL + 'options: {noop: {env.X: "\\ud800"}}\n', "m.yaml:4:25: options.noop.env.X: holds half of a surrogate pair, which is no character; write the character itself"),
+        (SMALL + '"\\udfff": 1\n', "m.yaml:4:1: holds half of a surrogate pair, which is no character; write the character itself"),
         (SMALL + "bad: 1\n", "m.yaml:4:1: unknown key 'bad'; there is version, name, seed, systems, frameworks, models_folder, models, scripts, …"),
         (SMALL + "build: {base_imag: x}\n", "m.yaml:4:9: build: unknown key 'base_imag'; did you mean 'base_image'?"),
         (SMALL + "build: {proxy: {htp: x}}\n", "m.yaml:4:17: build.proxy: unknown key 'htp'; did you mean 'http'?"),
