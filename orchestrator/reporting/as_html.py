@@ -85,7 +85,7 @@ def _addresses(page: Page, where: Mapping[str, str]) -> Callable[[str], str]:
 
     def address(name: str) -> str:
         target = where.get(name, page.name)
-        return f"{'' if target == page.name else target}#{quote(name, safe='/')}"
+        return f"{'' if target == page.name else target}#{quote(name, safe='/', errors='replace')}"
 
     return address
 
@@ -121,7 +121,7 @@ def _environment() -> Environment:
         "said": lambda sentence: sentence.removeprefix("Inconclusive: "),  # the mark before it says so
         "short": _short,
         "short_digest": lambda name: _DIGEST.sub(r"\1…", name),
-        "url": lambda path: quote(path, safe="/"),
+        "url": lambda path: quote(path, safe="/", errors="replace"),
     }
     return environment
 

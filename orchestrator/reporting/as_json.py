@@ -18,5 +18,6 @@ def json_value(report: Report) -> dict[str, Any]:
 
 
 def json_text(report: Report) -> str:
-    """Render a report as JSON, indented."""
-    return json.dumps(json_value(report), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    """Render a report as JSON, indented; what UTF-8 cannot hold, half of a surrogate pair, is escaped as JSON does."""
+    text = json.dumps(json_value(report), indent=1, ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8", "backslashreplace").decode() + "\n"

@@ -6,24 +6,32 @@ from collections.abc import Iterator, Mapping
 import junitparser
 
 from orchestrator.domain import Status
-from orchestrator.reporting.model import CellReport, Group, Repeat, Report
+from orchestrator.reporting import printed
+from orchestrator.reporting.model import CellReport, Repeat, Report
 from orchestrator.reporting.text import rate
 
 NEVER_BEGAN = frozenset({Status.BUILD_FAILED, Status.LAUNCH_FAILED, Status.IMPORT_FAILED})
 """Errors: nothing of the cell ran. Other failures are JUnit's failures, and what is none of both is skipped."""
 _SPELLED_OUT = re.compile(
-    r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+    r"[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 )
 
 
 def junit_text(report: Report) -> str:
-    """Render a report as JUnit XML: a suite per group, a case per repeat; control characters become `\\x1b`."""
+    """Render a report as JUnit XML: a suite per group and one of scripts, a case for every repeat.
+
+    Control characters become `\\x1b`.
+    """
     suites = junitparser.JUnitXml(_xml(f"{report.matrix} {report.run}"))
     cells = report.by_id
     tails = {log.log: log.tail for problem in report.problems for log in problem.logs}
     for group in report.groups:
         suite = _suite(report, group.label)
-        suite.add_testcases(list(_cases(group, cells, tails)))
+        suite.add_testcases([case for place in group.places for case in _cases(cells[place.cell_id], tails)])
+        suites.add_testsuite(suite)
+    if report.scripts:
+        suite = _suite(report, printed.TITLE.lower())
+        suite.add_testcases([case for cell in report.scripts for case in _cases(cell, tails)])
         suites.add_testsuite(suite)
     if report.skips:
         suite = _suite(report, "skipped by the plan")
@@ -44,11 +52,9 @@ def _suite(report: Report, name: str) -> junitparser.TestSuite:
     return suite
 
 
-def _cases(group: Group, cells: Mapping[str, CellReport], tails: Mapping[str, str]) -> Iterator[junitparser.TestCase]:
-    for place in group.places:
-        cell = cells[place.cell_id]
-        for repeat in cell.repeats:
-            yield _case(cell, repeat, tails)
+def _cases(cell: CellReport, tails: Mapping[str, str]) -> Iterator[junitparser.TestCase]:
+    for repeat in cell.repeats:
+        yield _case(cell, repeat, tails)
 
 
 def _case(cell: CellReport, repeat: Repeat, tails: Mapping[str, str]) -> junitparser.TestCase:
@@ -77,4 +83,4 @@ def _kind(status: Status) -> type[junitparser.Failure | junitparser.Error | juni
 
 def _xml(text: str) -> str:
     """Text with what XML cannot hold, or what could disguise a line, spelled out."""
-    return _SPELLED_OUT.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    return _SPELLED_OUT.sub(lambda found: f"\\x{ord(found[0]):02x}", text.replace("\r\n", "\n"))
