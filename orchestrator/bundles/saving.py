@@ -55,11 +55,11 @@ def save_images(
             stream = ahead.stream(stop)
             # Only now: the engine gathers one save while another is compressed, and no more at once.
             asked += [_Ahead(client, following) for following in groups[number + 1 : number + 2]]
-            configs |= _taken(group, _Stoppable(stream, stop), blobs)
+            configs |= _taken(group, Stoppable(stream, stop), blobs)
     return tuple(_described(one, configs[one.reference], blobs) for one in wanted)
 
 
-def _taken(group: Sequence[Wanted], stream: "_Stoppable", blobs: Blobs) -> dict[str, str]:
+def _taken(group: Sequence[Wanted], stream: "Stoppable", blobs: Blobs) -> dict[str, str]:
     """Read one save into `blobs`, and return the digest of each image's configuration by its reference."""
     try:
         saved = read_archive(stream, blobs)  # type: ignore[arg-type]  # of a stream, reading is all that is needed
@@ -131,7 +131,7 @@ class _Ahead:
         self._closing.close()
 
 
-class _Stoppable:
+class Stoppable:
     """A stream that ends in `StoppedError` when asked to stop."""
 
     def __init__(self, stream: BinaryIO, stop: Stop) -> None:

@@ -83,6 +83,11 @@ def image_text(
     )
 
 
+def orchestrator_text(own_labels: Sequence[tuple[str, str]], *, templates: Path = IMAGES / "orchestrator") -> str:
+    """The Dockerfile of the orchestrator's own image, on top of a stage `environment`."""
+    return _jinja(templates).get_template("Dockerfile.j2").render(labels=own_labels)
+
+
 def _docker_quote(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return escaped if re.fullmatch(r"[\w./:$,{}+@-]+", escaped, flags=re.ASCII) else f'"{escaped}"'
