@@ -7,6 +7,7 @@ What cannot be read, because the kernel lacks it or the container hides it, is l
 
 import os
 import re
+import resource
 import time
 from collections import namedtuple
 
@@ -31,17 +32,20 @@ _Reading.__doc__ = """Counters only grow, and an interval has their difference; 
 class Sampler:
     """Reads the conditions of this process on its CPUs; `close()` it when done.
 
-    `begin()` and `end()` bracket what is timed.
+    `begin()` and `end()` bracket what is timed; `gpus` are read too where they are given (`benchmarks/gpus.py`).
     """
 
-    def __init__(self, places=HOST, cpus=None, clock=time.perf_counter):
+    def __init__(self, places=HOST, cpus=None, clock=time.perf_counter, gpus=None):
         cpus = sorted(os.sched_getaffinity(0) if cpus is None else cpus)
         self._clock = clock
         self._sources = [source for source in _sources(places, cpus) if source.works()]
+        self._gpus = gpus
         self._last = None
 
     def begin(self):
         """Read before what is to be timed."""
+        if self._gpus:
+            self._gpus.begin()
         self._last = self._read()
 
     def end(self):
@@ -52,15 +56,22 @@ class Sampler:
             for name, value in after.counters.items()
             if name in before.counters
         }
+        if self._gpus:
+            found["gpus"] = self._gpus.end()
         return dict(found, **after.gauges)
 
     def close(self):
         """Give the open files back."""
         for source in self._sources:
             source.close()
+        if self._gpus:
+            self._gpus.close()
 
     def _read(self):
-        counters, gauges = {"wall_s": self._clock(), "cpu_s": time.process_time()}, {}
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        counters = {"wall_s": self._clock(), "cpu_s": time.process_time()}
+        counters.update(user_s=used.ru_utime, system_s=used.ru_stime)
+        gauges = {}
         for source in self._sources:
             try:
                 source.read(counters, gauges)
@@ -123,8 +134,8 @@ def _sources(places, cpus):
     yield _Source([proc + "/vmstat"], _swap)
     yield _Source([proc + "/self/statm"], _resident)
     yield _Source([proc + "/self/io"], _disk)
-    for resource in ("cpu", "memory", "io"):
-        yield _Source([proc + "/pressure/" + resource], _pressure(resource + "_pressure_s"))
+    for wanted in ("cpu", "memory", "io"):
+        yield _Source([proc + "/pressure/" + wanted], _pressure(wanted + "_pressure_s"))
     for group in _groups(proc, sys + "/fs/cgroup"):
         yield _Source([group + "/cpu.stat"], _throttled)
         yield _Source([group + "/cpu.pressure"], _pressure("group_cpu_pressure_s"))

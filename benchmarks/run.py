@@ -15,6 +15,7 @@ from benchmarks import (
     contract,
     counting,
     evaluation,
+    gpus,
     measure,
     process,
     telemetry,
@@ -31,7 +32,7 @@ def execute(request, enter):
     started_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     process.prepare(request)
     # Before a framework is imported, which may bind this thread to one of the CPUs.
-    sampler = conditions.Sampler() if request.telemetry else conditions.Unsampled()
+    sampler = _sampler(request)
     model = model_module(request.model, request.model_file)
     builder, import_s = process.import_builder(request.builder, enter)
 
@@ -68,8 +69,15 @@ def execute(request, enter):
             "multiply_adds": counting.multiply_adds(workload.layers),
         },
         "memory": {"peak_rss_bytes": telemetry.peak_rss_bytes(), "peak_device_bytes": peak_device_bytes},
+        "used": telemetry.used(),
         "facts": facts,
     }
+
+
+def _sampler(request):
+    if not request.telemetry:
+        return conditions.Unsampled()
+    return conditions.Sampler(gpus=gpus.watched() if request.gpus else None)
 
 
 def _check_parameters(session, workload):

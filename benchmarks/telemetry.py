@@ -46,6 +46,21 @@ def peak_rss_bytes():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
+def used():
+    """What this process has taken since it began: CPU seconds in user code and in the kernel, bytes of storage.
+
+    Bytes are None where the kernel does not count them; what came from a cache in memory is in neither.
+    """
+    times = resource.getrusage(resource.RUSAGE_SELF)
+    read, written = (_field("/proc/self/io", name) for name in ("read_bytes", "write_bytes"))
+    return {
+        "user_s": times.ru_utime,
+        "system_s": times.ru_stime,
+        "read_bytes": None if read is None else int(read),
+        "written_bytes": None if written is None else int(written),
+    }
+
+
 def machine():
     """CPU model, logical CPUs, the CPUs this process may use, kernel and frequency governor."""
     return {

@@ -28,6 +28,7 @@ from orchestrator.analysis.ratios import (
     ratio,
     ratio_matrix,
 )
+from orchestrator.analysis.resources import GpuUse, ProcessUse
 
 __all__ = [
     "CONFIDENCE",
@@ -37,9 +38,11 @@ __all__ = [
     "CurvePoint",
     "Epochs",
     "Estimate",
+    "GpuUse",
     "Measurement",
     "Percentiles",
     "Printed",
+    "ProcessUse",
     "Rank",
     "Ratio",
     "RepeatEpochs",

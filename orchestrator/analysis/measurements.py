@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from orchestrator.analysis.estimates import Estimate, estimate, variation
+from orchestrator.analysis.resources import GpuUse, ProcessUse, gpu_use, process_use
 from orchestrator.results.contract import Block, Result, steady_blocks
 
 PHASES = ("create", "import", "data", "build", "first_step", "warmup", "steady", "evaluation", "latency")
@@ -149,6 +150,10 @@ class RepeatMeasurement:
     """Per sample, forward pass."""
     epochs: RepeatEpochs | None = None
     """None where steps were timed."""
+    used: ProcessUse | None = None
+    """CPU time and disk of the whole process; None in older results."""
+    gpus: GpuUse | None = None
+    """What its GPUs went through in the timed blocks; None where none was read."""
 
 
 def repeat_measurement(result: Result, create_s: float | None, *, in_epochs: bool = False) -> RepeatMeasurement:
@@ -177,6 +182,8 @@ def repeat_measurement(result: Result, create_s: float | None, *, in_epochs: boo
         parameters=result.model.parameters,
         multiply_adds=result.model.multiply_adds,
         epochs=repeat_epochs(result) if in_epochs else None,
+        used=process_use(result.used),
+        gpus=gpu_use(result.blocks),
     )
 
 

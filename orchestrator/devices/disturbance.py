@@ -49,6 +49,15 @@ def _count(name: str) -> Callable[[Conditions], float | None]:
     return figure
 
 
+def _hot_gpus(seen: Conditions) -> float | None:
+    """The greatest share of the block in which heat slowed a GPU; all of it where only the end of the block tells."""
+    shares = [
+        gpu.heat_limited_s / seen.wall_s if gpu.heat_limited_s is not None else float("heat" in gpu.slowed_by)
+        for gpu in seen.gpus
+    ]
+    return max(shares, default=None)
+
+
 THRESHOLDS = (
     Threshold("other_cpus", OTHER_CPUS, "CPUs", _other_cpus, "others used {:.2g} of our CPUs"),
     Threshold("steal", 0.1, "CPUs", _rate("steal_s"), "the hypervisor took {:.2g} of our CPUs"),
@@ -56,9 +65,11 @@ THRESHOLDS = (
     Threshold("swapped", 1e6, "bytes", _count("swapped_bytes"), "{:.2g} bytes went to swap and back"),
     Threshold("throttled", 0, "periods", _count("throttled"), "its CPU quota was used up in {:.0f} periods"),
     Threshold("thermal", 0, "events", _count("thermal_events"), "its cores throttled themselves for heat {:.0f} times"),
+    Threshold("gpu_heat", 0.05, "of the time", _hot_gpus, "heat slowed a GPU for {:.0%} of the time"),
 )
 """What makes a block a disturbed one. CPU and I/O pressure and load are recorded without a limit: threads of our own
-that wait for each other raise them too. A clock that is slower than usual has a rule of its own, `SLOWER_CLOCK`."""
+that wait for each other raise them too; and a GPU at its power limit is what a busy one is. A clock that is slower
+than usual has a rule of its own, `SLOWER_CLOCK`."""
 
 SLOWER_CLOCK = 0.1
 """How much below the median frequency of the repeat's blocks a block's frequency counts as throttled."""

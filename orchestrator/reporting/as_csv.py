@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Iterator
 
-from orchestrator.analysis import PHASES, Printed, RepeatEpochs
+from orchestrator.analysis import PHASES, Printed, RepeatEpochs, RepeatMeasurement
 from orchestrator.domain import Cell, Skip, Status
 from orchestrator.reporting.model import CellReport, Placed, Repeat, Report
 from orchestrator.reporting.text import clean_line, options
@@ -18,6 +18,7 @@ _REPEAT = (
     *("repeat", "status", "reason", "samples_per_s", "block_variation", "cpu_cores"),
     *(f"{phase}_s" for phase in PHASES),
     *("latency_p50_s", "latency_p90_s", "latency_p99_s", "peak_rss_bytes", "peak_device_bytes"),
+    *("cpu_user_s", "cpu_system_s", "read_bytes", "written_bytes", "gpu_energy_j", "gpu_hottest_c"),
     *("first_loss", "last_loss", "parameters", "multiply_adds"),
     *("parity", "parity_reason"),
     *("epoch_s", "epochs_total_s", "epochs_after_first_s", "train_loss", "test_loss", "test_accuracy"),
@@ -129,8 +130,21 @@ def _measured_columns(repeat: Repeat) -> dict[str, Value]:
         "latency_p50_s": latency.p50_s if latency else None,
         "latency_p90_s": latency.p90_s if latency else None,
         "latency_p99_s": latency.p99_s if latency else None,
+        **_used_columns(found),
         **_epoch_columns(found.epochs),
         **{f"{phase}_s": seconds for phase, seconds in found.phases_s},
+    }
+
+
+def _used_columns(found: RepeatMeasurement) -> dict[str, Value]:
+    used, gpus = found.used, found.gpus
+    return {
+        "cpu_user_s": used.user_s if used else None,
+        "cpu_system_s": used.system_s if used else None,
+        "read_bytes": used.read_bytes if used else None,
+        "written_bytes": used.written_bytes if used else None,
+        "gpu_energy_j": gpus.energy_j if gpus else None,
+        "gpu_hottest_c": gpus.hottest_c if gpus else None,
     }
 
 

@@ -104,6 +104,7 @@ def _environment() -> Environment:
             name: getattr(text, name)
             for name in (
                 *("clean_line", "rate", "rate_interval", "factor", "factor_interval", "verdict", "seconds", "memory"),
+                "gpu_figures",
                 *("epoch_figures", "count", "next_interval", "percent", "statuses", "plural", "repeats", "options"),
             )
         },
@@ -122,6 +123,7 @@ def _environment() -> Environment:
         "short": _short,
         "short_digest": lambda name: _DIGEST.sub(r"\1…", name),
         "url": lambda path: quote(path, safe="/", errors="replace"),
+        "using": _using,
     }
     return environment
 
@@ -130,6 +132,11 @@ def _circles(dots: Sequence[tuple[float, float]], radius: float) -> Markup:
     """Dots of a lane, at once: there are more of them than of anything else in a page."""
     drawn = "".join(f'<circle cx="{x:g}%" cy="{y:.0f}" r="{radius:g}"/>' for x, y in dots)
     return Markup(drawn)  # noqa: S704 -- formatted numbers, nothing else
+
+
+def _using(cells: Sequence[CellReport], what: str) -> bool:
+    """Whether any repeat tells what it took: `used` of its process, or of its `gpus`."""
+    return any(getattr(repeat.measurement, what, None) is not None for cell in cells for repeat in cell.repeats)
 
 
 def _facts(facts: Sequence[tuple[str, str]], name: str) -> str:

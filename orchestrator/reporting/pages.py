@@ -7,7 +7,7 @@ from orchestrator.reporting.model import CellReport, Group, Placed, Report
 
 INDEX = "index.html"
 MOST_ON_ONE_PAGE = 5000
-"""Table rows, about, that a page holds: one for every repeat and evaluated epoch, and twelve for every cell."""
+"""Table rows, about, that a page holds: two for every repeat, one for every evaluated epoch, twelve for every cell."""
 _ROWS_PER_CELL = 12
 
 
@@ -57,7 +57,7 @@ def pages(report: Report) -> tuple[Page, ...]:
 
 
 def _rows(cell: CellReport) -> int:
-    return _ROWS_PER_CELL + len(cell.repeats) + (len(cell.epochs.curve) if cell.epochs else 0)
+    return _ROWS_PER_CELL + 2 * len(cell.repeats) + (len(cell.epochs.curve) if cell.epochs else 0)
 
 
 def places(found: tuple[Page, ...]) -> Mapping[str, str]:

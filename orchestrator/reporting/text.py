@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from orchestrator.analysis import CONFIDENCE, Epochs, Estimate, Percentiles, Ratio
+from orchestrator.analysis import CONFIDENCE, Epochs, Estimate, GpuUse, Percentiles, Ratio
 from orchestrator.domain import Cell, Options, Status
 
 _ESCAPES = re.compile(
@@ -167,12 +167,24 @@ def _accuracy(found: Sequence[float]) -> Figure:
     return Figure(percent(middle), span if len(found) > 1 else "1 repeat", middle)
 
 
+def gpu_figures(gpus: GpuUse | None) -> tuple[Figure, Figure, Figure]:
+    """Energy, highest temperature and lowest clock of a repeat's GPUs; `–` for what is unknown."""
+    energy, hottest, clock = (gpus.energy_j, gpus.hottest_c, gpus.slowest_clock_hz) if gpus else (None, None, None)
+    return (
+        Figure("–" if energy is None else f"{_three(energy)} J", value=energy),
+        Figure("–" if hottest is None else f"{hottest:.0f} °C", value=hottest),
+        Figure("–" if clock is None else f"{clock / 1e6:.0f} MHz", value=clock),
+    )
+
+
 def _three(value: float) -> str:
     return f"{value:.0f}" if value >= 99.95 or value == 0 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
 
 
 def memory(size_bytes: int) -> str:
-    """`412 MB`, `3.21 GB`: decimal units."""
+    """`412 MB`, `3.21 GB`, `4 kB`: decimal units."""
+    if size_bytes < 99_500:
+        return f"{size_bytes / 1e3:.0f} kB"
     if size_bytes >= 999_500_000:
         return f"{_three(size_bytes / 1e9)} GB"
     return f"{size_bytes / 1e6:.0f} MB" if size_bytes >= 9_950_000 else f"{size_bytes / 1e6:.1f} MB"

@@ -118,6 +118,23 @@ class Request(_Strict):
     """Whether the conditions around every block are read; off only to measure what that costs."""
 
 
+class GpuConditions(_Strict):
+    """What one GPU went through while something was timed; None where its driver does not tell."""
+
+    clock_hz: Count | None = None
+    """Of its multiprocessors, at the end of the interval."""
+    temperature_c: Finite | None = None
+    """At the end of the interval."""
+    energy_j: Seconds | None = None
+    """What it took over the interval, by its own counter."""
+    power_limited_s: Seconds | None = None
+    """How long its power limit held its clocks down."""
+    heat_limited_s: Seconds | None = None
+    """How long heat did."""
+    slowed_by: tuple[str, ...] = ()
+    """What holds its clocks down at the end of the interval: `power_limit`, `heat`, `hardware`, `power_supply`."""
+
+
 class Conditions(_Strict):
     """What the host and the process went through while something was timed; None where it could not be read.
 
@@ -127,6 +144,10 @@ class Conditions(_Strict):
     wall_s: Seconds
     cpu_s: Seconds
     """CPU time of the process over all its threads."""
+    user_s: Seconds | None = None
+    """The part of it in the code of the process; None in older results."""
+    system_s: Seconds | None = None
+    """The part of it in the kernel."""
     busy_s: Seconds | None = None
     """CPU time of everything that ran on the CPUs of the process, itself included; counted in ticks of the kernel."""
     steal_s: Seconds | None = None
@@ -152,6 +173,8 @@ class Conditions(_Strict):
     read_bytes: Count | None = None
     """Fetched from storage for the process."""
     written_bytes: Count | None = None
+    gpus: tuple[GpuConditions, ...] = ()
+    """Those of the cell, in the order of `facts.gpus`; empty without GPUs and in older results."""
 
 
 class Block(_Strict):
@@ -221,6 +244,19 @@ class Memory(_Strict):
     peak_device_bytes: Count | None = None
 
 
+class Used(_Strict):
+    """What the process took from its beginning to its end, imports and all."""
+
+    user_s: Seconds
+    """CPU time in its own code, over all threads."""
+    system_s: Seconds
+    """CPU time in the kernel."""
+    read_bytes: Count | None = None
+    """Fetched from storage; what a cache in memory had is not counted. None where the kernel does not tell."""
+    written_bytes: Count | None = None
+    """Sent towards storage."""
+
+
 class Result(_Strict):
     """What the container answers: `/io/result.json`."""
 
@@ -246,6 +282,8 @@ class Result(_Strict):
     """One for each epoch of training, in the order of `blocks`; empty where steps were timed."""
     model: ModelFacts
     memory: Memory
+    used: Used | None = None
+    """None in older results."""
     facts: Annotated[dict[str, Any], AfterValidator(_finite)]
     """Queried, never typed: `versions`, `python`, `cpu`, `threads`, `layout`, `precision`, `gpus`, …"""
 

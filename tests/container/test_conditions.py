@@ -1,12 +1,16 @@
 """What is read around a block, from trees that look like /proc and /sys."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from stubbed_driver import StubbedDriver
 
 from benchmarks.conditions import Places, Sampler
+from benchmarks.gpus import Gpus, watched
+from orchestrator.results.contract import GpuConditions
 
 STAT = """\
 cpu  9 9 9 9 9 9 9 9 0 0
@@ -165,4 +169,69 @@ def test_without_any_file_the_clocks_remain(tmp_path: Path) -> None:
     sampler = Sampler(Places(str(tmp_path), str(tmp_path)), cpus=[0])
     sampler.begin()
 
-    assert sampler.end().keys() == {"wall_s", "cpu_s"}
+    assert sampler.end().keys() == {"wall_s", "cpu_s", "user_s", "system_s"}
+
+
+def test_cpu_time_is_told_apart_into_that_of_own_code_and_that_of_the_kernel() -> None:
+    sampler = Sampler(cpus=[0])
+    sampler.begin()
+    sum(number * number for number in range(3_000_000))
+    own = sampler.end()
+    sampler.begin()
+    with Path("/dev/urandom").open("rb", buffering=0) as drawn:
+        for _ in range(100):
+            drawn.read(1 << 20)
+    kernel = sampler.end()
+    sampler.close()
+
+    assert own["user_s"] > 5 * own["system_s"]
+    assert kernel["system_s"] > 5 * kernel["user_s"]
+    assert own["user_s"] + own["system_s"] == pytest.approx(own["cpu_s"], rel=0.1)
+
+
+def test_gpus_are_asked_for_differences_of_counters_and_for_what_is_so_at_the_end() -> None:
+    driver = StubbedDriver(gpus=2)
+    sampler = Sampler(cpus=[0], gpus=Gpus(driver))
+    sampler.begin()
+    driver.pass_time(energy_mj=250_000, heat_ns=50_000_000, clock_mhz=1410, temperature_c=83, reasons=0x20 | 0x40 | 0x4)
+    found = sampler.end()["gpus"]
+    sampler.close()
+
+    expected = {
+        "energy_j": 250.0, "power_limited_s": 0.0, "heat_limited_s": 0.05, "clock_hz": 1_410_000_000,
+        "temperature_c": 83, "slowed_by": ["heat", "power_limit"],
+    }  # fmt: skip
+    assert found == [expected, expected]
+    assert [GpuConditions(**one).slowed_by for one in found] == [("heat", "power_limit")] * 2
+    assert driver.shut_down
+    assert not driver.asked & {"nvmlDeviceGetComputeRunningProcesses", "nvmlDeviceGetPowerUsage"}
+
+
+def test_what_a_gpu_does_not_tell_is_left_out_and_not_asked_again() -> None:
+    driver = StubbedDriver(refused={"nvmlDeviceGetTotalEnergyConsumption", "nvmlDeviceGetViolationStatus"})
+    gpus = Gpus(driver)
+    driver.asked.clear()
+    gpus.begin()
+    found = gpus.end()
+
+    assert [one.keys() for one in found] == [{"clock_hz", "temperature_c", "slowed_by"}]
+    assert not driver.asked & driver.refused
+
+
+def test_a_gpu_that_is_lost_while_measuring_costs_its_figures_and_no_measurement() -> None:
+    driver = StubbedDriver()
+    gpus = Gpus(driver)
+    gpus.begin()
+    driver.refused |= driver.asked
+
+    assert gpus.end() == [{}]
+
+
+def test_without_a_driver_or_its_library_there_is_nothing_to_watch(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert watched() is None
+    monkeypatch.setitem(sys.modules, "pynvml", StubbedDriver())
+    assert watched() is not None
+    monkeypatch.setitem(sys.modules, "pynvml", StubbedDriver(refused={"nvmlInit"}))
+    assert watched() is None
+    monkeypatch.setitem(sys.modules, "pynvml", StubbedDriver(refused={"nvmlDeviceGetCount"}))
+    assert watched() is None

@@ -74,6 +74,9 @@ def test_a_request_is_answered_with_a_valid_result_and_nothing_is_left_beside_it
     assert all(one is not None and one.rss_bytes for one in [*seen, result.latency_conditions])
     assert result.phases.data_s == 0, "this builder asks for no data"
     assert result.memory.peak_rss_bytes > 1_000_000
+    assert result.used is not None
+    assert result.used.user_s >= sum(block.cpu_s for block in result.blocks) / 2, "of a process that mostly loops"
+    assert result.used.written_bytes is not None, "a kernel of ours counts them"
     assert result.facts["cpu"]["logical"] == os.cpu_count()
     assert {path.name for path in folder.iterdir()} == {"request.json", "result.json", "phase"}
     assert (folder / "phase").read_text() == "latency\n"
@@ -89,7 +92,11 @@ def test_a_request_is_answered_with_a_valid_result_and_nothing_is_left_beside_it
         ({"batch_size": 48_001}, 5, "a batch of 48001 is more than the 48000 samples there are"),
         ({"cpuset": [4095]}, 5, "cannot run on CPUs [4095]: Invalid argument"),
         ({"options": {"hybridize": True}}, 3, "noop has no option 'hybridize'"),
-        ({"dataset": "mnist"}, 3, "the dataset 'mnist' is not in this image; it has 'synthetic' and 'digits'"),
+        (
+            {"dataset": "mnist"},
+            3,
+            "the dataset 'mnist' is not in this image; it has 'synthetic' and 'digits', and reads others from a folder (--data by hand)",
+        ),
     ],
 )
 def test_what_cannot_be_measured_ends_with_its_exit_code_and_one_sentence(

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +15,8 @@ from orchestrator.analysis import (
     repeat_measurement,
     repeat_value,
 )
-from orchestrator.results.contract import Block, Evaluation, Result
+from orchestrator.analysis.resources import GpuUse, gpu_use
+from orchestrator.results.contract import Block, Conditions, Evaluation, GpuConditions, Result
 from tests.unit.reporting import synthetic
 
 
@@ -163,3 +166,16 @@ def test_a_cell_keeps_the_shape_of_its_step_times_in_21_quantiles() -> None:
 
     assert measurement(repeats, steps).step_quantiles_s == pytest.approx(tuple(steps[::10]))
     assert measurement(repeats).step_quantiles_s == ()
+
+
+def test_what_gpus_went_through_is_the_sum_of_their_energy_and_the_worst_of_the_rest() -> None:
+    def block(**gpu: Any) -> Block:
+        seen = Conditions(wall_s=1, cpu_s=1, gpus=(GpuConditions(**gpu),))
+        return Block(steps=1, samples=1, wall_s=1, cpu_s=1, conditions=seen)
+
+    hot = block(energy_j=100, temperature_c=80, clock_hz=1_200_000_000, slowed_by=("heat",))
+    calm = block(energy_j=50.5, temperature_c=60, clock_hz=1_900_000_000, slowed_by=("power_limit",))
+
+    assert gpu_use([hot, calm]) == GpuUse(150.5, 80, 1_200_000_000, ("heat", "power_limit"))
+    assert gpu_use([block()]) == GpuUse(None, None, None, ())
+    assert gpu_use([Block(steps=1, samples=1, wall_s=1, cpu_s=1)]) is None

@@ -13,6 +13,7 @@ QUIET = {
     "io_pressure_s": 0.2, "throttled": 0, "thermal_events": 0, "swapped_bytes": 0, "frequency_hz": 3_000_000_000,
     "load": 9.0, "rss_bytes": 1,
 }  # fmt: skip
+HOT = "heat slowed a GPU for {} of the time"
 
 
 def a_result(conditions: Sequence[dict[str, Any] | None]) -> Result:
@@ -40,6 +41,8 @@ def a_result(conditions: Sequence[dict[str, Any] | None]) -> Result:
         ({"throttled": 0}, {"throttled": 2}, "its CPU quota was used up in 2 periods"),
         ({"thermal_events": 0}, {"thermal_events": 1}, "its cores throttled themselves for heat 1 times"),
         ({"frequency_hz": 2_750_000_000}, {"frequency_hz": 2_400_000_000}, "its clock was 20% below its usual"),
+        ({"gpus": [{"heat_limited_s": 0.0125}]}, {"gpus": [{}, {"heat_limited_s": 0.05}]}, HOT.format("20%")),
+        ({"gpus": [{"slowed_by": ["power_limit"]}]}, {"gpus": [{"slowed_by": ["heat"]}]}, HOT.format("100%")),
     ],
 )
 def test_a_block_is_disturbed_above_each_threshold_and_not_at_it(

@@ -30,6 +30,7 @@ from orchestrator.results.contract import (
     Phases,
     Result,
     RunRecord,
+    Used,
 )
 from orchestrator.results.store import Stored, plan_to_json
 
@@ -107,6 +108,7 @@ def result(planned: Cell, repeat: int, samples_per_s: float, *, spread: float = 
         ),
         model=ModelFacts(parameters=61_706, multiply_adds=416_520),
         memory=Memory(peak_rss_bytes=int(3e8 + 1e8 * draw.random()), peak_device_bytes=None),
+        used=Used(user_s=21.5 + repeat, system_s=0.75, read_bytes=12_345_678, written_bytes=4096),
         facts={
             "versions": {planned.framework.name: planned.framework.version, "numpy": "1.23.5", "six": "1.16.0"},
             "python": "3.11.7",

@@ -20,6 +20,7 @@ from orchestrator.reporting import FORMATS, Report, document, html_text, table, 
 from orchestrator.reporting.as_csv import COLUMNS, csv_text
 from orchestrator.reporting.as_html import html_pages
 from orchestrator.reporting.as_markdown import escape, fence
+from orchestrator.results.contract import Conditions, GpuConditions
 from tests.unit.reporting import synthetic as s
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "reports"
@@ -217,6 +218,29 @@ def test_the_page_is_well_formed_with_cell_ids_as_anchors_and_no_foreign_address
     assert not [link for link in page.links if link.startswith(("http", "//"))]
     inside = {link[1:] for link in page.links if link.startswith("#")}
     assert inside <= {re.sub("=", "%3D", each) for each in page.ids}
+
+
+def test_the_page_says_of_each_repeat_what_memory_cpu_time_and_disk_it_took() -> None:
+    planned = s.cell(s.TORCH)
+    (stored,) = s.ok(planned, [1000.0])
+    assert stored.result is not None
+    gpu = GpuConditions(energy_j=250.5, temperature_c=81, clock_hz=1_410_000_000, slowed_by=("power_limit",))
+    blocks = tuple(
+        block.model_copy(update={"conditions": Conditions(wall_s=1, cpu_s=1, gpus=(gpu,))})
+        for block in stored.result.blocks[:2]
+    )
+    watched = replace(stored, result=stored.result.model_copy(update={"blocks": blocks}))
+    plan = s.plan([planned])
+    plain, with_gpus = (panel(html_text(document(s.record(plan), plan, [each]))) for each in (stored, watched))
+
+    assert re.search(r"0 3\d\d MB 21\.5 s 750 ms 12 MB 4 kB$", plain)
+    assert re.search(r"0 3\d\d MB 21\.5 s 750 ms 12 MB 4 kB 501 J 81 °C 1410 MHz power limit$", with_gpus)
+
+
+def panel(page: str) -> str:
+    """The last row of the panel of resources, as words."""
+    found = page.split("<summary>Memory, CPU time and disk</summary>")[1].split("</table>", maxsplit=1)[0]
+    return " ".join(re.sub(r"<[^>]*>", " ", found.split("<tr")[-1]).split()[1:])
 
 
 def test_the_page_escapes_foreign_text() -> None:
