@@ -1,73 +1,91 @@
-"""What reading the conditions around every block costs: LeNet b200 training with samplers on, against samplers off.
+"""What reading the conditions around a block costs: LeNet b200 training with readings, against without.
 
-Both sides are the same image, CPUs, limits and request but for `telemetry`; a side's figure is the median over its
-blocks, as a run computes it.
+Processes of one program differ by more than what is looked for here, and stay so; within a process the speed wanders
+by as much over a few seconds. So both sides run in each process as short blocks that are neighbours, one with readings
+and one without, in an order drawn anew for each pair (`bench/alternating.py`). What a reading costs is the median over
+the pairs of the difference of their seconds: the reading itself, and whatever it does to the steps behind it. The
+figure of a container is its throughput without readings, against that of the shortest blocks that a run times with this
+cost added to each. A run takes its clocks between the readings, so this is the most that they can cost. The interval
+is over containers, and so holds what differs between processes too.
 """
 
 import argparse
 import json
 import statistics
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
 from bench import inside
+from bench.frameworks import OPTIONS
 from bench.inside import SYSTEM
-from bench.pairs import UNBOUNDED, Ratio, compare, emit, interleave
+from bench.pairs import UNBOUNDED, Ratio, compare, emit
 from orchestrator.devices import Allocation, allocate, inventory
-from orchestrator.domain import Duration, Framework
-from orchestrator.results.store import read_result
+from orchestrator.domain import Duration, Framework, variables
+from orchestrator.results.contract import MIN_BLOCK_S
 from orchestrator.runtimes.variables import threads
 
 BAR = (0.99, UNBOUNDED)
 BATCH, WARMUP, STEPS = 200, 20, 200
+CONTAINERS, PAIRS = 10, 150
 FRAMEWORKS = {"mxnet": Framework("mxnet", "1.9.1"), "torch": Framework("torch", "2.13.0")}
+ALTERNATING = Path(__file__).with_name("alternating.py")
 
 
-def rate(image: str, request: dict[str, object], folder: Path, *, telemetry: bool) -> float:
-    """Median samples/s of one container."""
+def rates(image: str, folder: Path, given: dict[str, str], seed: int) -> tuple[float, float]:
+    """Samples/s of one container, with readings around each block of `MIN_BLOCK_S` and without."""
     allocation = allocate(SYSTEM, inventory())
     assert isinstance(allocation, Allocation), allocation
-    (folder / "request.json").write_text(json.dumps(request | {"telemetry": telemetry}))
     cpus = ",".join(str(cpu) for cpu in allocation.cpus)
-    settings = [f"--env={name}={value}" for name, value in threads(allocation).items()]
+    settings = [f"--env={name}={value}" for name, value in (threads(allocation) | given).items()]
     command = ["docker", "run", "--rm", "--network=none", f"--cpuset-cpus={cpus}", *settings, "--shm-size=1g"]
-    command += [f"--volume={folder}:/io", image, "--io", "/io"]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    result = read_result(folder / "result.json")
-    assert (result.blocks[0].conditions is not None) is telemetry
-    return statistics.median(block.samples / block.wall_s for block in result.blocks)
+    command += [f"--volume={folder}:/io:ro", f"--volume={ALTERNATING}:/alternating.py:ro", "--entrypoint=python", image]
+    command += ["/alternating.py", "/io/request.json", str(PAIRS), str(seed)]
+    said = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+    found = json.loads(said.splitlines()[-1])
+    assert len(found["seconds"]) == PAIRS, said
+    cost_s = statistics.median(read - unread for read, unread in found["seconds"])
+    without = found["samples"] / statistics.median(unread for _, unread in found["seconds"])
+    with_readings = without * MIN_BLOCK_S / (MIN_BLOCK_S + cost_s)
+    print(
+        f"  container {seed + 1}: {without:.5g} samples/s, {1e3 * cost_s:.3f} ms a block", file=sys.stderr, flush=True
+    )
+    return with_readings, without
 
 
-def prepared(name: str, scratch: Path) -> tuple[str, dict[str, object]]:
-    """The image and a request for it, from one repeat of a run that is not counted."""
+def prepared(name: str, scratch: Path) -> tuple[str, Path]:
+    """The image, and a folder with a request for it, from one repeat of a run that is not counted."""
     duration = Duration(warmup_steps=WARMUP, steps=STEPS)
     plan = inside.training(
-        FRAMEWORKS[name], tag="samplers-cpu", model="lenet", batch=BATCH, duration=duration, repeats=1
+        FRAMEWORKS[name],
+        tag="samplers-cpu",
+        model="lenet",
+        batch=BATCH,
+        duration=duration,
+        repeats=1,
+        options=OPTIONS.get(name, ()),
     )
     run, outcomes = inside.begin(plan, scratch / name)
     next(outcomes)
-    request = json.loads((run.repeat_folder(plan.cells[0].id, 0) / "request.json").read_text())
-    return inside.image_of(run, plan), request
+    return inside.image_of(run, plan), run.repeat_folder(plan.cells[0].id, 0)
 
 
-def measure(name: str, pairs: int, scratch: Path) -> Ratio:
+def measure(name: str, containers: int, scratch: Path) -> Ratio:
     """Compare one framework with itself."""
-    image, request = prepared(name, scratch)
-    folder = scratch / f"{name}-io"
-    folder.mkdir()
-    values = interleave(
-        lambda: rate(image, request, folder, telemetry=True),
-        lambda: rate(image, request, folder, telemetry=False),
-        pairs,
-    )
-    title = f"LeNet b{BATCH} training, {FRAMEWORKS[name].label}: samplers"
-    return compare(title, "samplers on", "samplers off", values, bar=BAR, unit="samples/s")
+    image, folder = prepared(name, scratch)
+    options = OPTIONS.get(name, ())
+    values = [rates(image, folder, variables(options), seed) for seed in range(containers)]
+    title = f"LeNet b{BATCH} training, {FRAMEWORKS[name].label}, {PAIRS} pairs in each container"
+    both = f", both with {' '.join(variables(options))}" if options else ""
+    with_readings, without = zip(*values, strict=True)
+    sides = (f"with readings around each block of {MIN_BLOCK_S:g} s", f"without, same process{both}")
+    return compare(title, *sides, (with_readings, without), bar=BAR, unit="samples/s")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.samplers", description=__doc__)
-    parser.add_argument("--pairs", type=int, default=20)
+    parser.add_argument("--pairs", type=int, default=CONTAINERS, help="containers for each framework")
     parser.add_argument("--only", nargs="+", choices=FRAMEWORKS, default=list(FRAMEWORKS))
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bench-samplers-") as scratch:

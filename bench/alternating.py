@@ -1,0 +1,56 @@
+"""Short blocks with and without readings around them, in turn in one process: `alternating.py REQUEST PAIRS SEED`.
+
+Runs in a container of the image that is measured, on the code of `benchmarks/` in it: the session is started as a run
+starts it, and a block is the one that a run times. Prints the seconds of each pair of blocks as JSON, with readings
+first; the readings themselves are inside those seconds, although a run leaves them outside of what it times.
+"""
+
+import json
+import random
+import sys
+import time
+from pathlib import Path
+
+from benchmarks import conditions, contract, measure, process
+from benchmarks.workload import Workload, model_module
+
+STEPS = 3
+"""Of a block: the shorter it is, the smaller is its own scatter beside what a reading takes."""
+SETTLING = 200
+"""Steps before anything is compared."""
+
+
+def taken(timer):
+    """Seconds of one block, with whatever is read before and after it."""
+    begin = time.perf_counter()
+    timer.block(STEPS)
+    return time.perf_counter() - begin
+
+
+def main(path, pairs, seed):
+    """Start a session, and run the pairs, each in an order drawn anew."""
+    request = contract.request(json.loads(Path(path).read_text()))
+    process.prepare(request)
+    sampler = conditions.Sampler()
+    model = model_module(request.model, request.model_file)
+    builder, _ = process.import_builder(request.builder, lambda _phase: None)
+    session = builder.start(Workload(request, model, builder.OPTIONS))
+    read, unread = (
+        measure._Timer(session, request.batch_size, measure.SYSTEM_CLOCK, each)
+        for each in (sampler, conditions.Unsampled())
+    )
+    unread.block(SETTLING)
+    sides = [(0, read), (1, unread)]
+    order = random.Random(seed)
+    found = []
+    for _ in range(pairs):
+        order.shuffle(sides)
+        both = [0.0, 0.0]
+        for side, timer in sides:
+            both[side] = taken(timer)
+        found.append(both)
+    print(json.dumps({"samples": STEPS * request.batch_size, "seconds": found}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
