@@ -12,12 +12,18 @@ from docker.errors import APIError, DockerException, ImageNotFound, NotFound
 from docker.types import CancellableStream
 
 from orchestrator.engine import ownership
+from orchestrator.engine.client import is_lost, lost
+from orchestrator.errors import HostError
 
 REGISTRY_TIMEOUT_S = 15.0
 
 
 class BuildError(Exception):
     """The engine could not build; the message is what it said."""
+
+
+class BrokeOffError(BuildError):
+    """The engine stopped talking of a build before its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,8 @@ def pull(client: docker.DockerClient, reference: str, *, stopped: Callable[[], b
             if "error" in message:
                 raise BuildError(one_line(str(message["error"])))
     except (DockerException, requests.exceptions.RequestException) as error:
+        if is_lost(error):
+            raise
         raise BuildError(one_line(str(getattr(error, "explanation", None) or error))) from error
 
 
@@ -128,7 +136,8 @@ class Builds:
     ) -> str:
         """Build the tar stream `context` (its Dockerfile at the top) and return the image's id, untagged.
 
-        `on_line` gets every line the engine says. Raises `BuildError` with the engine's own message.
+        `on_line` gets every line the engine says. Raises `BuildError` with the engine's own message, and `HostError`
+        where the engine went away, which says nothing of the build.
         """
         if self._stopped:
             raise BuildError("stopped")
@@ -150,18 +159,22 @@ class Builds:
                 timeout=None,
             )
         except requests.exceptions.RequestException as error:
-            raise BuildError(one_line(str(error))) from error
+            raise self._ended(error) from error
         if not response.ok:
             raise BuildError(engine_message(response))
         stream = CancellableStream(_messages(response), response)
         self._streams.add(stream)
         try:
             return follow(stream, on_line)
-        except requests.exceptions.RequestException as error:
-            raise BuildError("stopped" if self._stopped else one_line(str(error))) from error
+        except (BrokeOffError, requests.exceptions.RequestException) as error:
+            raise self._ended(error) from error
         finally:
             self._streams.discard(stream)
             response.close()
+
+    def _ended(self, error: Exception) -> BuildError | HostError:
+        """Why a build ended without the engine's verdict: it was stopped here, or the engine is gone."""
+        return BuildError("stopped") if self._stopped else lost("building an image", error)
 
 
 def _messages(response: requests.Response) -> Iterator[dict[str, Any]]:
@@ -173,8 +186,8 @@ def _messages(response: requests.Response) -> Iterator[dict[str, Any]]:
 def follow(messages: Iterable[dict[str, Any]], on_line: Callable[[str], None]) -> str:
     """Read what the engine says of a build to its end, and return the id of the image.
 
-    Raises `BuildError` where it says that the build failed, or breaks off: it names the image of every stage that it
-    finishes, so that an id alone does not mean that the build was.
+    Raises `BuildError` where it says that the build failed, and `BrokeOffError` where it breaks off: it names the image
+    of every stage that it finishes, so that an id alone does not mean that the build was.
     """
     image_id, finished = "", False
     for message in messages:
@@ -185,7 +198,7 @@ def follow(messages: Iterable[dict[str, Any]], on_line: Callable[[str], None]) -
             finished = finished or line.startswith("Successfully built ")
         image_id = str((message.get("aux") or {}).get("ID") or image_id)
     if not (finished and image_id):
-        raise BuildError("the engine broke off")
+        raise BrokeOffError("the engine broke off")
     return image_id
 
 
@@ -208,9 +221,20 @@ def ask(client: docker.DockerClient, image: str, arguments: Sequence[str], *, ti
             raise BuildError(_last_line(said) or f"it exited {status} and said nothing")
         return str(container.logs(stdout=True, stderr=False).decode(errors="replace"))
     except (APIError, requests.exceptions.RequestException) as error:
+        if is_lost(error):
+            raise
         raise BuildError(one_line(str(getattr(error, "explanation", None) or error))) from error
     finally:
+        _removed(container)
+
+
+def _removed(container: Any) -> None:
+    try:
         container.remove(force=True, v=True)
+    except (DockerException, requests.exceptions.RequestException) as error:
+        # Left by an engine that is lost, it is removed with the other leftovers of this process by the next run.
+        if not is_lost(error):
+            raise
 
 
 def tag(client: docker.DockerClient, image_id: str, reference: str) -> None:

@@ -10,6 +10,7 @@ import docker
 
 from orchestrator.domain import BuildSettings, ImageSpec
 from orchestrator.engine import images as engine
+from orchestrator.engine.client import needed_for
 from orchestrator.engine.images import Builds
 from orchestrator.events import BuildFinished, Event, Listener, Notice
 from orchestrator.images import labels
@@ -46,6 +47,7 @@ def base_problems(client: docker.DockerClient, wanted: Sequence[Recipe]) -> tupl
         return tuple(unresolved(name, reason) for name, reason in zip(references, reasons, strict=True) if reason)
 
 
+@needed_for("building images")
 def build(  # noqa: PLR0913 - the settings, the engine and four things the caller owns
     specs: Sequence[ImageSpec],
     settings: BuildSettings,
@@ -60,7 +62,8 @@ def build(  # noqa: PLR0913 - the settings, the engine and four things the calle
 
     Images that are there under their content tag cost no build. A build that fails leaves the others alone. When
     `stop` is set, or on an interrupt, builds end at once and leave nothing under any name.
-    Raises `InputError` where a file that settings or matrix name cannot be read.
+    Raises `InputError` where a file that settings or matrix name cannot be read, and `HostError` where the engine goes
+    away.
     """
     for message in left_out(settings):
         listener(Notice(message))

@@ -20,6 +20,7 @@ from orchestrator import __version__
 from orchestrator.catalog.versions import mismatches
 from orchestrator.domain import BuildSettings, ImageSpec
 from orchestrator.engine import images as engine
+from orchestrator.engine.client import answers_anew, is_lost, lost
 from orchestrator.engine.images import BuildError, Builds
 from orchestrator.events import BuildFinished, BuildStarted, Listener
 from orchestrator.images import labels
@@ -83,7 +84,8 @@ class EnvironmentFailedError(BuildError):
 def make_group(group: Sequence[Recipe], batch: Batch) -> list[Built | BuildFailure]:
     """Make the images that share an environment, one after another; what spoils it spoils all of them at once.
 
-    The steps that may hold credentials are gone afterwards, whatever happens.
+    The steps that may hold credentials are gone afterwards, whatever happens but the loss of the engine.
+    Raises `HostError` where the engine went away: that is no failure of any image.
     """
     token = uuid4().hex
     results: list[Built | BuildFailure] = []
@@ -108,7 +110,13 @@ def make_group(group: Sequence[Recipe], batch: Batch) -> list[Built | BuildFailu
 def _sweep(batch: Batch, token: str) -> None:
     quiet = 0
     for _ in range(_SWEEPS):
-        quiet = 0 if engine.remove_steps(batch.client, f"{labels.STAGE}={token}") else quiet + 1
+        try:
+            left = engine.remove_steps(batch.client, f"{labels.STAGE}={token}")
+        except RequestException as error:
+            if is_lost(error):
+                return  # the next batch of builds removes what was left an hour ago
+            raise
+        quiet = 0 if left else quiet + 1
         # The engine ends a stopped build only after a moment, and may still finish the step that it was at.
         if quiet > (_QUIET_SWEEPS if batch.builds.stopped else 0):
             return
@@ -128,6 +136,9 @@ def _make(recipe: Recipe, batch: Batch, token: str) -> tuple[Built | BuildFailur
             built = _built(recipe, batch, token, log)
             result = replace(built, wall_s=time.perf_counter() - began)
         except (BuildError, DockerException, RequestException, OSError) as error:
+            # An engine that is stopped kills what it builds, and calls that a failure of the build.
+            if not batch.builds.stopped and (is_lost(error) or not answers_anew(batch.client)):
+                raise lost(f"building {name}", error) from error
             is_shared = isinstance(error, EnvironmentFailedError)
             log.line(str(error))
             reason = STOPPED if batch.builds.stopped else telling_line(log.lines, str(error))

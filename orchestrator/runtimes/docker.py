@@ -10,6 +10,7 @@ import docker
 
 from orchestrator.domain import BuildSettings, ImageSpec, Status
 from orchestrator.engine import containers, ownership
+from orchestrator.engine.client import needed_for
 from orchestrator.engine.containers import ContainerSpec, EngineLostError
 from orchestrator.engine.images import BuildError, ask
 from orchestrator.engine.ownership import Owner
@@ -44,10 +45,11 @@ class DockerRuntime:
         del folder
         return place
 
+    @needed_for("making images")
     def provide(
         self, images: Sequence[ImageSpec], *, jobs: int, logs: Path, listener: Listener, stop: Stop
     ) -> Provided:
-        """Build the missing images, `jobs` at once."""
+        """Build the missing images, `jobs` at once; raises `HostError` where the engine goes away."""
         built = build(images, self._settings, self._client, jobs=jobs, logs=logs, listener=listener, stop=stop)
         specs = {image.name: image for image in images}
         with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:

@@ -82,6 +82,12 @@ def test_a_request_is_answered_with_a_valid_result_and_nothing_is_left_beside_it
     assert (folder / "phase").read_text() == "latency\n"
 
 
+NO_MNIST = (
+    "the dataset 'mnist' is not in this image; "
+    "it has 'synthetic' and 'digits', and reads others from a folder (--data by hand)"
+)
+
+
 @pytest.mark.parametrize(
     ("changes", "exit_code", "sentence"),
     [
@@ -95,7 +101,7 @@ def test_a_request_is_answered_with_a_valid_result_and_nothing_is_left_beside_it
         (
             {"dataset": "mnist"},
             3,
-            "the dataset 'mnist' is not in this image; it has 'synthetic' and 'digits', and reads others from a folder (--data by hand)",
+            NO_MNIST,
         ),
     ],
 )

@@ -120,3 +120,34 @@ def test_a_run_outlives_its_engine_and_without_it_ends_with_a_clear_error(
         assert support.statuses(again) == ["ok"] * 3
         assert support.ours(client, again) == []
         client.close()
+
+
+def test_an_engine_lost_in_the_middle_of_a_build_fails_no_cell_and_the_run_goes_on_with_it(
+    engine: docker.DockerClient, base_image: str, tmp_path: Path
+) -> None:
+    base = base_image.format(python="3.11")
+    folder = support.workplace(tmp_path, base_image, "fine", "fine", name="lost")
+    recipe = folder / "lost" / "Dockerfile"
+    recipe.write_text(recipe.read_text() + "RUN echo building; sleep 20\n")
+    results = folder / "results"
+    with second_engine() as second:
+        client = second.start()
+        client.images.load(engine.images.get(base).save(named=True))
+        process = support.start(folder, results=str(results), DOCKER_HOST=second.address)
+        support.until(lambda: any("building" in path.read_text() for path in results.glob("*/builds/*.log")), process)
+        time.sleep(1)
+        second.stop()
+        client.close()
+        _, said = process.communicate(timeout=60)
+
+        assert process.returncode == 3, said
+        assert "the engine was lost while" in said
+        assert "start it again" in said
+        assert "Traceback" not in said
+        assert support.outcomes(results) == {}
+        client = second.start()
+        ended = support.run(folder, "--resume", "latest", results=str(results), DOCKER_HOST=second.address)
+        assert ended.returncode == 0, ended.stderr
+        assert support.statuses(results) == ["ok"] * 2
+        assert support.ours(client, results) == []
+        client.close()

@@ -1,8 +1,12 @@
 """What the engine says of a build."""
 
+import docker
 import pytest
+import requests
 
+from orchestrator.engine.client import needed_for
 from orchestrator.engine.images import BuildError, follow
+from orchestrator.errors import HostError
 
 STAGE = {"aux": {"ID": "sha256:stage"}}
 IMAGE = {"aux": {"ID": "sha256:image"}}
@@ -27,3 +31,21 @@ def test_a_build_that_breaks_off_after_a_stage_is_no_image() -> None:
 def test_a_build_that_fails_gives_the_engines_words() -> None:
     with pytest.raises(BuildError, match="returned a non-zero code: 1"):
         follow([STAGE, {"error": "The command returned a non-zero code: 1\n"}], lambda line: None)
+
+
+def test_an_engine_that_goes_away_is_an_error_of_the_host_and_one_that_refuses_is_not() -> None:
+    aborted = requests.exceptions.ConnectionError("Connection aborted.")
+    with pytest.raises(HostError, match=r"^the engine was lost while building: Connection aborted\.; start it again"):
+        fail_with(aborted)
+    for answer in (
+        docker.errors.APIError("no such image"),
+        requests.exceptions.ConnectionError("Read timed out."),
+        BuildError("exit 1"),
+    ):
+        with pytest.raises(type(answer)):
+            fail_with(answer)
+
+
+@needed_for("building")
+def fail_with(error: Exception) -> None:
+    raise error
