@@ -1,4 +1,7 @@
-"""Keras 2 on MXNet (the keras-mxnet distribution): `train_on_batch` and `predict_on_batch`, channels first.
+"""Keras 2 on MXNet (the keras-mxnet distribution): `train_on_batch` and `predict_on_batch`.
+
+Images are channels first unless the option `layout` says otherwise: MXNet's kernels are, and with channels last
+Keras-MXNet transposes before and after each one of them, and each convolution's weights too.
 
 Keras-MXNet takes NumPy batches, checks and copies each one at every step, and it fetches the loss (or the logits)
 at every step too: all of it is its own doing, and part of what is measured.
@@ -10,12 +13,15 @@ os.environ["KERAS_BACKEND"] = "mxnet"
 
 import keras
 import mxnet as mx
+import numpy
 from keras import backend
 from keras.backend.mxnet_backend import KerasSymbol, keras_mxnet_symbol
 
 from benchmarks.errors import Unsupported
+from benchmarks.native import LAYOUTS, one_of
+from benchmarks.weights import channel_first_rows, channels_last_rows
 
-OPTIONS = {}
+OPTIONS = {"layout": "auto"}
 
 
 def start(workload):
@@ -29,18 +35,25 @@ class _Session:
     def __init__(self, workload):
         mx.random.seed(workload.seed)
         self._context = "gpu(0)" if workload.one_device() else "cpu"
-        backend.set_image_data_format("channels_first")
+        self._last = one_of(workload.options, "layout", LAYOUTS) == "channels_last"
+        backend.set_image_data_format("channels_last" if self._last else "channels_first")
         self._layers = workload.layers
-        network, self._native = _network(workload)
+        network, self._native = _network(workload, self._last)
         self._network = network
         network.compile(optimizer=_optimizer(workload.optimizer), loss=_loss, context=[self._context])
         self.parameters = _count(network)
         if workload.training:
-            self.batches = [(inputs, labels.reshape(-1, 1)) for inputs, labels in workload.batches()]
+            self.batches = [(self._laid(inputs), labels.reshape(-1, 1)) for inputs, labels in workload.batches()]
             self.step = lambda batch: network.train_on_batch(*batch)
         else:
-            self.batches = [inputs for inputs, _ in workload.batches()]
+            self.batches = [self._laid(inputs) for inputs, _ in workload.batches()]
             self.step = network.predict_on_batch
+
+    def _laid(self, inputs):
+        """A batch of canonical images in the layout that runs here; any other as it is."""
+        if not self._last or inputs.ndim != 4:
+            return inputs
+        return numpy.ascontiguousarray(inputs.transpose(0, 2, 3, 1))
 
     @staticmethod
     def synchronise(_handle):
@@ -62,28 +75,34 @@ class _Session:
         held = {}
         for layer, native in zip(self._layers, self._native):
             if layer.parameters:
-                for parameter, value in zip(layer.parameters, native.get_weights()):
-                    held[parameter.name] = _turned(value, (2, 3, 1, 0))
+                arrays = native.get_weights()
+                if self._last:
+                    arrays[0] = channel_first_rows(arrays[0], layer.settings.get("flattened"))
+                for parameter, value in zip(layer.parameters, arrays):
+                    held[parameter.name] = value if self._last else _turned(value, (2, 3, 1, 0))
         return held
 
     def native_layers(self):
         """Shapes are those that Keras has inferred."""
         return [
-            (layer.name, native.output_shape[1:], _count(native))
+            (layer.name, self._canonical(native.output_shape[1:]), _count(native))
             for layer, native in zip(self._layers, self._native)
             if native is not None
         ]
 
+    def _canonical(self, shape):
+        return tuple(shape[-1:]) + tuple(shape[:-1]) if self._last and len(shape) == 3 else shape
+
     def predict(self, inputs):
         """MXNet keeps an executor of its own for prediction, which shares its weights with that for training."""
-        return self._network.predict_on_batch(inputs)
+        return self._network.predict_on_batch(self._laid(inputs))
 
     def facts(self):
         """Threads are OpenMP's, as the library that MXNet itself is linked to tells them."""
         return {
             "framework_version": "%s on MXNet %s" % (keras.__version__, mx.__version__),
-            "layout": "channels_first",
-            "precision": "float32",
+            "layout": backend.image_data_format(),
+            "precision": backend.floatx(),
             "threads": int(mx.base._LIB.omp_get_max_threads()),
             "device": self._context,
             "execution": "train_on_batch",
@@ -94,8 +113,9 @@ class _Session:
         """MXNet keeps no highest use."""
 
 
-def _network(workload):
-    inputs = keras.layers.Input(workload.input_shape)
+def _network(workload, channels_last):
+    shape = tuple(workload.input_shape)
+    inputs = keras.layers.Input(shape[1:] + shape[:1] if channels_last and len(shape) == 3 else shape)
     values = [inputs]
     natives = []
     for layer in workload.layers:
@@ -114,7 +134,11 @@ def _network(workload):
     weights = workload.weights()
     for layer, native in zip(workload.layers, natives):
         if layer.parameters:
-            drawn = [_turned(weights[parameter.name], (3, 2, 0, 1)) for parameter in layer.parameters]
+            drawn = [weights[parameter.name] for parameter in layer.parameters]
+            if channels_last:
+                drawn[0] = channels_last_rows(drawn[0], layer.settings.get("flattened"))
+            else:
+                drawn = [_turned(each, (3, 2, 0, 1)) for each in drawn]
             native.set_weights(drawn + native.get_weights()[len(drawn) :])
     return network, natives
 
@@ -147,7 +171,8 @@ class _Lstm(keras.layers.LSTM):
 def _normalising(layer):
     if len(layer.input_shape) == 1:
         raise Unsupported("Keras-MXNet cannot infer the shapes of batch norm after a dense layer")
-    return _BatchNorm(axis=1, epsilon=layer.settings["epsilon"], momentum=layer.settings["momentum"])
+    axis = -1 if backend.image_data_format() == "channels_last" else 1
+    return _BatchNorm(axis=axis, epsilon=layer.settings["epsilon"], momentum=layer.settings["momentum"])
 
 
 def _conv2d(layer):
@@ -176,7 +201,7 @@ _LAYERS = {
     "average_pool": lambda layer: keras.layers.AveragePooling2D(layer.settings["size"]),
     "global_average_pool": lambda _layer: keras.layers.GlobalAveragePooling2D(),
     "add": lambda _layer: keras.layers.Add(),
-    # Told that its input is channels last, Flatten leaves the order alone, which is channel first here.
+    # Told that its input is channels last, Flatten leaves the values as they lie, in either layout.
     "flatten": lambda _layer: keras.layers.Flatten(data_format="channels_last"),
     "relu": lambda _layer: keras.layers.Activation("relu"),
     "dropout": lambda layer: keras.layers.Dropout(layer.settings["rate"]),

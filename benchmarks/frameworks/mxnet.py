@@ -1,13 +1,20 @@
-"""Apache MXNet 1.x through Gluon: hybrid blocks, a Trainer, channels first."""
+"""Apache MXNet 1.x through Gluon: hybrid blocks, a Trainer, channels first.
+
+With the precision `amp`, MXNet's own `contrib.amp` makes its operators compute in bfloat16.
+"""
+
+import os
 
 import mxnet as mx
+import numpy
 from mxnet import autograd, gluon
 
 from benchmarks import graph
-from benchmarks.counting import size
 from benchmarks.errors import Unsupported
+from benchmarks.native import LAYOUTS, PRECISIONS, one_of, precision_fact
+from benchmarks.native import mxnet as native
 
-OPTIONS = {"hybridize": True}
+OPTIONS = {"hybridize": True, "layout": "auto", "precision": "fp32"}
 
 
 def start(workload):
@@ -22,11 +29,13 @@ class _Session:
         mx.random.seed(workload.seed)
         self._context = mx.gpu(0) if workload.one_device() else mx.cpu()
         self._hybrid = workload.options["hybridize"]
+        _require_channels_first(workload)
+        self._mixed = _mixed(workload)
         self._layers = workload.layers
-        self._blocks = [_LAYERS[layer.kind](layer) for layer in workload.layers]
-        network = _network(workload.layers, self._blocks)
+        self._blocks = [native.make(layer) for layer in workload.layers]
+        network = native.network(workload.layers, self._blocks)
         network.initialize(ctx=self._context)
-        _set_weights(workload, self._blocks)
+        native.set_weights(workload, self._blocks)
         if self._hybrid:
             network.hybridize(static_alloc=True, static_shape=True)
             # The network's own graph holds all of it; what `_walk` runs must not make others beside it.
@@ -36,11 +45,12 @@ class _Session:
             (mx.nd.array(inputs, self._context), mx.nd.array(labels, self._context, dtype="int32"))
             for inputs, labels in workload.batches()
         ]
-        self.parameters = _count(network)
-        self.step = self._training_step(network, workload) if workload.training else _inference_step(network)
+        self.parameters = native.count(network)
+        forward = _in_float32(network) if self._mixed else network
+        self.step = self._training_step(network, forward, workload) if workload.training else _inference_step(forward)
         mx.nd.waitall()
 
-    def _training_step(self, network, workload):
+    def _training_step(self, network, forward, workload):
         loss_of = gluon.loss.SoftmaxCrossEntropyLoss()
         if self._hybrid:
             loss_of.hybridize(static_alloc=True, static_shape=True)
@@ -50,7 +60,7 @@ class _Session:
         def step(batch):
             inputs, labels = batch
             with autograd.record():
-                losses = loss_of(network(inputs), labels)
+                losses = loss_of(forward(inputs), labels)
             losses.backward()
             trainer.step(batch_size)
             return losses
@@ -76,16 +86,16 @@ class _Session:
     def weights(self):
         """Copy them to the host and into canonical layout."""
         return {
-            parameter.name: _turned(native.data().asnumpy(), (2, 3, 1, 0))
+            parameter.name: native.turned(held.data().asnumpy(), (2, 3, 1, 0))
             for layer, block in zip(self._layers, self._blocks)
-            for parameter, native in zip(layer.parameters, _parameters(layer, block))
+            for parameter, held in zip(layer.parameters, native.parameters(layer, block))
         }
 
     def native_layers(self):
         """Shapes are those that the blocks yield for a sample of zeros."""
         yielded = self._walk(mx.nd.zeros((1,) + self._layers[0].input_shape, self._context))
         return [
-            (layer.name, value.shape[1:], _count(block))
+            (layer.name, value.shape[1:], native.count(block))
             for layer, block, value in zip(self._layers, self._blocks, yielded)
         ]
 
@@ -93,7 +103,7 @@ class _Session:
         """Walk the blocks one by one, which leaves what the training step has compiled and allocated as it is."""
         for value in self._walk(mx.nd.array(inputs, self._context)):
             logits = value
-        return logits.asnumpy()
+        return logits.astype("float32").asnumpy()
 
     def _walk(self, inputs):
         """Yield what each block yields, in evaluation mode."""
@@ -108,148 +118,76 @@ class _Session:
         return {
             "framework_version": mx.__version__,
             "layout": "channels_first",
-            "precision": "float32",
+            "precision": self._precision(),
+            "tf32": os.environ.get("NVIDIA_TF32_OVERRIDE") != "0",
             "threads": _openmp_threads(),
             "device": str(self._context),
             "execution": "hybridized, static" if self._hybrid else "imperative",
             "libraries": _features(),
         }
 
+    def _precision(self):
+        """Of a weight and of what its block yields."""
+        zeros = mx.nd.zeros((1,) + self._layers[0].input_shape, self._context)
+        pairs = zip(self._layers, self._blocks, self._walk(zeros))
+        weight, value = next(
+            (native.parameters(layer, block)[0], value) for layer, block, value in pairs if layer.parameters
+        )
+        return precision_fact(_dtype_name(weight.data()), _dtype_name(value))
+
     @staticmethod
     def peak_device_bytes():
         """MXNet keeps no highest use."""
 
 
-def _inference_step(network):
+def _inference_step(forward):
     def step(batch):
-        return network(batch[0])
+        return forward(batch[0])
 
     return step
 
 
-def _network(layers, blocks):
-    if not graph.is_stack(layers):
-        return _Graph(layers, blocks)
-    network = gluon.nn.HybridSequential()
-    for block in blocks:
-        network.add(block)
-    return network
+def _in_float32(network):
+    """The network with its logits converted, as a loss takes them in every precision."""
+    return lambda inputs: network(inputs).astype("float32")
 
 
-class _Graph(gluon.HybridBlock):
-    """Blocks that take values from any block before them."""
-
-    def __init__(self, layers, blocks):
-        super().__init__()
-        for block in blocks:
-            self.register_child(block)
-        walk, self._count = graph.places(layers)
-        self._walk = list(zip(blocks, walk))
-
-    def hybrid_forward(self, _, x):
-        """Run the blocks in their order."""
-        values = [x] + [None] * (self._count - 1)
-        for block, (taken, given) in self._walk:
-            values[given] = block(*[values[place] for place in taken])
-        return values[given]
+def _require_channels_first(workload):
+    """Gluon's layers have a layout `NHWC`, but MXNet has kernels for it on GPUs alone, and not for all layers."""
+    if one_of(workload.options, "layout", LAYOUTS) == "channels_last":
+        raise Unsupported(
+            "MXNet has convolutions for channels_last on some GPUs alone; this builder runs channels_first"
+        )
 
 
-class _Add(gluon.HybridBlock):
-    def hybrid_forward(self, F, a, b):
-        """Add values of one shape."""
-        return F.elemwise_add(a, b)
+def _mixed(workload):
+    """Turn on bfloat16 in MXNet's operators where it is asked for, before any block is made; return whether it is.
+
+    MXNet replaces its operators in the whole process, which holds one session.
+    """
+    precision = one_of(workload.options, "precision", PRECISIONS)
+    if precision == "fp32":
+        return False
+    if precision == "bf16":
+        raise Unsupported("MXNet %s makes no weights of bfloat16; amp computes in it" % mx.__version__)
+    if workload.gpus:
+        raise Unsupported("MXNet computes in bfloat16 on a CPU alone, through oneDNN")
+    if any(layer.kind == "lstm" for layer in workload.layers):
+        # It leaves the fused LSTM in float32, and fails on its initial state where the network is hybridized.
+        raise Unsupported("contrib.amp of MXNet %s has no LSTM in bfloat16" % mx.__version__)
+    from mxnet.contrib import amp
+
+    try:
+        amp.init(target_dtype="bfloat16")
+    except (AssertionError, AttributeError):
+        raise Unsupported("contrib.amp of MXNet %s has no bfloat16; that of MXNet 1.9 has" % mx.__version__) from None
+    return True
 
 
-class _Lstm(gluon.HybridBlock):
-    """MXNet's fused LSTM, which takes time first; the bias that it adds to the recurrent product stays at zero."""
-
-    def __init__(self, layer):
-        super().__init__()
-        if not hasattr(gluon.rnn.LSTM, "hybrid_forward"):
-            raise Unsupported("the fused LSTM of MXNet %s does not train on a CPU; MXNet 1.4 does" % mx.__version__)
-        self._sequences = layer.settings["sequences"]
-        self.fused = gluon.rnn.LSTM(layer.settings["units"], input_size=layer.input_shape[1])
-        self.fused.l0_h2h_bias.grad_req = "null"
-
-    def hybrid_forward(self, F, x):
-        """Run over (batch, time, features)."""
-        outputs = self.fused(F.swapaxes(x, 0, 1))
-        if self._sequences:
-            return F.swapaxes(outputs, 0, 1)
-        # Not SequenceLast: its backward pass corrupts memory on a CPU (seen in MXNet 1.5.1 and 1.9.1).
-        return F.reshape(F.slice_axis(outputs, axis=0, begin=-1, end=None), shape=(-3, 0))
-
-
-def _conv2d(layer):
-    settings = layer.settings
-    top, bottom, left, right = settings["pads"]
-    symmetric = top == bottom and left == right
-    convolution = gluon.nn.Conv2D(
-        settings["filters"],
-        settings["kernel"],
-        strides=settings["stride"],
-        padding=(top, left) if symmetric else (0, 0),
-        use_bias=settings["bias"],
-        in_channels=layer.input_shape[0],
-    )
-    if symmetric:
-        return convolution
-    widths = (0, 0, 0, 0) + settings["pads"]
-    padding = gluon.nn.HybridLambda(lambda F, x: F.pad(x, mode="constant", pad_width=widths, constant_value=0))
-    return _sequence(padding, convolution)
-
-
-def _sequence(*blocks):
-    sequence = gluon.nn.HybridSequential()
-    for block in blocks:
-        sequence.add(block)
-    return sequence
-
-
-_LAYERS = {
-    "conv2d": _conv2d,
-    "dense": lambda layer: gluon.nn.Dense(layer.settings["units"], in_units=layer.input_shape[0]),
-    "lstm": _Lstm,
-    "batch_norm": lambda layer: gluon.nn.BatchNorm(
-        momentum=layer.settings["momentum"], epsilon=layer.settings["epsilon"], in_channels=layer.input_shape[0]
-    ),
-    "max_pool": lambda layer: gluon.nn.MaxPool2D(layer.settings["size"], layer.settings["stride"]),
-    "average_pool": lambda layer: gluon.nn.AvgPool2D(layer.settings["size"]),
-    "global_average_pool": lambda _layer: _sequence(gluon.nn.GlobalAvgPool2D(), gluon.nn.Flatten()),
-    "add": lambda _layer: _Add(),
-    "flatten": lambda _layer: gluon.nn.Flatten(),
-    "relu": lambda _layer: gluon.nn.Activation("relu"),
-    "dropout": lambda layer: gluon.nn.Dropout(layer.settings["rate"]),
-}
-
-
-def _parameters(layer, block):
-    """Gluon's parameters in the order of the layer's own."""
-    if not layer.parameters:
-        return []
-    if layer.kind == "lstm":
-        return [block.fused.l0_i2h_weight, block.fused.l0_h2h_weight, block.fused.l0_i2h_bias]
-    if layer.kind == "batch_norm":
-        return [block.gamma, block.beta]
-    holder = block[-1] if isinstance(block, gluon.nn.HybridSequential) else block
-    return [holder.weight, holder.bias][: len(layer.parameters)]
-
-
-def _set_weights(workload, blocks):
-    weights = workload.weights()
-    for layer, block in zip(workload.layers, blocks):
-        for parameter, native in zip(layer.parameters, _parameters(layer, block)):
-            native.set_data(mx.nd.array(_turned(weights[parameter.name], (3, 2, 0, 1))))
-
-
-def _turned(array, axes):
-    """Turn a weight into MXNet's layout, or back: a convolution's by `axes`, while a matrix is transposed."""
-    return array.transpose(axes) if array.ndim == 4 else array.T
-
-
-def _count(block):
-    """Logical trainable parameters: what MXNet updates."""
-    return sum(size(each.shape) for each in block.collect_params().values() if each.grad_req != "null")
+def _dtype_name(value):
+    """MXNet's bfloat16 is a structure to NumPy, with one field of that name."""
+    kind = numpy.dtype(value.dtype)
+    return kind.names[0] if kind.names else kind.name
 
 
 def _optimizer(settings):

@@ -27,6 +27,7 @@ Parity = Callable[..., dict[str, Any]]
 BATCH = 32
 EXACT = 1e-3  # after three steps with batch norm, the bar of parity
 REDUCED = 5e-2  # bfloat16 has three digits
+NO_CHANNELS_LAST = "MXNet has convolutions for channels_last on some GPUs alone; this builder runs channels_first"
 
 
 def of(*frameworks: str) -> pytest.MarkDecorator:
@@ -57,8 +58,10 @@ def refused(environment: Environment, io: Callable[..., Path]) -> Callable[..., 
     """Ask for options that cannot be had; return the exit code and the reason."""
     image, ready = environment
 
-    def ask(variables: Mapping[str, str] = MappingProxyType({}), **options: Any) -> tuple[int, str]:
-        folder = io(builder=image.environment.builder, framework=image.framework.name, options=options)
+    def ask(
+        variables: Mapping[str, str] = MappingProxyType({}), model: str = "lenet", **options: Any
+    ) -> tuple[int, str]:
+        folder = io(builder=image.environment.builder, framework=image.framework.name, model=model, options=options)
         ended = start("--io", str(folder), python=ready.handle, **dict(ready.variables) | dict(variables))
         return ended.returncode, ended.stderr.rstrip().splitlines()[-1]
 
@@ -92,6 +95,75 @@ def test_reduced_precision_computes_the_same_with_fewer_digits(parity: Parity, m
     weights_too = "" if precision == "bf16" else " with float32 weights"
     assert answer["facts"]["precision"] == f"bfloat16{weights_too}"
     assert answer["facts"]["tf32"] is False
+
+
+@of("mxnet")
+@pytest.mark.parametrize("hybridize", [True, False])
+def test_mxnet_computes_the_same_with_mixed_precision(parity: Parity, hybridize: bool) -> None:
+    model = "every_layer"
+    answer = parity(model, precision="amp", hybridize=hybridize)
+
+    assert 1e-6 < worst(answer, model) < REDUCED
+    assert answer["facts"]["precision"] == "bfloat16 with float32 weights"
+    assert answer["facts"]["tf32"] is False
+    plain = parity(model, hybridize=hybridize)
+    assert worst(plain, model) < EXACT
+    assert (plain["facts"]["precision"], plain["facts"]["layout"]) == ("float32", "channels_first")
+
+
+@of("mxnet")
+@pytest.mark.parametrize("mode", ["train", "infer"])
+def test_mxnet_measures_with_mixed_precision(measure: Measure, mode: str) -> None:
+    result = measure(mode=mode, options={"precision": "amp"})
+
+    assert result.facts["options"] == {"hybridize": True, "layout": "auto", "precision": "amp"}
+    assert result.facts["precision"] == "bfloat16 with float32 weights"
+
+
+@pytest.mark.parametrize(
+    ("environment", "option", "value", "reason"),
+    [
+        ("mxnet", "precision", "bf16", "MXNet 1.9.1 makes no weights of bfloat16; amp computes in it"),
+        ("mxnet-1.5.1", "precision", "amp", "contrib.amp of MXNet 1.5.1 has no bfloat16; that of MXNet 1.9 has"),
+        ("mxnet", "layout", "channels_last", NO_CHANNELS_LAST),
+        ("mxnet-1.5.1", "layout", "channels_last", NO_CHANNELS_LAST),
+    ],
+    indirect=["environment"],
+)
+def test_what_mxnet_cannot_do_is_unsupported(
+    refused: Callable[..., tuple[int, str]], option: str, value: str, reason: str
+) -> None:
+    assert refused(**{option: value}) == (3, reason)
+
+
+@of("mxnet")
+def test_mxnet_has_no_lstm_with_mixed_precision(refused: Callable[..., tuple[int, str]]) -> None:
+    expected = (3, "contrib.amp of MXNet 1.9.1 has no LSTM in bfloat16")
+    assert refused(model="lstm", precision="amp") == expected
+
+
+@of("keras-mxnet")
+@pytest.mark.parametrize("layout", ["channels_last", "channels_first"])
+def test_keras_mxnet_computes_the_same_in_both_layouts(parity: Parity, layout: str) -> None:
+    answer = parity("every_layer", layout=layout)
+
+    assert worst(answer, "every_layer") < EXACT
+    assert (answer["facts"]["layout"], answer["facts"]["precision"]) == (layout, "float32")
+    assert answer["layers"] == [layer for layer in answer["counted"] if layer["name"] in names(answer)]
+
+
+def names(answer: Mapping[str, Any]) -> set[str]:
+    return {layer["name"] for layer in answer["layers"]}
+
+
+@of("keras-mxnet")
+def test_keras_mxnet_measures_the_layout_that_it_is_asked_for(measure: Measure) -> None:
+    first, last = (measure(options=options) for options in ({}, {"layout": "channels_last"}))
+
+    assert (first.facts["layout"], last.facts["layout"]) == ("channels_first", "channels_last")
+    assert first.loss is not None
+    assert last.loss is not None
+    assert last.loss.first == pytest.approx(first.loss.first, rel=1e-5)
 
 
 @of("tensorflow", "torch", "jax")
@@ -172,7 +244,7 @@ def test_torch_compile_without_a_compiler_is_unsupported(refused: Callable[..., 
     assert (code, reason) == (3, "torch.compile needs a C++ compiler, and there is none here: install g++")
 
 
-@of("tensorflow", "torch", "jax")
+@of("tensorflow", "torch", "jax", "mxnet")
 def test_a_value_that_an_option_does_not_have_is_refused(refused: Callable[..., tuple[int, str]]) -> None:
     assert refused(precision="fp8") == (5, "option 'precision' is one of fp32, bf16, amp, not 'fp8'")
 

@@ -15,7 +15,7 @@ def test_the_table_is_what_the_catalog_has() -> None:
     documented = {
         (option, framework, default)
         for option, _, frameworks, default in ROW.findall(PAGE.read_text("utf-8"))
-        for framework in re.findall(r"`(\w+)`", frameworks)
+        for framework in re.findall(r"`([\w-]+)`", frameworks)
     }
 
     assert documented == {
