@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from orchestrator import __version__
-from orchestrator.cli import build, clean, composition, doctor, export, listing, load, plan, report
+from orchestrator.cli import build, clean, composition, doctor, export, listing, load, plan, report, returning
 from orchestrator.cli import run as run_command
 from orchestrator.errors import HostError, OrchestratorError
 
@@ -20,7 +20,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (plan, build, run_command, report, listing, doctor, clean, export, load):
+for module in (plan, build, run_command, report, listing, doctor, clean, export, load, returning):
     module.register(app)
 
 

@@ -1,0 +1,168 @@
+"""Runs gathered into one file, to be carried home: streamed, checksummed, the same bytes for the same runs."""
+
+import contextlib
+import filecmp
+import hashlib
+import os
+import secrets
+import stat
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from orchestrator.bundles import paths
+from orchestrator.bundles.results_tar import CHUNK_BYTES, ArchiveWriter, written
+from orchestrator.bundles.returns import (
+    MANIFEST,
+    RUN_NAME,
+    SUMS,
+    Returned,
+    RunEntry,
+    manifest_text,
+    read_sums_line,
+    sums_line,
+)
+from orchestrator.errors import HostError, InputError
+from orchestrator.files import open_plain
+from orchestrator.results.store import Run
+
+NOT_CARRIED = frozenset({".lock", "report"})
+"""In a run's folder: who writes it, and pages that are made of the rest whenever they are asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What a file of results holds."""
+
+    path: Path
+    size_bytes: int
+    manifest: Returned
+    left_out: tuple[str, ...] = ()
+    """Links, pipes and unspeakable names that what was measured has put into its folder, with their reason."""
+
+
+def collect(runs: Sequence[Run], output: Path, version: str) -> Collected:
+    """Write runs into a new file; where it is there already, with the very same content, it stays as it is.
+
+    Raises `InputError` where another file has that name or a run is unreadable, `HostError` where a run is being
+    written, a file changes meanwhile, or the new one cannot be written.
+    """
+    ordered = sorted({run.name: run for run in runs}.values(), key=lambda run: run.name)
+    with contextlib.ExitStack() as held, tempfile.TemporaryFile() as sums:
+        for run in ordered:
+            _hold(run, held)
+        left_out: list[str] = []
+        entries = tuple(_summed(run, sums, left_out) for run in ordered)
+        manifest = Returned(orchestrator_version=version, runs=entries)
+        size = _published(output, lambda stream: _write(stream, manifest, sums, ordered))
+    return Collected(output, size, manifest, tuple(left_out))
+
+
+def _hold(run: Run, held: contextlib.ExitStack) -> None:
+    """Keep others from writing a run; in a folder that this user cannot write to, nobody can be kept from it."""
+    if not RUN_NAME.fullmatch(run.name):
+        raise InputError(f"{run.folder}: a run is carried under its name, and {run.name!r} is none; rename the folder")
+    if os.access(run.folder, os.W_OK):
+        held.callback(run.lock().release)
+
+
+def _summed(run: Run, sums: BinaryIO, left_out: list[str]) -> RunEntry:
+    """Write the sums of all files of a run, and count them."""
+    host, files, size = run.record().host, 0, 0
+    for path in _files(run, left_out):
+        digest, length = hashlib.sha256(), 0
+        for chunk in _content(run, path):
+            digest.update(chunk)
+            length += len(chunk)
+        sums.write(sums_line(digest.hexdigest(), path))
+        files, size = files + 1, size + length
+    return RunEntry(run=run.name, files=files, size_bytes=size, host=host)
+
+
+def _files(run: Run, left_out: list[str]) -> list[str]:
+    """Every file of a run, as the archive names it: `<run>/<path in its folder>`, in order."""
+    found = []
+    pending = [run.folder]
+    while pending:
+        folder = pending.pop()
+        try:
+            entries = list(os.scandir(folder))
+        except OSError as error:
+            raise HostError(f"{folder}: cannot be read: {error.strerror}; give yourself the right to") from error
+        for entry in entries:
+            if folder == run.folder and entry.name in NOT_CARRIED:
+                continue
+            path = Path(entry.path).relative_to(run.folder.parent).as_posix()
+            mode = entry.stat(follow_symlinks=False).st_mode
+            problem = paths.problem(path) or (None if stat.S_ISREG(mode) or stat.S_ISDIR(mode) else "is no plain file")
+            if problem:
+                left_out.append(f"{path!a} {problem}")
+            elif stat.S_ISDIR(mode):
+                pending.append(Path(entry.path))
+            else:
+                found.append(path)
+    return sorted(found)
+
+
+def _content(run: Run, path: str) -> Iterator[bytes]:
+    try:
+        with open_plain(run.folder.parent / path) as file:
+            while chunk := file.read(CHUNK_BYTES):
+                yield chunk
+    except OSError as error:
+        raise HostError(f"{run.folder.parent / path}: cannot be read: {error.strerror}; try again") from error
+
+
+def _write(stream: BinaryIO, manifest: Returned, sums: BinaryIO, runs: Sequence[Run]) -> None:
+    folders = {run.name: run for run in runs}
+    text, length = manifest_text(manifest), sums.tell()
+    with written(stream) as archive:
+        archive.add(MANIFEST, len(text), [text])
+        sums.seek(0)
+        archive.add(SUMS, length, iter(lambda: sums.read(CHUNK_BYTES), b""))
+        sums.seek(0)
+        for line in sums:
+            digest, path = read_sums_line(line)
+            _add(archive, folders[path.partition("/")[0]], path, digest)
+
+
+def _add(archive: ArchiveWriter, run: Run, path: str, digest: str) -> None:
+    """Copy a file that must still be what was summed."""
+    found = hashlib.sha256()
+
+    def chunks() -> Iterator[bytes]:
+        for chunk in _content(run, path):
+            found.update(chunk)
+            yield chunk
+
+    source = run.folder.parent / path
+    changed = HostError(f"{source}: changed while it was collected; try again when nothing writes it")
+    try:
+        archive.add(path, source.lstat().st_size, chunks())
+    except (OSError, ValueError):
+        raise changed from None
+    if found.hexdigest() != digest:
+        raise changed
+
+
+def _published(output: Path, write: Callable[[BinaryIO], None]) -> int:
+    """Write a new file beside its place and put it there whole; return its size in bytes."""
+    beside = output.with_name(f".{output.name}.{secrets.token_hex(8)}")
+    try:
+        with beside.open("xb") as stream:
+            write(stream)
+            stream.flush()
+            os.fsync(stream.fileno())
+        size = beside.stat().st_size
+        if not output.exists():
+            beside.rename(output)
+        elif not filecmp.cmp(beside, output, shallow=False):
+            raise InputError(f"{output}: is there already, with something else in it; name another with -o")
+        return size
+    except OSError as error:
+        raise HostError(f"{output}: cannot be written: {error.strerror}; choose another place with -o") from error
+    finally:
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
