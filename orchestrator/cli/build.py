@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 from orchestrator import images
-from orchestrator.cli import composition, views
+from orchestrator.bundles.loaded import Loaded
+from orchestrator.cli import carried, composition, views
+from orchestrator.cli.carried import PlanName
 from orchestrator.cli.options import (
     DEFAULT_LIMIT,
     BaseImage,
@@ -21,8 +23,9 @@ from orchestrator.cli.options import (
     Select,
 )
 from orchestrator.cli.signals import INTERRUPTED, stop_on_signals
+from orchestrator.domain import Plan
 from orchestrator.engine.client import connect
-from orchestrator.errors import HostError
+from orchestrator.errors import HostError, InputError
 from orchestrator.events import Notice
 from orchestrator.results.store import write_atomically
 from orchestrator.running.presence import announced
@@ -36,6 +39,7 @@ def register(app: typer.Typer) -> None:
 
 def build(
     file: MatrixFile = None,
+    plan: PlanName = None,
     select: Select = [],
     exclude: Exclude = [],
     limit: Limit = DEFAULT_LIMIT,
@@ -49,6 +53,11 @@ def build(
     ] = None,
 ) -> None:
     """Build the images that are missing, GPU images too: no GPU is needed for that."""
+    bundle = carried.chosen(file, plan)
+    if bundle is not None:
+        carried.refuse_matrix_options(base_image, models)
+        _nothing_to_build(bundle, carried.plan_of(bundle, select, exclude), render, json=json)
+        return
     prepared = composition.prepare(file, select, exclude, limit, base_image, models)
     if render is not None:
         for warning in prepared.plan.warnings:
@@ -86,6 +95,26 @@ def build(
         raise typer.Exit(INTERRUPTED)
     if failures:
         raise typer.Exit(1)
+
+
+def _nothing_to_build(bundle: Loaded, plan: Plan, render: Path | None, *, json: bool) -> None:
+    """The images of a bundle are there or are brought: say which; raises `HostError` with those that are not there."""
+    if render is not None:
+        raise InputError(
+            f"--render: the images of the bundle {bundle.name} are built already; take a matrix with --file"
+        )
+    with contextlib.closing(connect(os.environ)) as client:
+        missing = carried.missing_images(client, bundle, plan)
+    if missing:
+        raise HostError(missing)
+    given = carried.images_of(bundle, plan)
+    if json:
+        composition.print_json([
+            {"image": image.name, "ok": True, "reference": image.reference, "image_id": image.image_id, "cached": True}
+            for image in given
+        ])  # fmt: skip
+    else:
+        composition.say(f"nothing to build: all {len(given)} images came with the bundle {bundle.name}, and are here")
 
 
 def _entry(end: images.Built | images.BuildFailure) -> dict[str, object]:

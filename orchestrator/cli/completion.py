@@ -27,6 +27,15 @@ def run_cells(context: typer.Context, incomplete: str) -> list[str]:
     return _beginning(incomplete, (cell.id for cell in cells))
 
 
+def bundle_names(context: typer.Context, incomplete: str) -> list[str]:
+    """Bundles that were loaded here."""
+    from orchestrator.bundles import loaded  # noqa: PLC0415 - as above
+    from orchestrator.cli import carried  # noqa: PLC0415 - as above
+
+    del context
+    return _beginning(incomplete, loaded.registered(carried.bundles_folder()))
+
+
 def cell_ids(context: typer.Context, incomplete: str) -> list[str]:
     """Cells of the matrix, which is planned for it."""
     from orchestrator.cli import composition  # noqa: PLC0415 - as above

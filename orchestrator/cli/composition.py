@@ -24,6 +24,7 @@ from orchestrator.results.store import Run, runs, write_atomically
 CACHE_NAME = "framework-bench"
 STORED_MATRIX = "matrix.yaml"
 STORED_MODELS = "models"
+MATRIX_HERE = Path("matrix.yaml")
 BASE_IMAGE_VARIABLE = "ORCHESTRATOR_BASE_IMAGE"
 
 
@@ -68,10 +69,9 @@ def listed_models(path: Path | None, folder: Path | None) -> tuple[ModelInfo, ..
     Raises `InputError` where one of the folders holds what is no model.
     """
     known = known_models(folder)
-    here = Path("matrix.yaml")
-    if path is None and not here.exists():
+    if path is None and not MATRIX_HERE.exists():
         return tuple(known.values())
-    return (*known.values(), *matrix.own_models(path or here, known).values())
+    return (*known.values(), *matrix.own_models(path or MATRIX_HERE, known).values())
 
 
 def prepare(
@@ -96,10 +96,9 @@ def prepare(
 
 def matrix_file(path: Path | None) -> Path:
     """The file asked for, the one that is here, or the one that ships with the program."""
-    here = Path("matrix.yaml")
-    if path is not None or here.exists():
-        return path or here
-    say(f"no {here} here: this is the default matrix that ships with the program ({resources.DEFAULT_MATRIX})")
+    if path is not None or MATRIX_HERE.exists():
+        return path or MATRIX_HERE
+    say(f"no {MATRIX_HERE} here: this is the default matrix that ships with the program ({resources.DEFAULT_MATRIX})")
     return resources.DEFAULT_MATRIX
 
 

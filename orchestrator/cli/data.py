@@ -1,13 +1,15 @@
 """Datasets of a plan that lie in folders of the user's own: all looked at before anything is built or measured."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from orchestrator.bundles.loaded import Loaded
 from orchestrator.catalog import DATASETS, DatasetInfo, examine
 from orchestrator.domain import Mode, MountedData, Plan
 from orchestrator.errors import InputError
-from orchestrator.matrix import Matrix
+from orchestrator.matrix import Matrix, own_datasets
 
 DATA_VARIABLE = "ORCHESTRATOR_DATA"
 
@@ -17,16 +19,30 @@ def with_data(plan: Plan, matrix: Matrix, asked: Path | None) -> Plan:
 
     Raises `InputError` with everything that is missing, incomplete or another file than was published.
     """
-    known = {**DATASETS, **{info.name: info for info in matrix.own_datasets}}
+    ways = f"give --data DIR, data_folder in the matrix, or {DATA_VARIABLE}"
+    folder = asked or matrix.data_folder or os.environ.get(DATA_VARIABLE)
+    return _with_data(plan, matrix.own_datasets, folder, matrix.path, ways)
+
+
+def with_carried_data(plan: Plan, bundle: Loaded, asked: Path | None) -> Plan:
+    """Find the datasets of a bundle's plan: in `asked`, in the bundle itself, or as the environment says.
+
+    Raises `InputError` as `with_data` does.
+    """
+    folder = asked or bundle.data_folder or os.environ.get(DATA_VARIABLE)
+    ways = f"give --data DIR, or {DATA_VARIABLE}"
+    return _with_data(plan, own_datasets(bundle.matrix()), folder, f"bundle {bundle.name}", ways)
+
+
+def _with_data(plan: Plan, own: Sequence[DatasetInfo], folder: Path | str | None, place: str, ways: str) -> Plan:
+    known = {**DATASETS, **{info.name: info for info in own}}
     named = dict.fromkeys(cell.workload.dataset for cell in plan.cells if cell.workload.mode is not Mode.SCRIPT)
     wanted = [known[name] for name in named if known[name].formats]
     if not wanted:
         return plan
-    folder = asked or matrix.data_folder or os.environ.get(DATA_VARIABLE)
     if not folder:
         names = ", ".join(info.name for info in wanted)
-        ways = f"give --data DIR, data_folder in the matrix, or {DATA_VARIABLE}"
-        raise InputError(f"{matrix.path}: no folder holds the files of {names}: {ways}, each in the folder of its name")
+        raise InputError(f"{place}: no folder holds the files of {names}: {ways}, each in the folder of its name")
     return replace(plan, data=_examined([(info, Path(folder) / info.name) for info in wanted]))
 
 

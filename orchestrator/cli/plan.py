@@ -9,8 +9,10 @@ from rich.table import Table
 from rich.text import Text
 
 from orchestrator import matrix, planning
-from orchestrator.cli import composition
+from orchestrator.cli import carried, composition
+from orchestrator.cli.carried import PlanName
 from orchestrator.cli.options import DEFAULT_LIMIT, Exclude, Json, Limit, MatrixFile, ModelsFolder, NoParity, Select
+from orchestrator.domain import Plan
 
 
 def register(app: typer.Typer) -> None:
@@ -20,6 +22,7 @@ def register(app: typer.Typer) -> None:
 
 def plan(
     file: MatrixFile = None,
+    plan: PlanName = None,
     select: Select = [],
     exclude: Exclude = [],
     limit: Limit = DEFAULT_LIMIT,
@@ -29,23 +32,28 @@ def plan(
     long: Annotated[bool, typer.Option("--long", help="Print the matrix with every field spelled out.")] = False,
 ) -> None:
     """Show what would run, what is skipped and why, and about how long it takes."""
-    prepared = composition.prepare(file, select, exclude, limit, models_folder=models, no_parity=no_parity)
-    if long:
+    bundle = carried.chosen(file, plan)
+    if bundle is not None:
+        carried.refuse_matrix_options(None, models)
+        wanted, document = carried.plan_of(bundle, select, exclude, no_parity=no_parity), bundle.matrix()
+    else:
+        prepared = composition.prepare(file, select, exclude, limit, models_folder=models, no_parity=no_parity)
+        wanted = prepared.plan
         document = composition.without_credentials(matrix.long_form(prepared.matrix), prepared.settings)
+    if long:
         if json:
             composition.print_json(document)
         else:
             sys.stdout.write(yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
         return
     if json:
-        sys.stdout.writelines(planning.plan_json(prepared.plan, _estimate(prepared)))
+        sys.stdout.writelines(planning.plan_json(wanted, _estimate(wanted)))
         return
-    _show(prepared)
+    _show(wanted, is_carried=bundle is not None)
 
 
-def _show(prepared: composition.Prepared) -> None:
+def _show(plan: Plan, *, is_carried: bool) -> None:
     console = composition.output()
-    plan = prepared.plan
     cells = Table("cell", "repeats", "image", box=None, pad_edge=False, header_style="bold")
     for cell in plan.cells:
         cells.add_row(Text(cell.id, overflow="fold"), str(cell.repeats), Text(cell.image, overflow="fold"))
@@ -59,18 +67,23 @@ def _show(prepared: composition.Prepared) -> None:
     for warning in plan.warnings:
         composition.say(f"warning: {warning}")
     console.print()
-    console.print(Text(_summary(prepared)))
+    console.print(Text(_summary(plan, is_carried=is_carried)))
 
 
-def _summary(prepared: composition.Prepared) -> str:
+def _summary(plan: Plan, *, is_carried: bool) -> str:
     """`10 cells × 3 repeats …`, in words."""
-    plan, estimate = prepared.plan, _estimate(prepared)
+    estimate = _estimate(plan)
+    building = (
+        "; nothing is built, the images came with the bundle"
+        if is_carried
+        else f", {_duration(estimate.build_s)} to build and {estimate.disk_bytes / 1e9:.1f} GB of disk "
+        "where nothing is there"
+    )
     return (
         f"{_counted(len(plan.cells), 'cell')}, {_counted(estimate.containers, 'container')}, "
         f"{_counted(estimate.parity_containers, 'parity check')}, "
         f"{_counted(len(plan.images), 'image')}, {len(plan.skips)} skipped\n"
-        f"about {_duration(estimate.run_s)} to measure (at most {_duration(estimate.longest_run_s)}), "
-        f"{_duration(estimate.build_s)} to build and {estimate.disk_bytes / 1e9:.1f} GB of disk where nothing is there"
+        f"about {_duration(estimate.run_s)} to measure (at most {_duration(estimate.longest_run_s)}){building}"
     )
 
 
@@ -85,5 +98,5 @@ def _duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 120 else f"{seconds / 3600:.1f} h"
 
 
-def _estimate(prepared: composition.Prepared) -> planning.Estimate:
-    return planning.estimate(prepared.plan, composition.the_catalog())
+def _estimate(plan: Plan) -> planning.Estimate:
+    return planning.estimate(plan, composition.the_catalog())

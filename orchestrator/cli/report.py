@@ -1,19 +1,24 @@
-"""`report`: a run as a table, a text, or a page."""
+"""`report`: a run, or several beside each other, as a table, a text, or a page."""
 
 import sys
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import RenderableType
 
 from orchestrator import reporting
 from orchestrator.cli import composition
-from orchestrator.cli.options import DEFAULT_RESULTS, Results, RunName
+from orchestrator.cli.completion import run_names
+from orchestrator.cli.options import DEFAULT_RESULTS, Results
 from orchestrator.errors import HostError, InputError
 from orchestrator.results.store import Run, write_atomically
 
 PAGE_FOLDER = "report"
+SEVERAL_FOLDER = "side-by-side"
+"""In the results folder: the page of several runs."""
 REPORT_WIDTH = 120
 """Columns of the table where no terminal has its own."""
 
@@ -35,17 +40,28 @@ def register(app: typer.Typer) -> None:
 
 
 def report(
-    run: RunName = "",
+    runs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[RUN]...",
+            autocompletion=run_names,
+            help="A run's name or the beginning of it, the latest by default; of several, each is a column.",
+        ),
+    ] = None,
     results: Results = DEFAULT_RESULTS,
     format_: Annotated[Format, typer.Option("--format", help="How to show it.")] = Format.TABLE,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="PATH", help="Write there (a folder for html).")
     ] = None,
 ) -> None:
-    """Show a run again, from its files."""
+    """Show a run again from its files, or several side by side, such as those of different hosts."""
     if output is not None and output.is_dir() and format_ is not Format.HTML:
         raise InputError(f"-o {output}: is a folder; name a file in it")
-    found = composition.find_run(results, run)
+    several = list({run.name: run for run in (composition.find_run(results, name) for name in runs or [""])}.values())
+    if len(several) > 1:
+        show_several(several, results, format_, output)
+        return
+    found = several[0]
     content = reporting.report(found)
     if format_ is Format.HTML:
         composition.say(f"page: {reporting.write_html(content, output or found.folder / PAGE_FOLDER, found.folder)}")
@@ -59,23 +75,52 @@ def report(
             write_atomically(output, text)
 
 
+def show_several(runs: Sequence[Run], results: Path, format_: Format, output: Path | None) -> None:
+    """Show runs side by side; a page links to a page of each, which is made with it."""
+    reports = [reporting.report(run) for run in runs]
+    content = reporting.side_by_side(reports)
+    if format_ is Format.HTML:
+        pages = [_page(run, report) for run, report in zip(runs, reports, strict=True)]
+        place = reporting.write_hosts_html(content, output or results / SEVERAL_FOLDER, pages)
+        composition.say(f"page: {place}")
+    elif format_ is Format.TABLE and output is None:
+        composition.output(REPORT_WIDTH).print(reporting.hosts_table(content))
+    else:
+        made = _plain(reporting.hosts_table(content)) if format_ is Format.TABLE else None
+        text = made if made is not None else reporting.HOSTS_FORMATS[format_](content)
+        if output is None:
+            sys.stdout.write(text)
+        else:
+            write_atomically(output, text)
+
+
+def _page(run: Run, content: reporting.Report) -> Path | None:
+    """Write a run's own page, and return its path; None where its folder cannot be written."""
+    try:
+        return reporting.write_html(content, run.folder / PAGE_FOLDER, run.folder)
+    except HostError as error:
+        composition.say(f"no page: {error}")
+        return None
+
+
 def show(run: Run, content: reporting.Report) -> None:
     """Print the table, write the page into the run's folder, and say where it is."""
     console = composition.output(REPORT_WIDTH)
     console.print(reporting.table(content))
-    try:
-        page = reporting.write_html(content, run.folder / PAGE_FOLDER, run.folder)
-    except HostError as error:
-        # A colleague's results may be read only; their table is worth reading all the same.
-        composition.say(f"no page: {error}")
-    else:
+    # A colleague's results may be read only; their table is worth reading all the same.
+    page = _page(run, content)
+    if page is not None:
         console.print(f"page: {page}", soft_wrap=True)
 
 
 def table_text(content: reporting.Report) -> str:
     """The table as plain text, 120 columns wide."""
+    return _plain(reporting.table(content))
+
+
+def _plain(renderable: RenderableType) -> str:
     console = composition.output(REPORT_WIDTH)
     console.width = REPORT_WIDTH
     with console.capture() as captured:
-        console.print(reporting.table(content))
+        console.print(renderable)
     return captured.get()

@@ -1,20 +1,21 @@
-"""`run`: the whole road, from a matrix (or a run that was interrupted) to its report."""
+"""`run`: the whole road, from a matrix (a bundle, a run that was interrupted) to its report."""
 
 import contextlib
-import secrets
 import threading
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from orchestrator import __version__, matrix, reporting
-from orchestrator.cli import composition, views
+from orchestrator import __version__, reporting
+from orchestrator.cli import carried, composition, views
+from orchestrator.cli import jobs as jobs_of
+from orchestrator.cli.carried import PlanName
 from orchestrator.cli.completion import run_names
-from orchestrator.cli.data import check_again, with_data
+from orchestrator.cli.data import with_carried_data, with_data
+from orchestrator.cli.jobs import Job
 from orchestrator.cli.options import (
     DEFAULT_LIMIT,
     DEFAULT_RESULTS,
@@ -31,34 +32,21 @@ from orchestrator.cli.options import (
     Select,
 )
 from orchestrator.cli.report import PAGE_FOLDER, show
-from orchestrator.cli.runtime import RuntimeName, choose
+from orchestrator.cli.runtime import Chosen, RuntimeName, choose, given
 from orchestrator.cli.signals import INTERRUPTED, stop_on_signals
-from orchestrator.devices import host_facts, idle, inventory
-from orchestrator.domain import BuildSettings, Cell, ModelFile, Outcome, Plan
+from orchestrator.devices import Inventory, host_facts, idle, inventory
+from orchestrator.domain import Cell, Outcome
 from orchestrator.errors import HostError, InputError
 from orchestrator.events import Listener, Notice
 from orchestrator.results.contract import RunRecord
-from orchestrator.results.store import Run, plan_to_json, runs
-from orchestrator.running import Policy, Surroundings, execute, new_run_name
+from orchestrator.results.store import plan_to_json
+from orchestrator.running import Policy, Surroundings, execute
 from orchestrator.running.presence import announced
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command("run")(run)
-
-
-@dataclass(frozen=True, slots=True)
-class _Job:
-    """What there is to do: a new run, or one to be taken up again."""
-
-    plan: Plan
-    settings: BuildSettings
-    run: Run
-    runtime: RuntimeName
-    matrix: dict[str, Any] | None
-    """Long form, for a new run; None for one that is there."""
-    own_models: tuple[ModelFile, ...] = ()
 
 
 Repeats = Annotated[int | None, typer.Option("--repeats", min=1, help="In place of the matrix's own.")]
@@ -88,6 +76,7 @@ IdleWait = Annotated[
 
 def run(
     file: MatrixFile = None,
+    plan: PlanName = None,
     select: Select = [],
     exclude: Exclude = [],
     limit: Limit = DEFAULT_LIMIT,
@@ -107,16 +96,20 @@ def run(
     idle_wait: IdleWait = 10.0,
     json: Json = False,
 ) -> None:
-    """Run a matrix: build what is missing, launch every cell, and report."""
+    """Run a matrix, or the plan of a bundle: build what is missing, launch every cell, and report."""
     if resume is not None:
-        changed = bool(file or select or exclude or repeats or models or data or no_parity)
-        job = _resumed(results, resume, runtime, base_image, changed)
+        changed = bool(file or plan or select or exclude or repeats or models or data or no_parity)
+        job = jobs_of.resumed(results, resume, runtime, base_image, changed=changed)
+    elif retry_failed:
+        raise InputError("--retry-failed tries again what a run has recorded: say which with --resume RUN")
+    elif bundle := carried.chosen(file, plan):
+        carried.refuse_matrix_options(base_image, models)
+        wanted = carried.plan_of(bundle, select, exclude, no_parity=no_parity)
+        job = jobs_of.of_bundle(bundle, with_carried_data(wanted, bundle, data), results, runtime, repeats)
     else:
-        if retry_failed:
-            raise InputError("--retry-failed tries again what a run has recorded: say which with --resume RUN")
         prepared = composition.prepare(file, select, exclude, limit, base_image, models, no_parity=no_parity)
         prepared = replace(prepared, plan=with_data(prepared.plan, prepared.matrix, data))
-        job = _new(prepared, results, runtime, repeats)
+        job = jobs_of.new(prepared, results, runtime, repeats)
     policy = Policy(job.plan.seed, jobs, retries, fail_fast, retry_failed, extra_repeats)
     go_on = f"orchestrator run --resume {job.run.name} --results {results}"
     with stop_on_signals() as stop, views.follow(json=json) as listener:
@@ -147,36 +140,11 @@ def has_failed(cells: Iterable[Cell], outcomes: Iterable[Outcome]) -> bool:
     return any(outcome.status.is_failure and outcome.status is not expected[outcome.cell_id] for outcome in outcomes)
 
 
-def _new(prepared: composition.Prepared, results: Path, runtime: RuntimeName, repeats: int | None) -> _Job:
-    plan = prepared.plan
-    if repeats is not None:
-        plan = replace(plan, cells=tuple(replace(cell, repeats=repeats) for cell in plan.cells))
-    document = composition.without_credentials(matrix.long_form(prepared.matrix), prepared.settings)
-    name = new_run_name(datetime.now(UTC), secrets.token_hex(2), [run.name for run in runs(results)])
-    return _Job(plan, prepared.settings, Run(results / name), runtime, document, prepared.own_models)
-
-
-def _resumed(results: Path, name: str, runtime: RuntimeName, base_image: str | None, changed: bool) -> _Job:
-    if changed:
-        raise InputError(
-            "--resume goes on with the run's own plan: "
-            "leave out --file, --select, --exclude, --models, --data, --repeats and --no-parity"
-        )
-    found = composition.find_run(results, name)
-    record = found.record()
-    recorded = RuntimeName(record.runtime)
-    if runtime not in {RuntimeName.AUTO, recorded}:
-        raise InputError(f"{found.name} was measured with --runtime {recorded}; numbers of two runtimes do not mix")
-    plan = found.plan()
-    check_again(plan)
-    return _Job(plan, composition.stored_settings(found, base_image), found, recorded, None)
-
-
-def _execute(job: _Job, policy: Policy, idle_wait_s: float, listener: Listener, stop: threading.Event) -> list[Outcome]:
+def _execute(job: Job, policy: Policy, idle_wait_s: float, listener: Listener, stop: threading.Event) -> list[Outcome]:
     here = inventory()
     with contextlib.ExitStack() as closing:
         closing.enter_context(announced(composition.cache_folder(), job.run.folder))
-        chosen = choose(job.runtime, job.plan, job.settings, here, listener)
+        chosen = _chosen(job, here, listener)
         closing.callback(chosen.close)
         if job.matrix is not None:
             record = _record(job, chosen.runtime.name, host_facts(here, chosen.engine_version))
@@ -200,7 +168,13 @@ def _execute(job: _Job, policy: Policy, idle_wait_s: float, listener: Listener, 
     return list(job.run.outcomes(job.plan.cells))
 
 
-def _record(job: _Job, runtime: str, host: dict[str, Any]) -> RunRecord:
+def _chosen(job: Job, here: Inventory, listener: Listener) -> Chosen:
+    if job.bundle is not None:
+        return given(job.runtime, job.bundle, job.plan, here, listener)
+    return choose(job.runtime, job.plan, job.settings, here, listener)
+
+
+def _record(job: Job, runtime: str, host: dict[str, Any]) -> RunRecord:
     return RunRecord(
         run=job.run.name,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -209,4 +183,5 @@ def _record(job: _Job, runtime: str, host: dict[str, Any]) -> RunRecord:
         host=host,
         plan=plan_to_json(job.plan),
         matrix=job.matrix or {},
+        bundle=carried.origin(job.bundle) if job.bundle else None,
     )

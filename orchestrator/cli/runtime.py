@@ -2,18 +2,20 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from orchestrator import runtimes
-from orchestrator.cli import composition
+from orchestrator.bundles.loaded import Loaded
+from orchestrator.cli import carried, composition
 from orchestrator.devices import Allocation, Inventory, allocate
 from orchestrator.domain import BuildSettings, ImageSpec, Plan
 from orchestrator.engine.client import Client, connect
-from orchestrator.errors import HostError
+from orchestrator.errors import HostError, InputError
 from orchestrator.events import Listener, Notice
 from orchestrator.runtimes import (
     DockerRuntime,
+    GivenImages,
     HostRuntime,
     Runtime,
     VenvRuntime,
@@ -52,6 +54,28 @@ def choose(asked: RuntimeName, plan: Plan, settings: BuildSettings, here: Invent
             return Chosen(HostRuntime(os.environ))
         case RuntimeName.AUTO:
             return _automatic(plan, settings, here, listener)
+
+
+def given(asked: RuntimeName, bundle: Loaded, plan: Plan, here: Inventory, listener: Listener) -> Chosen:
+    """Give the runtime for the plan of a bundle: containers of the images that came with it, and nothing else.
+
+    Raises `InputError` where another runtime was asked for, `HostError` with every image that is not on the engine.
+    """
+    if asked not in {RuntimeName.AUTO, RuntimeName.DOCKER}:
+        raise InputError(
+            f"--runtime {asked}: the plan of the bundle {bundle.name} came with images for containers; "
+            "leave it out, or take a matrix with --file"
+        )
+    client = connect(os.environ)
+    missing = carried.missing_images(client, bundle, replace(plan, images=_runnable(plan, here)))
+    if missing:
+        client.close()
+        raise HostError(missing)
+    user, owner = f"{os.getuid()}:{os.getgid()}", this_process()
+    remove_leftovers(client, owner, listener)
+    images = carried.images_of(bundle, plan)
+    runtime = GivenImages(client, images, carried.remedy(bundle), user=user, owner=owner)
+    return Chosen(runtime, str(client.version().get("Version")), client.close)
 
 
 def _automatic(plan: Plan, settings: BuildSettings, here: Inventory, listener: Listener) -> Chosen:

@@ -1,7 +1,7 @@
 """`matrix.yaml` → `Matrix`, or all of its mistakes at once."""
 
 from orchestrator.matrix.file import schema
-from orchestrator.matrix.loading import load, own_models
+from orchestrator.matrix.loading import load, own_datasets, own_models
 from orchestrator.matrix.long_form import long_form
 from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, ScriptAxes, Settings
 
@@ -15,6 +15,7 @@ __all__ = [
     "Settings",
     "load",
     "long_form",
+    "own_datasets",
     "own_models",
     "schema",
 ]

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from packaging.utils import canonicalize_name
 
@@ -118,6 +119,12 @@ def _resolved(
         own_datasets=tuple(_dataset(name, dataset) for name, dataset in entry.datasets.items()),
         path=source.name,
     )
+
+
+def own_datasets(document: Mapping[str, Any]) -> tuple[DatasetInfo, ...]:
+    """The datasets that a matrix in its long form describes, which need no file of this host to be read."""
+    described = (document.get("datasets") or {}).items()
+    return tuple(_dataset(name, file.DatasetEntry.model_validate(entry)) for name, entry in described)
 
 
 def _name(path: Path) -> str:

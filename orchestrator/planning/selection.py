@@ -1,10 +1,10 @@
 """`--select` and `--exclude`: globs over the ids of cells."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from orchestrator.domain import Cell, Skip
+from orchestrator.domain import Cell, Plan, Skip
 from orchestrator.errors import InputError
 from orchestrator.matrix.hints import did_you_mean
 
@@ -56,6 +56,21 @@ def select(
     if not kept:
         raise InputError("--exclude leaves nothing to run of what is selected; drop one of its globs")
     return kept, [skip for skip in skips if wanted(skip.cell_id)], warnings
+
+
+def narrowed(plan: Plan, selection: Selection) -> Plan:
+    """A part of a plan that was made before, with the images and models of that part alone; raises as `select`."""
+    cells, skips, warnings = select(plan.cells, plan.skips, selection)
+    images = {cell.image for cell in cells}
+    models = {cell.workload.model for cell in cells}
+    return replace(
+        plan,
+        cells=tuple(cells),
+        skips=tuple(skips),
+        images=tuple(image for image in plan.images if image.name in images),
+        models=tuple(model for model in plan.models if model.name in models),
+        warnings=(*plan.warnings, *warnings),
+    )
 
 
 def _speaks_of_any(glob: str, cells: Iterable[Cell]) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from orchestrator.reporting.as_csv import csv_text
-from orchestrator.reporting.as_html import html_text, write_html
+from orchestrator.reporting.as_html import html_text, write_hosts_html, write_html
 from orchestrator.reporting.as_json import json_text, json_value
 from orchestrator.reporting.as_junit import junit_text
 from orchestrator.reporting.as_lines import LinesView, event_schema
@@ -11,6 +11,8 @@ from orchestrator.reporting.as_markdown import markdown
 from orchestrator.reporting.as_table import table
 from orchestrator.reporting.document import document
 from orchestrator.reporting.gather import report
+from orchestrator.reporting.hosts import SideBySide, side_by_side
+from orchestrator.reporting.hosts_as_text import HOSTS_FORMATS, hosts_table
 from orchestrator.reporting.live import LiveView
 from orchestrator.reporting.model import Report
 from orchestrator.reporting.plain import PlainView
@@ -26,19 +28,24 @@ FORMATS: Mapping[str, Callable[[Report], str]] = {
 
 __all__ = [
     "FORMATS",
+    "HOSTS_FORMATS",
     "LinesView",
     "LiveView",
     "PlainView",
     "Report",
+    "SideBySide",
     "csv_text",
     "document",
     "event_schema",
+    "hosts_table",
     "html_text",
     "json_text",
     "json_value",
     "junit_text",
     "markdown",
     "report",
+    "side_by_side",
     "table",
+    "write_hosts_html",
     "write_html",
 ]

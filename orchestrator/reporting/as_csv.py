@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from orchestrator.analysis import PHASES, Printed, RepeatEpochs, RepeatMeasurement
 from orchestrator.domain import Cell, Skip, Status
@@ -33,12 +33,22 @@ def csv_text(report: Report) -> str:
     What scripts printed has a column for each figure and unit, after all others. A text that a spreadsheet would run
     as a formula is given a leading apostrophe.
     """
+    return csv_of([(report, {})])
+
+
+def csv_of(reports: Sequence[tuple[Report, Mapping[str, str]]]) -> str:
+    """Render several reports under one header, each with the facts of its host behind all other columns."""
     stream = io.StringIO()
-    printed = dict.fromkeys(_printed_column(figure) for cell in report.scripts for figure in cell.printed)
-    writer = csv.DictWriter(stream, (*COLUMNS, *printed), restval="", lineterminator="\n")
+    printed = dict.fromkeys(
+        _printed_column(figure) for report, _ in reports for cell in report.scripts for figure in cell.printed
+    )
+    hosts = dict.fromkeys(f"host_{name}" for _, host in reports for name in host)
+    writer = csv.DictWriter(stream, (*COLUMNS, *printed, *hosts), restval="", lineterminator="\n")
     writer.writeheader()
-    for row in _rows(report):
-        writer.writerow({"run": report.run} | {name: _safe(value) for name, value in row.items()})
+    for report, host in reports:
+        facts = {f"host_{name}": value for name, value in host.items()}
+        for row in _rows(report):
+            writer.writerow({"run": report.run} | {name: _safe(value) for name, value in (row | facts).items()})
     return stream.getvalue()
 
 

@@ -14,9 +14,10 @@ from markupsafe import Markup
 
 from orchestrator.analysis import CONFIDENCE, PHASES, PREDICTION, TOLERANCE
 from orchestrator.errors import HostError
-from orchestrator.reporting import printed, text
+from orchestrator.reporting import hosts_as_text, printed, text
 from orchestrator.reporting.charts import charts
 from orchestrator.reporting.curves import curves
+from orchestrator.reporting.hosts import SideBySide
 from orchestrator.reporting.model import CellReport, Report
 from orchestrator.reporting.pages import INDEX, Page, pages, places
 from orchestrator.reporting.parity import lines
@@ -57,15 +58,12 @@ def html_pages(report: Report, raw: str | None = None) -> Iterator[tuple[str, st
     found = pages(report)
     environment = _environment()
     where = places(found)
-    behaviour = (_TEMPLATES / "report.js").read_text(encoding="utf-8").strip()
     shared = {
         "report": report,
         "cells": report.by_id,
         "pages": found,
         "raw": None if raw is None else Path(raw).as_posix(),
-        "style": Markup((_TEMPLATES / "report.css").read_text(encoding="utf-8")),  # noqa: S704 -- a file of our own
-        "behaviour": Markup(behaviour),  # noqa: S704 -- a file of our own
-        "script_hash": f"sha256-{base64.b64encode(hashlib.sha256(behaviour.encode()).digest()).decode()}",
+        **_page_parts(),
         "phases": PHASES,
         "printed": printed,
         "confidence": CONFIDENCE,
@@ -78,6 +76,48 @@ def html_pages(report: Report, raw: str | None = None) -> Iterator[tuple[str, st
     for number, page in enumerate(found):
         template = environment.get_template("groups.html.jinja" if number else "index.html.jinja")
         yield page.name, template.render(page=page, number=number, address=_addresses(page, where), **shared)
+
+
+def write_hosts_html(several: SideBySide, folder: Path, pages_of: Sequence[Path | None]) -> Path:
+    """Write the page of several runs into `folder`, and return its path.
+
+    `pages_of` are the paths of the runs' own pages, which it links to; None for one that has none.
+    Raises `HostError` where the folder cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HostError(f"{folder}: cannot be made: {error.strerror}; choose another place with -o") from error
+    links = [None if page is None else Path(os.path.relpath(page.resolve(), folder.resolve())) for page in pages_of]
+    write_atomically(folder / INDEX, hosts_html(several, [None if link is None else link.as_posix() for link in links]))
+    return folder / INDEX
+
+
+def hosts_html(several: SideBySide, pages_of: Sequence[str | None]) -> str:
+    """Render the page of several runs; `pages_of` are relative links to the runs' own pages."""
+    environment = _environment()
+    environment.filters |= {
+        "figures": hosts_as_text.figures, "rank": hosts_as_text.rank, "between": hosts_as_text.between
+    }  # fmt: skip
+    return environment.get_template("hosts.html.jinja").render(
+        several=several,
+        pages=pages_of,
+        title=hosts_as_text.TITLE,
+        rows=hosts_as_text.host_rows(several),
+        heads=hosts_as_text.heads(several),
+        version=several.runs[0].report.orchestrator_version,
+        **_page_parts(),
+    )
+
+
+def _page_parts() -> dict[str, Any]:
+    """What every page holds: its style, and its behaviour with the sum that allows it to run."""
+    behaviour = (_TEMPLATES / "report.js").read_text(encoding="utf-8").strip()
+    return {
+        "style": Markup((_TEMPLATES / "report.css").read_text(encoding="utf-8")),  # noqa: S704 -- a file of our own
+        "behaviour": Markup(behaviour),  # noqa: S704 -- a file of our own
+        "script_hash": f"sha256-{base64.b64encode(hashlib.sha256(behaviour.encode()).digest()).decode()}",
+    }
 
 
 def _addresses(page: Page, where: Mapping[str, str]) -> Callable[[str], str]:

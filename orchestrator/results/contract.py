@@ -288,6 +288,14 @@ class Result(_Strict):
     """Queried, never typed: `versions`, `python`, `cpu`, `threads`, `layout`, `precision`, `gpus`, …"""
 
 
+class BundleOrigin(_Strict):
+    """The bundle that a plan was carried in."""
+
+    name: str
+    manifest_sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    """Of its `manifest.json`, which names every image by content."""
+
+
 class RunRecord(_Strict):
     """`run.json`: what was planned and where it ran."""
 
@@ -302,6 +310,8 @@ class RunRecord(_Strict):
     plan: dict[str, Any]
     matrix: dict[str, Any]
     """The long form, build settings without credentials."""
+    bundle: BundleOrigin | None = None
+    """Where plan and images came from; None where the plan was made on this host."""
 
 
 class EnvironmentRecord(_Strict):

@@ -1,7 +1,7 @@
 """Cells in containers: one image per environment, one fresh container per repeat."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -51,6 +51,12 @@ class DockerRuntime:
     ) -> Provided:
         """Build the missing images, `jobs` at once; raises `HostError` where the engine goes away."""
         built = build(images, self._settings, self._client, jobs=jobs, logs=logs, listener=listener, stop=stop)
+        return self._known(images, built, jobs, stop)
+
+    def _known(
+        self, images: Sequence[ImageSpec], built: Mapping[str, Built | BuildFailure], jobs: int, stop: Stop
+    ) -> Provided:
+        """Ask every image that was there already what it holds."""
         specs = {image.name: image for image in images}
         with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
             known = pool.map(lambda result: self._asked(specs[result.image], result, stop), built.values())

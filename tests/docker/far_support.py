@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +21,23 @@ import docker
 from orchestrator.engine.client import connect
 from orchestrator.errors import HostError
 
+# Stands where an index, a registry or a proxy would be, and writes down whatever is asked of it.
+RECORDER = """
+import socketserver, sys
+
+class Asked(socketserver.StreamRequestHandler):
+    def handle(self):
+        line = self.rfile.readline(1000)
+        with open(sys.argv[1], "ab") as file:
+            file.write(line.strip() + b"\\n")
+        self.wfile.write(b"HTTP/1.0 503 there is no way out\\r\\n\\r\\n")
+
+socketserver.ThreadingTCPServer.allow_reuse_address = True
+with socketserver.ThreadingTCPServer(("127.0.0.1", int(sys.argv[2])), Asked) as server:
+    open(sys.argv[1], "ab").close()
+    server.serve_forever()
+"""
+RECORDER_PORT = 3128
 TOOLS = ("dockerd", "ip", "nsenter")
 PREFIX = "bench-far-"
 _PLACE = Path("/var/tmp")  # on disk: images are large, and the names of sockets short
@@ -49,6 +67,15 @@ class FarSide:
     @property
     def docker_host(self) -> str:
         return f"unix://{self.socket}"
+
+    @property
+    def recorder(self) -> str:
+        """A URL on its loopback that answers nothing and writes everything down; its engine's proxy."""
+        return f"http://127.0.0.1:{RECORDER_PORT}"
+
+    def asked(self) -> list[str]:
+        """The first line of every request that its engine, or what was told of `recorder`, has sent out so far."""
+        return (self.folder / "asked").read_text().splitlines()
 
     def environment(self, **more: str) -> dict[str, str]:
         """What a login shell there would have."""
@@ -87,19 +114,25 @@ def far_side() -> Iterator[FarSide]:
     _sweep()
     folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=_PLACE))
     side = FarSide(folder.name, folder)
-    daemon: subprocess.Popen[bytes] | None = None
+    started: list[subprocess.Popen[bytes]] = []
     try:
         side.home.mkdir()
         (folder / "daemon.json").write_text("{}")
         subprocess.run(["ip", "netns", "add", side.namespace], check=True)
         subprocess.run(side.inside("ip", "link", "set", "lo", "up"), check=True)
         with (folder / "dockerd.log").open("wb") as log:
-            daemon = subprocess.Popen(side.inside(*_daemon(side)), stdout=log, stderr=log, start_new_session=True)
-        _wait(side, daemon)
+            listening = side.inside(sys.executable, "-c", RECORDER, folder / "asked", str(RECORDER_PORT))
+            started.append(subprocess.Popen(listening, stdout=log, stderr=log))
+            proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY"), side.recorder)
+            command = side.inside(*_daemon(side))
+            started.append(
+                subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True, env=os.environ | proxies)
+            )
+        _wait(side, started[-1])
         yield side
     finally:
-        if daemon is not None:
-            _stop(daemon)
+        for process in reversed(started):
+            _stop(process)
         _remove(folder)
 
 
@@ -119,7 +152,8 @@ def _wait(side: FarSide, daemon: subprocess.Popen[bytes]) -> None:
     while True:
         with contextlib.suppress(HostError):
             side.client().close()
-            return
+            if (side.folder / "asked").exists():
+                return
         if daemon.poll() is not None or time.monotonic() > deadline:
             tail = (side.folder / "dockerd.log").read_text(errors="replace")[-2000:]
             raise RuntimeError(f"the second engine does not answer:\n{tail}")

@@ -42,6 +42,17 @@ def test_what_runs_there_has_a_loopback_and_no_other_network(far: FarSide) -> No
     assert far.run("sh", "-c", "echo $HOME").stdout.strip() == str(far.home)
 
 
+def test_whatever_its_engine_asks_of_the_world_is_written_down(far: FarSide) -> None:
+    client = far.client()
+    before = far.asked()
+
+    with pytest.raises(docker.errors.APIError):
+        client.images.pull("registry.example/never", tag="1")
+
+    assert any("registry.example" in line for line in far.asked()[len(before) :])
+    client.close()
+
+
 def test_nothing_is_left_of_a_far_side(engine: docker.DockerClient) -> None:
     with far_side() as side:
         mounted = f"{side.folder}/"

@@ -1,0 +1,80 @@
+"""What `run` has to do: a matrix, the plan of a bundle, or a run that was interrupted."""
+
+import secrets
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from orchestrator import matrix
+from orchestrator.bundles.loaded import Loaded
+from orchestrator.cli import carried, composition
+from orchestrator.cli.data import check_again
+from orchestrator.cli.runtime import RuntimeName
+from orchestrator.domain import BuildSettings, ModelFile, Plan
+from orchestrator.errors import HostError, InputError
+from orchestrator.results.store import Run, runs
+from orchestrator.running import new_run_name
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What there is to do: a new run, or one to be taken up again."""
+
+    plan: Plan
+    settings: BuildSettings
+    run: Run
+    runtime: RuntimeName
+    matrix: dict[str, Any] | None
+    """Long form, for a new run; None for one that is there."""
+    own_models: tuple[ModelFile, ...] = ()
+    bundle: Loaded | None = None
+    """Where plan and images came from, if not from a matrix."""
+
+
+def new(prepared: composition.Prepared, results: Path, runtime: RuntimeName, repeats: int | None) -> Job:
+    """A new run of a matrix."""
+    plan = _repeated(prepared.plan, repeats)
+    document = composition.without_credentials(matrix.long_form(prepared.matrix), prepared.settings)
+    return Job(plan, prepared.settings, _named(results), runtime, document, prepared.own_models)
+
+
+def of_bundle(bundle: Loaded, plan: Plan, results: Path, runtime: RuntimeName, repeats: int | None) -> Job:
+    """A new run of a bundle's plan; raises `HostError` where a script of it is not on this host."""
+    missing = carried.missing_scripts(plan)
+    if missing:
+        raise HostError("\n".join(missing))
+    own = bundle.own_models()
+    return Job(
+        _repeated(plan, repeats), BuildSettings(), _named(results), runtime, bundle.matrix(), own, bundle
+    )  # fmt: skip
+
+
+def resumed(results: Path, name: str, runtime: RuntimeName, base_image: str | None, *, changed: bool) -> Job:
+    """A run that is there; `changed` says that something is asked for which its plan has settled."""
+    if changed:
+        raise InputError(
+            "--resume goes on with the run's own plan: leave out --file, --plan, --select, --exclude, --models, "
+            "--data, --repeats and --no-parity"
+        )
+    found = composition.find_run(results, name)
+    record = found.record()
+    recorded = RuntimeName(record.runtime)
+    if runtime not in {RuntimeName.AUTO, recorded}:
+        raise InputError(f"{found.name} was measured with --runtime {recorded}; numbers of two runtimes do not mix")
+    plan = found.plan()
+    check_again(plan)
+    if record.bundle is None:
+        return Job(plan, composition.stored_settings(found, base_image), found, recorded, None)
+    carried.refuse_matrix_options(base_image, None)
+    return Job(plan, BuildSettings(), found, recorded, None, bundle=carried.again(record.bundle))
+
+
+def _named(results: Path) -> Run:
+    return Run(results / new_run_name(datetime.now(UTC), secrets.token_hex(2), [run.name for run in runs(results)]))
+
+
+def _repeated(plan: Plan, repeats: int | None) -> Plan:
+    if repeats is None:
+        return plan
+    return replace(plan, cells=tuple(replace(cell, repeats=repeats) for cell in plan.cells))

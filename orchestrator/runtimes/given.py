@@ -1,0 +1,82 @@
+"""Cells in containers of images that were brought to this engine: they are looked up by content, and never built."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import docker
+
+from orchestrator.domain import BuildSettings, ImageSpec
+from orchestrator.engine import images as engine
+from orchestrator.engine.images import ImageFacts
+from orchestrator.engine.ownership import Owner
+from orchestrator.errors import HostError
+from orchestrator.events import BuildFinished, Listener
+from orchestrator.images import labels
+from orchestrator.images.making import Built
+from orchestrator.processes import Stop
+from orchestrator.runtimes.docker import DockerRuntime
+from orchestrator.runtimes.model import Provided
+
+
+@dataclass(frozen=True, slots=True)
+class GivenImage:
+    """An image that a plan was carried with."""
+
+    name: str
+    """`ImageSpec.name`."""
+    reference: str
+    """Its content tag."""
+    image_id: str
+    """The digest of its configuration, which most engines call its id."""
+    layers: tuple[str, ...]
+    """Content ids, lowest first, for engines whose ids are those of manifests."""
+
+
+def found(client: docker.DockerClient, image: GivenImage) -> ImageFacts | None:
+    """What the engine has of an image, under its tag or without a name; None where it has not got it."""
+    for reference in (image.reference, image.image_id):
+        facts = engine.facts(client, reference)
+        if facts and (facts.image_id == image.image_id or facts.layers == image.layers != ()):
+            return facts
+    return None
+
+
+def absent(client: docker.DockerClient, images: Iterable[GivenImage]) -> tuple[GivenImage, ...]:
+    """Which of the images the engine has not."""
+    return tuple(image for image in images if found(client, image) is None)
+
+
+class GivenImages(DockerRuntime):
+    """The `docker` runtime with images that are all there; no base, index or registry is ever asked for."""
+
+    def __init__(
+        self, client: docker.DockerClient, images: Sequence[GivenImage], remedy: str, *, user: str, owner: Owner
+    ) -> None:
+        super().__init__(client, BuildSettings(), user=user, owner=owner)
+        self._given = {image.name: image for image in images}
+        self._remedy = remedy
+
+    def provide(
+        self, images: Sequence[ImageSpec], *, jobs: int, logs: Path, listener: Listener, stop: Stop
+    ) -> Provided:
+        """Look up the images; raises `HostError` with the names of those that are not there any more."""
+        del logs
+        given = [self._given[image.name] for image in images]
+        there = {image.name: found(self._client, image) for image in given}
+        missing = [image for image in given if there[image.name] is None]
+        if missing:
+            raise HostError(not_there(missing, self._remedy))
+        built = {
+            name: Built(name, facts.image_id, facts.image_id, facts.labels.get(labels.BASE_DIGEST, ""), cached=True)
+            for name, facts in there.items()
+            if facts
+        }
+        for name in built:
+            listener(BuildFinished(name, 0.0, cached=True))
+        return self._known(images, built, jobs, stop)
+
+
+def not_there(missing: Sequence[GivenImage], remedy: str) -> str:
+    """What to say of images that are not on the engine, a line for each."""
+    return "\n".join(f"image {image.name} ({image.reference}) is not on this engine; {remedy}" for image in missing)
