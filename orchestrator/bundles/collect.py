@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from orchestrator.bundles import paths
+from orchestrator.bundles import layout
 from orchestrator.bundles.results_tar import CHUNK_BYTES, ArchiveWriter, written
 from orchestrator.bundles.returns import (
     MANIFEST,
@@ -96,7 +96,7 @@ def _files(run: Run, left_out: list[str]) -> list[str]:
                 continue
             path = Path(entry.path).relative_to(run.folder.parent).as_posix()
             mode = entry.stat(follow_symlinks=False).st_mode
-            problem = paths.problem(path) or (None if stat.S_ISREG(mode) or stat.S_ISDIR(mode) else "is no plain file")
+            problem = _problem(path, mode)
             if problem:
                 left_out.append(f"{path!a} {problem}")
             elif stat.S_ISDIR(mode):
@@ -104,6 +104,13 @@ def _files(run: Run, left_out: list[str]) -> list[str]:
             else:
                 found.append(path)
     return sorted(found)
+
+
+def _problem(path: str, mode: int) -> str:
+    """Why something in a run's folder is not carried; empty where it is."""
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        return "is no plain file"
+    return layout.problem_of_path(path)
 
 
 def _content(run: Run, path: str) -> Iterator[bytes]:

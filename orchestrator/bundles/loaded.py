@@ -14,7 +14,7 @@ import yaml
 from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from orchestrator.bundles import paths
+from orchestrator.bundles import layout
 from orchestrator.domain import ModelFile, Plan
 from orchestrator.errors import HostError, InputError
 from orchestrator.results.store import plan_from_json
@@ -22,10 +22,6 @@ from orchestrator.runtimes.given import GivenImage
 
 SCHEMA: Literal[1] = 1
 RECORD = "loaded.json"
-MATRIX = "matrix.yaml"
-PLAN = "plan.json"
-MODELS = "models"
-DATA = "data"
 _CHUNK_BYTES = 1024 * 1024
 _PARTIAL = ".loading-"
 _Name = Annotated[str, Field(pattern=r"\A[A-Za-z0-9][A-Za-z0-9_.-]{0,127}\z")]
@@ -62,27 +58,27 @@ class Loaded:
     @property
     def matrix_file(self) -> Path:
         """The long form of the matrix."""
-        return self.folder / MATRIX
+        return self.folder / layout.MATRIX
 
     @property
     def data_folder(self) -> Path | None:
         """Where the datasets are that came with it; None where none did."""
-        folder = self.folder / DATA
+        folder = self.folder / layout.DATA
         return folder if folder.is_dir() else None
 
     def plan(self) -> Plan:
         """The plan as it was frozen when the bundle was made; raises `InputError` where it is damaged."""
-        return plan_from_json(json.loads(self._read(PLAN)))
+        return plan_from_json(json.loads(self._read(layout.PLAN)))
 
     def matrix(self) -> dict[str, Any]:
         """The matrix in its long form; raises `InputError` where it is damaged."""
-        document: dict[str, Any] = yaml.safe_load(self._read(MATRIX))
+        document: dict[str, Any] = yaml.safe_load(self._read(layout.MATRIX))
         return document
 
     def own_models(self) -> tuple[ModelFile, ...]:
         """The user's own models that the matrix may name; raises `InputError` where one is damaged."""
-        names = [Path(path).stem for path in self.record.files if Path(path).parent == Path(MODELS)]
-        sources = [(name, self._read(f"{MODELS}/{name}.py").decode()) for name in names]
+        names = [Path(path).stem for path in self.record.files if Path(path).parent == Path(layout.MODELS)]
+        sources = [(name, self._read(f"{layout.MODELS}/{name}.py").decode()) for name in names]
         return tuple(ModelFile(name, text, hashlib.sha256(text.encode()).hexdigest()) for name, text in sources)
 
     def _read(self, path: str) -> bytes:
@@ -128,7 +124,7 @@ def _fill(
 ) -> None:
     known = {digest: one.folder / path for one in others.values() for path, digest in one.record.files.items()}
     for path, digest in record.files.items():
-        problem = paths.problem(path)
+        problem = layout.problem_of_path(path)
         if problem or path == RECORD:
             raise InputError(f"{path[:200]!a} in the bundle {record.name} {problem or 'is not its own to give'}")
         place = folder / path
@@ -212,7 +208,7 @@ def find(bundles: Path, wanted: str) -> Loaded:
     known = registered(bundles)
     if wanted in known:
         return known[wanted]
-    manifest = Path(wanted) / "manifest.json"
+    manifest = Path(wanted) / layout.MANIFEST
     if manifest.is_file():
         digest = hashlib.sha256(manifest.read_bytes()).hexdigest()
         for one in known.values():

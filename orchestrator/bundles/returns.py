@@ -5,13 +5,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from orchestrator.bundles import paths
+from orchestrator.bundles import layout
 from orchestrator.bundles.results_tar import BrokenArchiveError, shown
 
 SCHEMA: Literal[1] = 1
 KIND: Literal["framework-bench results"] = "framework-bench results"
-MANIFEST = "manifest.json"
-SUMS = "SHA256SUMS"
+MANIFEST = layout.MANIFEST
+SUMS = layout.SUMS
 MOST_MANIFEST_BYTES = 64 * 1024 * 1024
 RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _LINE = re.compile(rb"([0-9a-f]{64})  (.{1,4096})\n")
@@ -106,7 +106,7 @@ def read_sums_line(line: bytes) -> tuple[str, str]:
     if match is None:
         raise BrokenArchiveError(f"{SUMS} has a line that is none")
     path = match[2].decode("utf-8", "surrogateescape")
-    problem = paths.problem(path)
+    problem = layout.problem_of_path(path)
     if problem:
         raise BrokenArchiveError(f"{shown(path)} in it {problem}")
     return match[1].decode(), path

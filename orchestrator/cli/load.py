@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -9,10 +10,12 @@ import typer
 
 from orchestrator.bundles.load import Receiver, load_images
 from orchestrator.bundles.progress import Meter
+from orchestrator.bundles.registering import check_kept, keep
 from orchestrator.bundles.sources import open_source
 from orchestrator.bundles.verify import Opened, open_bundle
 from orchestrator.bundles.verify import verify as verify_bundle
 from orchestrator.cli import composition, views
+from orchestrator.cli.carried import bundles_folder
 from orchestrator.cli.options import Json
 from orchestrator.cli.signals import stop_on_signals
 from orchestrator.engine.client import connect
@@ -47,13 +50,16 @@ def load(bundle: Bundle, json: Json = False) -> None:
         views.follow(json=json) as listener,
     ):
         meter = Meter(listener, "read", _size_bytes(opened))
+        check_kept(opened)
         to = Receiver(client, meter, lambda line: listener(Notice(line)), stop)
         loaded = load_images(opened, bundle, to)
+        kept = keep(bundles_folder(), opened, datetime.now(UTC).isoformat(timespec="milliseconds"))
     if json:
         composition.print_json(_described(opened) | {"loaded": [image.name for image in loaded]})
     else:
         there = len(opened.manifest.images) - len(loaded)
         composition.say(f"{bundle}: {len(loaded)} images loaded, {there} were there already")
+        composition.say(f"run its plan with: orchestrator run --plan {kept.name}")
 
 
 def _described(opened: Opened) -> dict[str, object]:

@@ -3,8 +3,11 @@
 import copy
 import io
 import json
+import os
 import random
+import shutil
 import tarfile
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -53,7 +56,6 @@ def _files(good: Path) -> dict[str, bytes]:
     [
         f"{RUN}/../../escaped", "../escaped", "/tmp/escaped", f"{RUN}/./x", f"{RUN}//x", f"{RUN}/x/", "..", f"{RUN}/..",
         f"{RUN}/a\\..\\..\\x", f"{RUN}/a\nb", f"{RUN}/a\x1b[2J", f"{RUN}/{'x' * 300}", f"{RUN}/{'x/' * 2000}x",
-        f"{RUN}/\u202egnp.exe",
     ],
     ids=ascii,
 )  # fmt: skip
@@ -61,7 +63,7 @@ def test_a_path_that_is_not_plain_is_refused_however_right_its_sum_is(good: Path
     _refused(
         honest(_files(good) | {path: b"here I am"}),
         tmp_path,
-        "in it leads out|in it holds|in it is too long|is not what SHA256SUMS lists next|no name of a run",
+        "in it (leads out|holds|is too long)|is not what SHA256SUMS lists next|no name of a run",
     )
 
 
@@ -262,12 +264,14 @@ def _mutated(generator: random.Random, whole: bytes) -> bytes:
     return zstandard.ZstdCompressor(level=1).compress(bytes(data)) if inside else bytes(data)
 
 
-@settings(max_examples=1500, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2000, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 @given(generator=st.randoms(use_true_random=False))
 def test_a_mutated_file_comes_home_as_it_was_collected_or_not_at_all(
     good: Path, tmp_path_factory: pytest.TempPathFactory, generator: random.Random
 ) -> None:
-    folder = tmp_path_factory.mktemp("mutated")
+    # In memory where that can be: most of the time goes into making and removing folders.
+    memory = Path("/dev/shm")
+    folder = Path(tempfile.mkdtemp(dir=memory if os.access(memory, os.W_OK) else tmp_path_factory.getbasetemp()))
     path, home = folder / "r.tar.zst", folder / "home"
     path.write_bytes(_mutated(generator, (good / "r.tar.zst").read_bytes()))
     said = ""
@@ -278,3 +282,4 @@ def test_a_mutated_file_comes_home_as_it_was_collected_or_not_at_all(
     assert said.isprintable(), "one line"
     assert content(home) == ({} if said else content(good / "far"))
     assert sorted(entry.name for entry in folder.iterdir()) == ["home", "r.tar.zst"]
+    shutil.rmtree(folder)
