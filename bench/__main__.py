@@ -15,7 +15,7 @@ from bench.pairs import UNBOUNDED
 ROOT = Path(__file__).parent.parent
 FIGURES = ROOT / "docs" / "performance.json"
 PAGE = ROOT / "docs" / "performance.md"
-NAMES = ("planning", "noop", "builds", "frameworks", "reports", "remeasure", "samplers", "killing", "fuzz")
+NAMES = ("planning", "noop", "builds", "frameworks", "reports", "remeasure", "samplers", "killing", "fuzz", "bundles")
 WITH_A_PAGE_OF_THEIR_OWN = ("parity",)
 """They compare no times, and take a folder and models of their own: `python -m bench.parity --help`."""
 

@@ -19,8 +19,8 @@ CHUNK = 1 << 20
 LEVEL = 3
 THREADS = 2
 """Fixed, as all that follows: what is compressed twice must come out equal on every host."""
-WINDOW_LOG = 22
-JOB_BYTES = 8 << 20
+WINDOW_LOG = 23
+JOB_BYTES = 4 << 20
 """What each thread takes at a time; with the window it bounds the memory."""
 MAX_WINDOW_BYTES = 1 << 27
 _PART = ".part"
