@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import docker
@@ -74,16 +74,16 @@ def _refuse_foreign_names(client: docker.DockerClient, images: Sequence[Image]) 
 def _parcels(bundle: Opened, place: Path, missing: Sequence[Image], client: docker.DockerClient) -> list[Parcel]:
     """What has to be sent, in order; raises `InputError` with the name of a bundle that is missing for it."""
     chains = set(transfer.known_chains(client))
-    sources: list[Source] = [bundle.source]
+    sources: tuple[Source, ...] = (bundle.source,)
     parcels = []
     for image in missing:
-        layers = sending.absent(image, chains)
-        if any(sending.source_of(layer, sources) is None for layer in layers):
-            sources = [bundle.source, *_bases(bundle, place)]
-        found = [(layer, sending.source_of(layer, sources)) for layer in layers]
-        parcels.append(Parcel(image, tuple((layer, source) for layer, source in found if source is not None)))
-        if len(parcels[-1].layers) < len(layers):
+        parcel = Parcel(image, sending.absent(image, chains), sources)
+        if parcel.lost:
+            sources = (bundle.source, *_bases(bundle, place))
+            parcel = replace(parcel, sources=sources)
+        if parcel.lost:
             raise InputError(_base_is_missing(bundle, place, image))
+        parcels.append(parcel)
         chains.update(transfer.chain_ids([layer.diff_id for layer in image.layers]))
     return parcels
 
@@ -177,6 +177,11 @@ class _Sending:
         try:
             transfer.load(self._to.client, self._pieces(parcel))
         except TransferError as error:
+            whole = replace(parcel, layers=parcel.image.layers)
+            if whole != parcel and not whole.lost:
+                # What it had when it was asked may have been removed since: it gets everything.
+                self._load(whole)
+                return
             raise HostError(f"the engine did not take {parcel.image.name}: {error}") from error
 
     def _pieces(self, parcel: Parcel) -> Iterator[bytes]:
@@ -196,4 +201,6 @@ def _name(client: docker.DockerClient, image: Image) -> None:
     for tag in image.tags:
         facts = engine.facts(client, tag)
         if facts is None or facts.image_id != image.config:
+            if not _is_there(client, image):
+                raise HostError(f"{image.name} has gone from the engine meanwhile; load the bundle again")
             engine.tag(client, image.config, tag)

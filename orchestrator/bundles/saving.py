@@ -19,6 +19,10 @@ from orchestrator.engine.transfer import TransferError
 from orchestrator.errors import HostError, OrchestratorError
 from orchestrator.processes import TICK_S, Stop
 
+AT_ONCE = 2
+"""Saves that the engine is asked for at a time."""
+GROUP_BYTES = 8 << 30
+"""About how much one of many saves gathers: the engine keeps it on its own disk until it is read."""
 STOPPED = "stopped; the same command goes on where this one ended"
 
 
@@ -48,13 +52,13 @@ def save_images(
     """
     configs = {one.reference: _known_config(client, one, blobs) for one in wanted}
     groups = _groups(client, [one for one in wanted if not configs[one.reference]])
-    asked = [_Ahead(client, group) for group in groups[:1]]
+    asked = [_Ahead(client, group) for group in groups[:AT_ONCE]]
     for number, group in enumerate(groups):
         said(f"saving {', '.join(one.name for one in group)}")
         with asked[number] as ahead:
             stream = ahead.stream(stop)
-            # Only now: the engine gathers one save while another is compressed, and no more at once.
-            asked += [_Ahead(client, following) for following in groups[number + 1 : number + 2]]
+            # Only now: no more saves at once than the engine has room for.
+            asked += [_Ahead(client, following) for following in groups[number + AT_ONCE : number + AT_ONCE + 1]]
             configs |= _taken(group, Stoppable(stream, stop), blobs)
     return tuple(_described(one, configs[one.reference], blobs) for one in wanted)
 
@@ -81,11 +85,22 @@ def _known_config(client: docker.DockerClient, one: Wanted, blobs: Blobs) -> str
 
 
 def _groups(client: docker.DockerClient, wanted: Sequence[Wanted]) -> list[list[Wanted]]:
-    """Images that share their largest layer are saved together: it leaves the engine once."""
-    groups: dict[tuple[int, int, str], list[Wanted]] = {}
+    """Images to be saved at a time: those that share their largest layer together, and groups of about equal weight.
+
+    The engine gathers a save with one processor, so that two at a time are twice as fast; each takes the layers that
+    all images share once more, so that more groups than that are not.
+    """
+    families: dict[tuple[int, int, str], list[Wanted]] = {}
     for one in wanted:
-        groups.setdefault(transfer.heaviest_layer(client, one.reference), []).append(one)
-    return list(groups.values())
+        families.setdefault(transfer.heaviest_layer(client, one.reference), []).append(one)
+    total = sum(size for size, _, _ in families)
+    groups: list[list[Wanted]] = [[] for _ in range(min(len(families), max(AT_ONCE, total // GROUP_BYTES)))]
+    weights = [0] * len(groups)
+    for (size, _, _), family in sorted(families.items(), reverse=True):
+        lightest = weights.index(min(weights))
+        groups[lightest] += family
+        weights[lightest] += size
+    return groups
 
 
 def _described(one: Wanted, config: str, blobs: Blobs) -> Image:

@@ -17,16 +17,22 @@ _END = bytes(2 * _BLOCK)
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """One image, and where each of its layers is read from that the engine has not."""
+    """One image, which of its layers the engine has not, and the bundles that they are read from."""
 
     image: Image
-    layers: tuple[tuple[Layer, Source], ...]
+    layers: tuple[Layer, ...]
+    sources: tuple[Source, ...]
+
+    @property
+    def lost(self) -> tuple[Layer, ...]:
+        """Layers that none of the bundles holds."""
+        return tuple(layer for layer in self.layers if source_of(layer, self.sources) is None)
 
 
-def absent(image: Image, chains: Collection[str]) -> list[Layer]:
-    """The layers of an image that an engine with these chains needs; with a layer, all above it."""
+def absent(image: Image, chains: Collection[str]) -> tuple[Layer, ...]:
+    """The layers of an image that an engine with these chains needs: with a layer, all above it."""
     named = zip(image.layers, chain_ids([layer.diff_id for layer in image.layers]), strict=True)
-    return [layer for layer, chain in named if chain not in chains]
+    return tuple(layer for layer, chain in named if chain not in chains)
 
 
 def archive(bundle: Opened, parcel: Parcel, progress: Progress, before_end: Callable[[], None]) -> Iterator[bytes]:
@@ -38,8 +44,9 @@ def archive(bundle: Opened, parcel: Parcel, progress: Progress, before_end: Call
     """
     image = parcel.image
     sent: set[str] = set()
-    for layer, source in parcel.layers:
-        if layer.diff_id not in sent:
+    for layer in parcel.layers:
+        source = source_of(layer, parcel.sources)
+        if source is not None and layer.diff_id not in sent:
             sent.add(layer.diff_id)
             yield _header(_layer_name(layer), layer.uncompressed_bytes)
             yield from unpacked(source, layer, progress)

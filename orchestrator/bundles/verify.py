@@ -110,8 +110,6 @@ def unpacked(source: Source, layer: Layer, progress: Progress) -> Iterator[bytes
             yield data
     except zstandard.ZstdError as error:
         raise _bad(source, path, f"cannot be unpacked ({error})") from None
-    if blob.read(1):
-        raise _bad(source, path, "holds more than one layer")
     if total != layer.uncompressed_bytes or f"sha256:{whole.hexdigest()}" != layer.diff_id:
         raise _bad(source, path, f"does not hold the layer {layer.diff_id}")
 

@@ -1,13 +1,16 @@
 """Bundles of a few kilobytes, exported from a fake engine, and read again."""
 
+import hashlib
+import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from bundle_fake_engine import FakeEngine, layer
 
 from orchestrator.bundles import export as exporting
+from orchestrator.bundles import layout
 from orchestrator.bundles.earlier import open_earlier
 from orchestrator.bundles.export import Export, Part
 from orchestrator.bundles.load import Receiver, load_images
@@ -79,3 +82,26 @@ def loaded(engine: FakeEngine, path: Path) -> list[Image]:
 def content(folder: Path) -> dict[str, bytes]:
     """Every file below a folder."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def resealed(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Change what the manifest says, and make the sums agree: a forger can do that, where nobody has signed."""
+    document = json.loads((folder / layout.MANIFEST).read_text())
+    change(document)
+    text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    listed = [(file["path"], file["sha256"]) for file in document["files"]]
+    listed.append((layout.MANIFEST, hashlib.sha256(text.encode()).hexdigest()))
+    (folder / layout.MANIFEST).write_text(text)
+    (folder / layout.SUMS).write_text("".join(f"{digest}  {path}\n" for path, digest in sorted(listed)))
+
+
+def replaced_blob(folder: Path, document: dict[str, Any], digest: str, content: bytes) -> str:
+    """Put other content in a blob's place, wherever the manifest names it; return its digest."""
+    (folder / layout.blob(digest)).unlink()
+    new = hashlib.sha256(content).hexdigest()
+    (folder / layout.blob(f"sha256:{new}")).write_bytes(content)
+    for file in document["files"]:
+        if file["path"] == layout.blob(digest):
+            file.update(path=layout.blob(f"sha256:{new}"), sha256=new, size_bytes=len(content))
+    document["files"].sort(key=lambda file: file["path"])
+    return f"sha256:{new}"

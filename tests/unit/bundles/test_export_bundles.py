@@ -4,6 +4,7 @@ import hashlib
 import json
 import subprocess
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -103,23 +104,24 @@ def test_engines_that_save_oci_layouts_give_the_same_layers(tmp_path: Path, arch
 def test_an_interrupted_export_is_no_bundle_and_goes_on_where_it_stopped(tmp_path: Path) -> None:
     engine = an_engine("1", "2")
     whole = exported(engine, tmp_path / "whole", ["1", "2"])
-    second = len(docker_archive(engine, ["bench/small:2-cpu-0123456789ab"])) // 2
+    first = "bench/small:1-cpu-0123456789ab"
+    half = len(docker_archive(engine, [first])) // 2
+
+    def breaking(engine: FakeEngine, references: Sequence[str]) -> bytes:
+        whole = docker_archive(engine, references)
+        return whole[:half] if first in references else whole
+
     engine = an_engine("1", "2")
-
-    class Breaking(FakeEngine):
-        def get(self, *arguments: object, **more: object) -> object:
-            self.break_off_after = second if len(self.saves) == 1 else None
-            return super().get(*arguments, **more)  # type: ignore[arg-type]
-
-    breaking = Breaking(engine.configs, engine.layers, engine.names)
-    with pytest.raises(HostError, match=r"the engine did not save bench/small:2-cpu-0123456789ab: it broke off"):
-        exported(breaking, tmp_path / "bundle", ["1", "2"])
+    engine.archive = breaking
+    with pytest.raises(HostError, match=f"the engine did not save {first}: it broke off"):
+        exported(engine, tmp_path / "bundle", ["1", "2"])
 
     assert not (tmp_path / "bundle" / "manifest.json").exists()
     with pytest.raises(InputError, match="its export was interrupted; run the same `orchestrator export` again"):
         open_source(tmp_path / "bundle")
+    engine = an_engine("1", "2")
     again = exported(engine, tmp_path / "bundle", ["1", "2"])
-    assert engine.saves == [["bench/small:2-cpu-0123456789ab"]]
+    assert engine.saves == [[first]]
     assert again == whole
     assert content(tmp_path / "bundle") == content(tmp_path / "whole")
 
