@@ -31,10 +31,7 @@ def keep(bundles: Path, bundle: Opened, loaded_at: str) -> Loaded:
         name=manifest.name,
         manifest_sha256=bundle.manifest_sha256,
         loaded_at=loaded_at,
-        images=tuple(
-            GivenImage(image.name, image.reference, image.config, tuple(layer.diff_id for layer in image.layers))
-            for image in manifest.images
-        ),
+        images=tuple(GivenImage(image.name, image.reference, image.config) for image in manifest.images),
         files={file.path: file.sha256 for file in listed if file.path.startswith(KEPT)}
         | {layout.MANIFEST: bundle.manifest_sha256},
     )

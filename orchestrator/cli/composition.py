@@ -160,6 +160,17 @@ def find_run(results: Path, name: str) -> Run:
     raise InputError(f"{results}: {problem}; there are {shown}")
 
 
+def find_runs(results: Path, names: Sequence[str], *, every: bool) -> list[Run]:
+    """The runs of these names, each once, or all there are; the latest where none is named."""
+    if every and names:
+        raise InputError("--all means every run: leave out the names, or --all")
+    if every:
+        find_run(results, "")  # raises where there is none
+        return runs(results)
+    found = [find_run(results, name) for name in names or ("",)]
+    return list({run.name: run for run in found}.values())
+
+
 def cache_folder() -> Path:
     """Where this program keeps what it can make again: environments and the index."""
     base = os.environ.get("XDG_CACHE_HOME")

@@ -60,5 +60,7 @@ RunName = Annotated[
     ),
 ]
 
+EveryRun = Annotated[bool, typer.Option("--all", help="Every run of the results folder.")]
+
 DEFAULT_LIMIT = 10_000
 DEFAULT_RESULTS = Path("results")

@@ -12,7 +12,7 @@ from rich.console import RenderableType
 from orchestrator import reporting
 from orchestrator.cli import composition
 from orchestrator.cli.completion import run_names
-from orchestrator.cli.options import DEFAULT_RESULTS, Results
+from orchestrator.cli.options import DEFAULT_RESULTS, EveryRun, Results
 from orchestrator.errors import HostError, InputError
 from orchestrator.results.store import Run, write_atomically
 
@@ -48,6 +48,7 @@ def report(
             help="A run's name or the beginning of it, the latest by default; of several, each is a column.",
         ),
     ] = None,
+    every: EveryRun = False,
     results: Results = DEFAULT_RESULTS,
     format_: Annotated[Format, typer.Option("--format", help="How to show it.")] = Format.TABLE,
     output: Annotated[
@@ -57,7 +58,7 @@ def report(
     """Show a run again from its files, or several side by side, such as those of different hosts."""
     if output is not None and output.is_dir() and format_ is not Format.HTML:
         raise InputError(f"-o {output}: is a folder; name a file in it")
-    several = list({run.name: run for run in (composition.find_run(results, name) for name in runs or [""])}.values())
+    several = composition.find_runs(results, runs or (), every=every)
     if len(several) > 1:
         show_several(several, results, format_, output)
         return

@@ -11,7 +11,7 @@ from orchestrator.bundles.merge import merge as merged
 from orchestrator.bundles.returns import RunEntry
 from orchestrator.cli import composition
 from orchestrator.cli.completion import run_names
-from orchestrator.cli.options import DEFAULT_RESULTS, Json, Results
+from orchestrator.cli.options import DEFAULT_RESULTS, EveryRun, Json, Results
 from orchestrator.reporting.text import clean_line, memory
 
 _MOST_LEFT_OUT = 5
@@ -35,11 +35,12 @@ def collect(
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="FILE", help="A new file; one that is there is never replaced.")
     ] = Path("results.tar.zst"),
+    every: EveryRun = False,
     results: Results = DEFAULT_RESULTS,
     json: Json = False,
 ) -> None:
     """Gather runs into one checksummed file, for `orchestrator merge` on another host."""
-    found = collected([composition.find_run(results, name) for name in runs or [""]], output, __version__)
+    found = collected(composition.find_runs(results, runs or (), every=every), output, __version__)
     for left in found.left_out[:_MOST_LEFT_OUT]:
         composition.say(f"left out: {left}")
     if len(found.left_out) > _MOST_LEFT_OUT:

@@ -8,7 +8,6 @@ import docker
 
 from orchestrator.domain import BuildSettings, ImageSpec
 from orchestrator.engine import images as engine
-from orchestrator.engine.images import ImageFacts
 from orchestrator.engine.ownership import Owner
 from orchestrator.errors import HostError
 from orchestrator.events import BuildFinished, Listener
@@ -28,23 +27,12 @@ class GivenImage:
     reference: str
     """Its content tag."""
     image_id: str
-    """The digest of its configuration, which most engines call its id."""
-    layers: tuple[str, ...]
-    """Content ids, lowest first, for engines whose ids are those of manifests."""
-
-
-def found(client: docker.DockerClient, image: GivenImage) -> ImageFacts | None:
-    """What the engine has of an image, under its tag or without a name; None where it has not got it."""
-    for reference in (image.reference, image.image_id):
-        facts = engine.facts(client, reference)
-        if facts and (facts.image_id == image.image_id or facts.layers == image.layers != ()):
-            return facts
-    return None
+    """The digest of its configuration, which names all that is in it."""
 
 
 def absent(client: docker.DockerClient, images: Iterable[GivenImage]) -> tuple[GivenImage, ...]:
     """Which of the images the engine has not."""
-    return tuple(image for image in images if found(client, image) is None)
+    return tuple(image for image in images if engine.facts(client, image.image_id) is None)
 
 
 class GivenImages(DockerRuntime):
@@ -63,7 +51,7 @@ class GivenImages(DockerRuntime):
         """Look up the images; raises `HostError` with the names of those that are not there any more."""
         del logs
         given = [self._given[image.name] for image in images]
-        there = {image.name: found(self._client, image) for image in given}
+        there = {image.name: engine.facts(self._client, image.image_id) for image in given}
         missing = [image for image in given if there[image.name] is None]
         if missing:
             raise HostError(not_there(missing, self._remedy))

@@ -55,4 +55,4 @@ def _given(
     if engine_images.facts(client, facts.image_id) is None:
         client.images.load(engine.images.get(built.reference).save(named=built.reference))
     client.close()
-    return GivenImage(name, built.reference, facts.image_id, facts.layers)
+    return GivenImage(name, built.reference, facts.image_id)

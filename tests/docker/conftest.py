@@ -24,6 +24,14 @@ def empty_far(engine: object) -> Iterator[FarSide]:
         yield side
 
 
+@pytest.fixture(scope="module")
+def empty_far_of_module(engine: object) -> Iterator[FarSide]:
+    """The same, for all tests of a module."""
+    _needed()
+    with far_support.far_side() as side:
+        yield side
+
+
 def _needed() -> None:
     reason = far_support.missing()
     if reason and os.environ.get("BENCH_REQUIRE_ENGINE") == "1":

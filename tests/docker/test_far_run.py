@@ -21,11 +21,11 @@ version: 1
 name: carried
 systems: {cpu: {cpus: 1}, 1_gpu: {gpus: 1}}
 frameworks: [noop==1]
-models: [mlp]
+models: [{name: mlp, batch_size: 32}]
 modes: [train, infer]
 repeats: 2
 """
-TRAIN, INFER = "noop-1-cpu/mlp-train-b128", "noop-1-cpu/mlp-infer-b128"
+TRAIN, INFER = "noop-1-cpu/mlp-train-b32", "noop-1-cpu/mlp-infer-b32"
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def test_the_plan_runs_without_a_build_an_index_or_a_registry(far: FarSide, bund
     assert ended.returncode == 0, ended.stderr
     found = _statuses(ended.stdout)
     assert (found[TRAIN], found[INFER]) == (["ok", "ok"], ["ok", "ok"])
-    assert set(found["noop-1-1_gpu/mlp-train-b128"]) == {"no_device"}
+    assert set(found["noop-1-1_gpu/mlp-train-b32"]) == {"no_device"}
     assert "this is the plan of the bundle carried" in ended.stderr
     assert far.asked() == asked, "nothing was asked of anyone"
     (record,) = (json.loads(path.read_text()) for path in place.glob("results/*/run.json"))

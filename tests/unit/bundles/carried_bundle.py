@@ -12,7 +12,7 @@ from orchestrator.runtimes import GivenImage
 from tests.unit.reporting import synthetic as s
 
 PLAN = s.plan([s.cell(s.TORCH, repeats=2)])
-IMAGE = GivenImage(PLAN.images[0].name, f"{PLAN.images[0].name}-0123", "sha256:" + "1" * 64, ("sha256:2",))
+IMAGE = GivenImage(PLAN.images[0].name, f"{PLAN.images[0].name}-0123", "sha256:" + "1" * 64)
 FILES = {
     "manifest.json": b"{}",
     "plan.json": json.dumps(plan_to_json(PLAN)).encode(),

@@ -1,7 +1,6 @@
 """What a host remembers of the bundles that were loaded on it."""
 
 import hashlib
-import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 
 from orchestrator.bundles.loaded import LoadedRecord, find, register, registered
 from orchestrator.errors import HostError, InputError
-from orchestrator.runtimes import GivenImage
 from tests.unit.bundles.carried_bundle import FILES, IMAGE, a_record, opened
 
 
@@ -129,12 +127,3 @@ def test_a_name_that_is_no_folder_of_ours_is_no_name_of_a_bundle() -> None:
     for name in ("..", "a/b", ".hidden", "", "a\n"):
         with pytest.raises(ValueError, match="name"):
             LoadedRecord.model_validate(json.loads(a_record().model_dump_json(by_alias=True)) | {"name": name})
-
-
-def test_images_are_kept_with_their_layers() -> None:
-    record = LoadedRecord.model_validate_json(a_record().model_dump_json(by_alias=True))
-
-    assert record.images == (
-        GivenImage("bench/torch:2.13.0-cpu", "bench/torch:2.13.0-cpu-0123", "sha256:" + "1" * 64, ("sha256:2",)),
-    )
-    assert io.BytesIO(FILES["matrix.yaml"]).read()

@@ -1,14 +1,19 @@
 """`plan`, `build` and `run` where a plan came in a bundle."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from docker.errors import ImageNotFound
 
 from orchestrator.bundles.loaded import register
-from orchestrator.cli import carried, runtime
+from orchestrator.cli import build, carried, runtime
+from orchestrator.domain import Mode, Script, Workload
 from orchestrator.results.store import Run, plan_to_json
-from orchestrator.runtimes import GivenImage
+from orchestrator.runtimes import GivenImage, absent
 from tests.unit.bundles.carried_bundle import FILES, PLAN, a_record, opened
 from tests.unit.cli.conftest import Program
 from tests.unit.reporting import synthetic as s
@@ -112,8 +117,6 @@ class _Engine:
 def test_images_that_are_missing_are_named_with_the_remedy_before_anything_is_measured(
     loaded: Path, command: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    from orchestrator.cli import build
-
     monkeypatch.setattr(runtime, "connect", lambda _: _Engine())
     monkeypatch.setattr(build, "connect", lambda _: _Engine())
     monkeypatch.setattr(carried, "absent", lambda _, images: tuple(images))
@@ -131,10 +134,6 @@ def test_images_that_are_missing_are_named_with_the_remedy_before_anything_is_me
 def test_a_script_that_is_not_on_this_host_is_named_before_anything_is_measured(
     loaded: Path, command: Program, tmp_path: Path
 ) -> None:
-    from dataclasses import replace
-
-    from orchestrator.domain import Mode, Script, Workload
-
     script = Script("train", "/srv/scripts/train.py", ())
     cell = replace(PLAN.cells[0], id="torch/train-script", script=script, workload=Workload("train", Mode.SCRIPT, 1))
     files = {**FILES, "plan.json": json.dumps(plan_to_json(replace(PLAN, cells=(cell,)))).encode()}
@@ -158,17 +157,16 @@ def test_a_run_of_a_bundle_goes_on_only_where_that_bundle_is(loaded: Path, comma
     assert "came with the bundle carried (manifest sha256:ffffffffffff…), which is not loaded here" in errors
 
 
-def test_images_are_known_by_id_or_by_their_layers() -> None:
-    from types import SimpleNamespace
+def test_images_are_known_by_their_id_whatever_their_names() -> None:
+    image = GivenImage("bench/x:1-cpu", "bench/x:1-cpu-0123", "sha256:config")
 
-    from orchestrator.runtimes import absent
+    def engine(*known: str) -> Any:
+        def inspect(reference: str) -> dict[str, Any]:
+            if reference not in known:
+                raise ImageNotFound(reference)
+            return {"Id": "sha256:config" if "sha256:config" in known else "sha256:other"}
 
-    image = GivenImage("bench/x:1-cpu", "bench/x:1-cpu-0123", "sha256:config", ("sha256:a", "sha256:b"))
+        return SimpleNamespace(api=SimpleNamespace(inspect_image=inspect))
 
-    def engine(identity: str, *layers: str) -> object:
-        document = {"Id": identity, "RootFS": {"Layers": list(layers)}, "Config": {}}
-        return SimpleNamespace(api=SimpleNamespace(inspect_image=lambda _: document))
-
-    assert absent(engine("sha256:config", "sha256:z"), [image]) == ()  # type: ignore[arg-type]
-    assert absent(engine("sha256:manifest", "sha256:a", "sha256:b"), [image]) == ()  # type: ignore[arg-type]
-    assert absent(engine("sha256:other", "sha256:a"), [image]) == (image,)  # type: ignore[arg-type]
+    assert absent(engine("sha256:config"), [image]) == ()
+    assert absent(engine("bench/x:1-cpu-0123", "bench/x:1-cpu"), [image]) == (image,)
