@@ -66,7 +66,9 @@ def layers(bundle: Path) -> dict[str, int]:
 def second_engine(folder: Path) -> Iterator[str]:
     """A container engine of its own, with nothing in it; gives the address."""
     address = f"unix://{folder / 'socket'}"
+    # In a network of its own: an engine that is told to have no bridge removes docker0, which may be another one's.
     command = [
+        "unshare", "--net", "--",
         "dockerd", "--data-root", str(folder / "data"), "--exec-root", str(folder / "run"), "-H", address,
         "-p", str(folder / "pid"), "--bridge=none", "--iptables=false", "--ip-masq=false",
     ]  # fmt: skip
