@@ -3,6 +3,7 @@
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from urllib.parse import urlsplit
 
 import docker
 import requests
@@ -11,6 +12,7 @@ from docker.errors import DockerException
 from orchestrator.errors import HostError
 
 Client = docker.DockerClient
+_KNOCK_S = 5.0
 
 
 def connect(environment: Mapping[str, str], *, timeout_s: float = 60.0) -> Client:
@@ -42,13 +44,21 @@ def is_lost(error: Exception) -> bool:
     return "timed out" not in str(error)
 
 
-def answers_anew(client: Client) -> bool:
-    """Whether the engine takes a new connection; one that is being stopped only serves those it has to their end."""
-    client.api.close()  # the connections that wait for their next use
+def takes_connections(client: Client) -> bool:
+    """Whether the engine takes a new connection; one that is being stopped only serves those it has to their end.
+
+    Never through the client's own pool: others build through that meanwhile.
+    """
+    path = getattr(client.api.get_adapter(client.api.base_url), "socket_path", None)
+    place = urlsplit(client.api.base_url)
     try:
-        return bool(client.ping())
-    except (DockerException, requests.exceptions.RequestException, OSError):
+        if path:
+            _knock(f"unix://{path}")
+        elif place.port:
+            socket.create_connection((str(place.hostname), place.port), timeout=_KNOCK_S).close()
+    except OSError:
         return False
+    return True
 
 
 def lost(doing: str, error: Exception) -> HostError:

@@ -20,7 +20,7 @@ from orchestrator import __version__
 from orchestrator.catalog.versions import mismatches
 from orchestrator.domain import BuildSettings, ImageSpec
 from orchestrator.engine import images as engine
-from orchestrator.engine.client import answers_anew, is_lost, lost
+from orchestrator.engine.client import is_lost, lost, takes_connections
 from orchestrator.engine.images import BuildError, Builds
 from orchestrator.events import BuildFinished, BuildStarted, Listener
 from orchestrator.images import labels
@@ -137,7 +137,7 @@ def _make(recipe: Recipe, batch: Batch, token: str) -> tuple[Built | BuildFailur
             result = replace(built, wall_s=time.perf_counter() - began)
         except (BuildError, DockerException, RequestException, OSError) as error:
             # An engine that is stopped kills what it builds, and calls that a failure of the build.
-            if not batch.builds.stopped and (is_lost(error) or not answers_anew(batch.client)):
+            if not batch.builds.stopped and (is_lost(error) or not takes_connections(batch.client)):
                 raise lost(f"building {name}", error) from error
             is_shared = isinstance(error, EnvironmentFailedError)
             log.line(str(error))

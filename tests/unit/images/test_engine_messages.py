@@ -1,10 +1,13 @@
 """What the engine says of a build."""
 
+import socket
+from pathlib import Path
+
 import docker
 import pytest
 import requests
 
-from orchestrator.engine.client import needed_for
+from orchestrator.engine.client import needed_for, takes_connections
 from orchestrator.engine.images import BuildError, follow
 from orchestrator.errors import HostError
 
@@ -44,6 +47,22 @@ def test_an_engine_that_goes_away_is_an_error_of_the_host_and_one_that_refuses_i
     ):
         with pytest.raises(type(answer)):
             fail_with(answer)
+
+
+def test_an_engine_takes_connections_until_it_listens_no_more(tmp_path: Path) -> None:
+    path = tmp_path / "socket"
+    unix, tcp = socket.socket(socket.AF_UNIX), socket.create_server(("127.0.0.1", 0))
+    unix.bind(str(path))
+    unix.listen()
+    places = (f"unix://{path}", f"tcp://127.0.0.1:{tcp.getsockname()[1]}")
+    clients = [docker.DockerClient(base_url=place, version="1.41") for place in places]
+
+    assert [takes_connections(client) for client in clients] == [True, True]
+    unix.close()
+    tcp.close()
+    assert [takes_connections(client) for client in clients] == [False, False]
+    for client in clients:
+        client.close()
 
 
 @needed_for("building")
