@@ -16,6 +16,7 @@ from benchmarks.errors import Failure
 from benchmarks.workload import Workload, model_module
 
 LEARNING_RATE = 0.01
+"""Of the plain descent, where a model names no other one as `PARITY_LEARNING_RATE`."""
 STEPS = (1, 3, 10)
 """The plain descent, and after how many of its steps the loss is told."""
 
@@ -72,7 +73,7 @@ def _first_step(request, enter):
 
 def _descent(request, enter):
     """Losses of the fixed batch before any step and after some, and the facts."""
-    session, workload = _start(request, enter, LEARNING_RATE)
+    session, workload = _start(request, enter)
     enter("steady")
     losses = []
     for _ in range(max(STEPS) + 1):
@@ -82,16 +83,23 @@ def _descent(request, enter):
     return {
         "first_loss": losses[0],
         "losses": {str(steps): losses[steps] for steps in STEPS},
+        "learning_rate": workload.optimizer["learning_rate"],
         "facts": dict(process.facts(request, workload), **session.facts()),
     }
 
 
-def _start(request, enter, learning_rate):
+def descent_rate(model):
+    """The learning rate of a model's plain descent: at which the loss falls steadily, and rounding stays rounding."""
+    return getattr(model, "PARITY_LEARNING_RATE", LEARNING_RATE)
+
+
+def _start(request, enter, learning_rate=None):
     model = model_module(request.model, request.model_file)
     builder, _ = process.import_builder(request.builder, enter)
     enter("build")
     workload = Workload(request._replace(mode="train"), model, builder.OPTIONS)
-    workload.optimizer = optimizers.complete({"name": "sgd", "learning_rate": learning_rate})
+    rate = learning_rate or descent_rate(model)
+    workload.optimizer = optimizers.complete({"name": "sgd", "learning_rate": rate})
     workload.layers = tuple(_without_dropout(layer) for layer in workload.layers)
     workload.batch_count = 1
     return builder.start(workload), workload

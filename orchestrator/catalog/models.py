@@ -2,6 +2,7 @@
 
 import ast
 import hashlib
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -112,6 +113,7 @@ def _read(path: Path) -> tuple[ModelInfo, str]:
         samples=_positive(literals, "SAMPLES"),
         optimizer=MappingProxyType(_optimizer(literals)),
     )
+    _check_parity_rate(literals)
     _check_build(tree)
     return info, text
 
@@ -168,6 +170,13 @@ def _optimizer(literals: _Literals) -> dict[str, Any]:
         wanted = '{"name": "adam", "learning_rate": 0.001}'
         raise _NoModelError(f"OPTIMIZER must have a name and a learning_rate, as in {wanted}", literals["OPTIMIZER"][1])
     return optimizer
+
+
+def _check_parity_rate(literals: _Literals) -> None:
+    """It is the container that reads it; here a mistake has its line."""
+    rate, line = literals.get("PARITY_LEARNING_RATE", (0.01, 1))
+    if not isinstance(rate, float) or not 0 < rate < math.inf:
+        raise _NoModelError("PARITY_LEARNING_RATE must be a number above 0, such as 0.001", line)
 
 
 def _check_build(tree: ast.Module) -> None:

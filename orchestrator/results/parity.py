@@ -63,7 +63,9 @@ class ParityResult(Strict):
     first_loss: Finite
     """Mean loss of the fixed batch before any step."""
     losses: dict[Annotated[str, Field(pattern=r"^[1-9][0-9]*$")], Finite]
-    """Mean loss of the same batch after so many plain SGD steps of learning rate 0.01: after `1`, `3` and `10`."""
+    """Mean loss of the same batch after so many plain SGD steps: after `1`, `3` and `10`."""
+    learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 0.01
+    """Of those steps."""
     gradients: dict[Name, Tensor]
     """Of the first step, by parameter name."""
     logits: Tensor | None = None

@@ -45,6 +45,7 @@ def test_nothing_of_the_file_is_executed(tmp_path: Path) -> None:
         (GOOD.replace("(1, 8, 8)", "(1, 0, 8)"), "mine/wide.py:4: not a model: INPUT_SHAPE must hold whole numbers from 1, such as (1, 28, 28)"),
         (GOOD.replace("SAMPLES = 2000", "SAMPLES = True"), "mine/wide.py:7: not a model: SAMPLES must be a whole number from 1"),
         (GOOD.replace('"learning_rate": 0.1, ', ""), 'mine/wide.py:8: not a model: OPTIMIZER must have a name and a learning_rate, as in {"name": "adam", "learning_rate": 0.001}'),
+        (GOOD.replace("CLASSES", "PARITY_LEARNING_RATE = 0\nCLASSES", 1), "mine/wide.py:5: not a model: PARITY_LEARNING_RATE must be a number above 0, such as 0.001"),
         (GOOD.replace("def build(net)", "def make(net)"), "mine/wide.py:1: not a model: it has no function build(net)"),
         (GOOD.replace("def build(net)", "def build(net, x)"), "mine/wide.py:11: not a model: build takes one argument, net"),
         ("é", "mine/wide.py:1: not a model: TITLE must be a literal str at the top of the file"),
