@@ -5,8 +5,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy.special import stdtrit
-
 CONFIDENCE = 0.95
 PREDICTION = 0.99
 """Of prediction intervals: at this one, nine of ten re-measurements or more lie inside in 98 of 100 cases (at 0.95 it
@@ -90,6 +88,9 @@ def log_mean(values: Sequence[float]) -> tuple[float, float]:
 
 def quantile(degrees: float, confidence: float) -> float:
     """Half width, in standard errors, of a two-sided Student t interval."""
+    # Half a second, which no command should pay that estimates nothing.
+    from scipy.special import stdtrit  # noqa: PLC0415
+
     return float(stdtrit(degrees, 0.5 + confidence / 2))
 
 

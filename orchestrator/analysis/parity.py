@@ -7,16 +7,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Final
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Final
 
 from orchestrator.analysis import shapes
 from orchestrator.catalog.faults import Evidence, KnownFault
 from orchestrator.domain import Framework, Mode, Options
 from orchestrator.matrix import pins
 from orchestrator.results.parity import ParityResult, Tensor
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 FULL_PRECISION: Final = "fp32"
 NOISE: Final = 1e-5
@@ -126,11 +127,13 @@ class _Stack:
 
     names: tuple[str, ...]
     lengths: tuple[int, ...]
-    values: npt.NDArray[np.float64]
-    norms: npt.NDArray[np.float64]
+    values: "npt.NDArray[np.float64]"
+    norms: "npt.NDArray[np.float64]"
 
     @classmethod
     def of(cls, tensors: Mapping[str, Tensor]) -> "_Stack":
+        import numpy as np  # noqa: PLC0415 - a fifth of a second, which no command should pay that compares nothing
+
         names = tuple(sorted(tensors))
         return cls(
             names,
@@ -139,12 +142,14 @@ class _Stack:
             np.array([tensors[name].norm for name in names], dtype=np.float64),
         )
 
-    def apart(self, other: "_Stack") -> npt.NDArray[np.float64]:
+    def apart(self, other: "_Stack") -> "npt.NDArray[np.float64]":
         """Relative norm of the difference of each tensor; both must hold tensors of the same names and lengths.
 
         The difference of two sketches is the sketch of the difference, whose norm estimates that of the difference
         itself, with a standard error of √(2/1024), 4 %; where a sketch is the values themselves, it is exact.
         """
+        import numpy as np  # noqa: PLC0415 - as above
+
         starts = np.concatenate([[0], np.cumsum(self.lengths)[:-1]]).astype(int)
         distances = np.sqrt(np.add.reduceat((self.values - other.values) ** 2, starts))
         largest = np.maximum(self.norms, other.norms)
@@ -277,5 +282,5 @@ def _tensors(evidence: Evidence, led_by: str, one: Side, other: Side, bar: float
         yield Difference(evidence, f"{led_by} {name}".strip(), 1.0, bar, f"are of another size, or only in {where}")
         return
     apart = a.apart(b)
-    worst = int(np.argmax(apart))
+    worst = int(apart.argmax())
     yield Difference(evidence, f"{led_by} {a.names[worst]}".strip(), float(apart[worst]), bar)

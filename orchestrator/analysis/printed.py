@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from statistics import median
 
 from orchestrator.domain import Metric
 from orchestrator.results.scripts import ScriptResult
@@ -35,12 +34,12 @@ def printed(metrics: Sequence[Metric], results: Sequence[ScriptResult]) -> tuple
 
 def _summary(metric: Metric, results: Sequence[ScriptResult]) -> Printed:
     found = [result.metrics[metric.name] for result in results]
-    repeats = tuple(float(np.median(each.values)) for each in found)
+    repeats = tuple(float(median(each.values)) for each in found)
     return Printed(
         name=metric.name,
         unit=metric.unit,
         better=metric.better.value,
-        value=float(np.median(repeats)),
+        value=float(median(repeats)),
         low=min(repeats),
         high=max(repeats),
         repeats=repeats,

@@ -5,14 +5,16 @@ import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-
-import jinja2
+from typing import TYPE_CHECKING
 
 from orchestrator.domain import BuildSettings, ImageSpec
 from orchestrator.errors import InputError
 from orchestrator.images import labels
 from orchestrator.images.settings import password
 from orchestrator.resources import IMAGES
+
+if TYPE_CHECKING:
+    import jinja2
 
 TEMPLATES = IMAGES / "templates"
 
@@ -93,7 +95,9 @@ def _docker_quote(text: str) -> str:
     return escaped if re.fullmatch(r"[\w./:$,{}+@-]+", escaped, flags=re.ASCII) else f'"{escaped}"'
 
 
-def _jinja(templates: Path) -> jinja2.Environment:
+def _jinja(templates: Path) -> "jinja2.Environment":
+    import jinja2  # noqa: PLC0415 - most commands render nothing
+
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(templates),
         undefined=jinja2.StrictUndefined,

@@ -6,10 +6,9 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
 from orchestrator.analysis import CONFIDENCE, PHASES, PREDICTION, TOLERANCE
@@ -22,6 +21,9 @@ from orchestrator.reporting.model import CellReport, Report
 from orchestrator.reporting.pages import INDEX, Page, pages, places
 from orchestrator.reporting.parity import lines
 from orchestrator.results.store import write_atomically
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _MOST = {"findings": 5000, "problems": 100, "affected": 200, "skips": 2000, "with_facts": 60, "in_matrix": 20}
@@ -130,7 +132,10 @@ def _addresses(page: Page, where: Mapping[str, str]) -> Callable[[str], str]:
     return address
 
 
-def _environment() -> Environment:
+def _environment() -> "Environment":
+    # Most commands write no page.
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape  # noqa: PLC0415
+
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=select_autoescape(default=True, default_for_string=True),
