@@ -31,7 +31,7 @@ AT_ONCE = "one `docker save a b c d \\| zstd -3 -T0`"
 MOST_BYTES = 200_000_000
 ROOT = Path(__file__).parent.parent
 COMMAND = [sys.executable, "-m", "orchestrator"]
-WITHOUT_WHEELS: list[str] = []
+WITHOUT_WHEELS = ["--no-orchestrator"]
 
 
 def matrix(path: Path, frameworks: Sequence[str]) -> Path:

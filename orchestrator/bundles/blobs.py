@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from orchestrator.bundles import layout
 from orchestrator.bundles.archive import GZIP, ZSTD, ArchiveError, diff_ids
+from orchestrator.bundles.layer_contents import LayerContents, LayerScan
 from orchestrator.bundles.manifest import Layer
 from orchestrator.results.store import write_atomically
 
@@ -40,8 +41,16 @@ class Blobs:
     left is taken up again, as far as it is whole.
     """
 
-    def __init__(self, folder: Path, held: Mapping[str, Layer], progress: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        held: Mapping[str, Layer],
+        progress: Callable[[int], None],
+        seen: Callable[[str, LayerContents], None] = lambda *_: None,
+    ) -> None:
         self._folder = folder
+        self._seen = seen
+        """Told what each layer holds that a bill of materials needs."""
         self._progress = progress
         self._held = dict(held)
         self._own: dict[str, Layer] = {}
@@ -68,7 +77,7 @@ class Blobs:
     def take(self, path: str, head: bytes, rest: BinaryIO) -> str:
         """Compress a layer into a blob of its own and return its diff id; raises `ArchiveError` where it is none."""
         part = self._folder / layout.BLOBS / _PART
-        whole, packed = hashlib.sha256(), hashlib.sha256()
+        whole, packed, scan = hashlib.sha256(), hashlib.sha256(), LayerScan()
         raw_bytes = 0
         parameters = zstandard.ZstdCompressionParameters.from_level(
             LEVEL, threads=THREADS, window_log=WINDOW_LOG, job_size=JOB_BYTES
@@ -80,8 +89,9 @@ class Blobs:
                 packed.update(out)
                 file.write(out)
 
-            for data in _plain(head, rest):
+            for data in plain(head, rest):
                 whole.update(data)
+                scan.feed(data)
                 raw_bytes += len(data)
                 put(compressor.compress(data))
                 self._progress(len(data))
@@ -89,6 +99,7 @@ class Blobs:
             size_bytes = file.tell()
         diff_id, digest = f"sha256:{whole.hexdigest()}", f"sha256:{packed.hexdigest()}"
         self._paths[path] = diff_id
+        self._seen(diff_id, scan.contents())
         if diff_id in self.layers:
             part.unlink()
             return diff_id
@@ -170,7 +181,7 @@ def _is_whole(path: Path, layer: Layer) -> bool:
         return False
 
 
-def _plain(head: bytes, rest: BinaryIO) -> Iterator[bytes]:
+def plain(head: bytes, rest: BinaryIO) -> Iterator[bytes]:
     """A layer without its compression, if it has one."""
     data = chain([head], iter(lambda: rest.read(CHUNK), b""))
     if head.startswith(GZIP):

@@ -13,6 +13,7 @@ from orchestrator.bundles import blobs as blob_store
 from orchestrator.bundles import layout, oci
 from orchestrator.bundles.blobs import Blobs
 from orchestrator.bundles.earlier import Earlier
+from orchestrator.bundles.layer_contents import LayerShelf
 from orchestrator.bundles.manifest import MAX_MANIFEST_BYTES, File, Image, Manifest, read_manifest
 from orchestrator.bundles.progress import Meter
 from orchestrator.bundles.saving import STOPPED, StoppedError, Wanted, save_images
@@ -24,6 +25,7 @@ from orchestrator.files import open_plain
 from orchestrator.images import Built
 from orchestrator.processes import Stop
 from orchestrator.results.store import write_atomically
+from orchestrator.runtimes.environments import Workshop
 
 MAY_BE_LEFT_OUT = (f"{layout.WHEELS}/", f"{layout.DATA}/", layout.OWN_IMAGE)
 """What a delta need not carry again, beside layers."""
@@ -46,9 +48,15 @@ class Export:
     client: docker.DockerClient
     listener: Listener
     stop: Stop
+    workshop: Workshop
+    """How wheels are fetched, and where what can be made again is kept."""
     earlier: Earlier | None = None
     data: tuple[Path, ...] = ()
     """Folders of datasets."""
+    pythons: tuple[str, ...] = ()
+    """Of the far side; empty for all that there are wheels for."""
+    try_wheels: bool = True
+    """Whether the wheels are installed here, with no index, to prove that they are enough."""
     images: tuple[Image, ...] = ()
     """As they are in the bundle; they are there before any other part is written."""
 
@@ -121,10 +129,15 @@ def _begin_again(export: Export) -> None:
 
 def _open_blobs(export: Export) -> Blobs:
     held = export.earlier.manifest.layers if export.earlier else {}
-    blobs = Blobs(export.folder, held, Meter(export.listener, "packed", None))
+    blobs = Blobs(export.folder, held, Meter(export.listener, "packed", None), layer_shelf(export).put)
     for config in export.earlier.configs() if export.earlier else ():
         blobs.offer(config)
     return blobs
+
+
+def layer_shelf(export: Export) -> LayerShelf:
+    """Where it is kept what the layers hold that bills of materials need."""
+    return LayerShelf(export.workshop.cache / "layer-contents")
 
 
 def _wanted(name: str, built: Built) -> Wanted:

@@ -2,8 +2,11 @@
 
 import posixpath
 from collections.abc import Sequence
+from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from orchestrator.results.store import write_atomically
 
 _BLOCK = 512
 MAX_FILE_BYTES = 64 << 20
@@ -105,6 +108,28 @@ class LayerScan:
             self._next_size = int(records["size"]) if records.get("size", "").isdigit() else None
         else:
             self._files[self._name] = content.decode("utf-8", "replace")
+
+
+class LayerShelf:
+    """Contents of layers by diff id, kept in a folder of the cache: layers are shared, and read once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def put(self, diff_id: str, contents: LayerContents) -> None:
+        """Keep what a layer holds."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(self._place(diff_id), contents.model_dump_json() + "\n")
+
+    def get(self, diff_id: str) -> LayerContents | None:
+        """Give what a layer holds; None where that is not known."""
+        try:
+            return LayerContents.model_validate_json(self._place(diff_id).read_bytes())
+        except (OSError, ValidationError):
+            return None
+
+    def _place(self, diff_id: str) -> Path:
+        return self._folder / f"{diff_id.removeprefix('sha256:')}.json"
 
 
 def merged(layers: Sequence[LayerContents]) -> dict[str, str]:

@@ -1,11 +1,13 @@
-"""Every part of a bundle beside its images, in the order in which they are written: a new one is added here."""
+"""Every part of a bundle beside its images, in the order in which they are written."""
 
 import json
 import shutil
 from pathlib import Path
 
 from orchestrator.bundles import layout
+from orchestrator.bundles.descriptions import write_bills, write_provenance
 from orchestrator.bundles.export import Export, Part
+from orchestrator.bundles.programs import write_programs
 from orchestrator.bundles.sources import FolderSource
 from orchestrator.errors import InputError
 from orchestrator.results.store import plan_to_json
@@ -44,4 +46,7 @@ def check_data(folders: tuple[Path, ...]) -> None:
         raise InputError(*mistakes)
 
 
-PARTS: tuple[Part, ...] = (write_plan, write_data)
+def of(*, orchestrator: bool) -> tuple[Part, ...]:
+    """Every part, with or without the orchestrator itself."""
+    described: tuple[Part, ...] = (write_plan, write_data, write_bills, write_provenance)
+    return (*described, write_programs) if orchestrator else described

@@ -12,6 +12,8 @@ from orchestrator.processes import Captured, last_line
 
 NAMESPACE = "framework-bench-bundle"
 """A signature made for anything else is none of a bundle."""
+MAX_BYTES = 1 << 16
+"""Of a signature: the largest keys make some kilobytes."""
 TIMEOUT_S = 60.0
 
 

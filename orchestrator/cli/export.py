@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +12,7 @@ import yaml
 
 from orchestrator import images, matrix
 from orchestrator.bundles import export as writing
-from orchestrator.bundles import layout, parts
+from orchestrator.bundles import layout, parts, signature
 from orchestrator.bundles.earlier import open_earlier
 from orchestrator.bundles.manifest import Manifest
 from orchestrator.bundles.saving import STOPPED, StoppedError
@@ -35,8 +36,10 @@ from orchestrator.errors import InputError, OrchestratorError
 from orchestrator.events import Listener, Notice
 from orchestrator.images import Built
 from orchestrator.processes import Stop
+from orchestrator.results.store import write_atomically
 from orchestrator.running.presence import announced
 from orchestrator.runtimes import remove_leftovers, this_process
+from orchestrator.runtimes.environments import Workshop
 
 DEFAULT_FOLDER = Path("offline_bundle")
 
@@ -66,6 +69,22 @@ def export(
     data: Annotated[
         list[Path], typer.Option("--data", metavar="DIR", help="A dataset to carry along; may be repeated.")
     ] = [],
+    python: Annotated[
+        list[str],
+        typer.Option(
+            "--python", metavar="X.Y", help="A Python of the far side; 3.11 to 3.14 by default. May be repeated."
+        ),
+    ] = [],
+    no_wheel_check: Annotated[
+        bool, typer.Option("--no-wheel-check", help="Do not install the wheels here to see that they are enough.")
+    ] = False,
+    no_orchestrator: Annotated[
+        bool, typer.Option("--no-orchestrator", help="Leave the orchestrator out: the other side has one already.")
+    ] = False,
+    key: Annotated[
+        Path | None,
+        typer.Option("--sign", metavar="KEY", help="Sign the manifest with this SSH key, or the agent's to a KEY.pub."),
+    ] = None,
     tar: Annotated[bool, typer.Option("--tar", help="Beside the folder, as one file too: DIR.tar.")] = False,
     json: Json = False,
 ) -> None:
@@ -74,6 +93,9 @@ def export(
         raise InputError("say --offline: a bundle for a host without internet is all that export writes")
     prepared = composition.prepare(file, select, exclude, limit, base_image, models, no_parity=no_parity)
     parts.check_data(tuple(data))
+    _check_pythons(python)
+    if key:
+        signature.sign(b"", key, os.environ)  # before hours of work, not after them
     earlier = open_earlier(since) if since else None
     folder = output or DEFAULT_FOLDER / prepared.plan.name
     with (
@@ -97,10 +119,22 @@ def export(
             stop=stop,
             earlier=earlier,
             data=tuple(data),
+            workshop=Workshop(composition.cache_folder(), prepared.settings, os.environ),
+            pythons=tuple(python),
+            try_wheels=not no_wheel_check,
         )
-        manifest = writing.write(wanted, parts.PARTS)
+        manifest = writing.write(wanted, parts.of(orchestrator=not no_orchestrator))
+        if key:
+            made = signature.sign(manifest.encoded(), key, os.environ)
+            write_atomically(folder / layout.SIGNATURE, made.decode())
         archive = write_tar(folder, folder.with_name(f"{folder.name}.tar")) if tar else None
     _tell(folder, manifest, archive, json=json)
+
+
+def _check_pythons(pythons: list[str]) -> None:
+    wrong = [name for name in pythons if not re.fullmatch(r"3\.(1[1-9]|[2-9][0-9])", name)]
+    if wrong:
+        raise InputError(f"--python {wrong[0]}: the orchestrator runs on 3.11 and newer; write it as 3.12")
 
 
 def _matrix(prepared: composition.Prepared) -> str:

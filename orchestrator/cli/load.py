@@ -8,10 +8,12 @@ from typing import Annotated
 
 import typer
 
+from orchestrator.bundles import layout, signature
 from orchestrator.bundles.load import Receiver, load_images
 from orchestrator.bundles.progress import Meter
 from orchestrator.bundles.registering import check_kept, keep
-from orchestrator.bundles.sources import open_source
+from orchestrator.bundles.signature import MAX_BYTES
+from orchestrator.bundles.sources import open_source, read_whole
 from orchestrator.bundles.verify import Opened, open_bundle
 from orchestrator.bundles.verify import verify as verify_bundle
 from orchestrator.cli import composition, views
@@ -24,15 +26,26 @@ from orchestrator.events import Notice
 Bundle = Annotated[Path, typer.Argument(metavar="BUNDLE", help="The folder or the tar that `export` wrote.")]
 
 
+AllowedSigners = Annotated[
+    Path | None,
+    typer.Option(
+        "--allowed-signers",
+        metavar="FILE",
+        envvar="ORCHESTRATOR_ALLOWED_SIGNERS",
+        help="Accept the bundle only from those named here, as in ssh-keygen(1); without it, from anybody.",
+    ),
+]
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("verify")(verify)
     app.command("load")(load)
 
 
-def verify(bundle: Bundle, json: Json = False) -> None:
+def verify(bundle: Bundle, allowed_signers: AllowedSigners = None, json: Json = False) -> None:
     """Prove every byte of a bundle against its manifest; no engine is needed."""
-    opened = open_bundle(open_source(bundle))
+    opened = _opened(bundle, allowed_signers)
     with views.follow(json=json) as listener:
         verify_bundle(opened, Meter(listener, "verified", _size_bytes(opened)))
     if json:
@@ -41,9 +54,9 @@ def verify(bundle: Bundle, json: Json = False) -> None:
         composition.say(f"{bundle}: whole: {_counted(opened)}")
 
 
-def load(bundle: Bundle, json: Json = False) -> None:
+def load(bundle: Bundle, allowed_signers: AllowedSigners = None, json: Json = False) -> None:
     """Verify a bundle, and put its images on the engine: only those, and only the layers, that are missing."""
-    opened = open_bundle(open_source(bundle))
+    opened = _opened(bundle, allowed_signers)
     with (
         contextlib.closing(connect(os.environ)) as client,
         stop_on_signals() as stop,
@@ -60,6 +73,16 @@ def load(bundle: Bundle, json: Json = False) -> None:
         there = len(opened.manifest.images) - len(loaded)
         composition.say(f"{bundle}: {len(loaded)} images loaded, {there} were there already")
         composition.say(f"run its plan with: orchestrator run --plan {kept.name}")
+
+
+def _opened(bundle: Path, allowed_signers: Path | None) -> Opened:
+    """Open a bundle, and say who made it; raises where that must be somebody else."""
+    opened = open_bundle(open_source(bundle))
+    source = opened.source
+    made = read_whole(source, layout.SIGNATURE, MAX_BYTES) if layout.SIGNATURE in source.sizes else None
+    verdict = signature.check(opened.manifest.encoded(), made, allowed_signers, os.environ, bundle=str(bundle))
+    composition.say(verdict.sentence)
+    return opened
 
 
 def _described(opened: Opened) -> dict[str, object]:

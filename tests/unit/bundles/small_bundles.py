@@ -21,6 +21,7 @@ from orchestrator.bundles.verify import open_bundle, verify
 from orchestrator.domain import BuildSettings, Environment, Framework, ImageSpec, Plan
 from orchestrator.events import ignore
 from orchestrator.images import Built
+from orchestrator.runtimes.environments import Workshop
 
 BASE = layer({"etc/os-release": b"small", "lib/base": bytes(range(256)) * 64})
 PARTS: tuple[Part, ...] = (write_plan, write_data)
@@ -56,6 +57,7 @@ def an_export(engine: FakeEngine, folder: Path, releases: Sequence[str], **more:
         "client": engine,
         "listener": ignore,
         "stop": threading.Event(),
+        "workshop": Workshop(folder.parent / "cache", BuildSettings(), {}),
     }
     return Export(**(fields | more))
 
