@@ -37,6 +37,9 @@ fail() {
     exit "$status"
 }
 
+# The first line of what a tool complained about; ssh-keygen ends its lines in the manner of terminals.
+first_said() { tr -d '\r' <"$work/said" | sed -n 1p; }
+
 way='' python='' to=${HOME:-}/.local signers=${ORCHESTRATOR_ALLOWED_SIGNERS:-} load=yes
 while [ $# -gt 0 ]; do
     case $1 in
@@ -112,10 +115,10 @@ if [ -n "$signers" ]; then
     [ -f manifest.json.sig ] || fail 2 "$bundle is not signed, while $signers names who must have"
     command -v ssh-keygen >/dev/null 2>&1 || fail 3 'signatures need ssh-keygen, which is not here; install openssh-client'
     signer=$(ssh-keygen -Y find-principals -s manifest.json.sig -f "$signers" 2>"$work/said" | sed -n 1p)
-    [ -n "$signer" ] || fail 2 "$bundle is signed by nobody in $signers: $(sed -n 1p "$work/said")"
+    [ -n "$signer" ] || fail 2 "$bundle is signed by nobody in $signers: $(first_said)"
     ssh-keygen -Y verify -f "$signers" -I "$signer" -n "$namespace" -s manifest.json.sig \
         <manifest.json >/dev/null 2>"$work/said" ||
-        fail 2 "the signature of $signer does not hold: $(sed -n 1p "$work/said"); $again"
+        fail 2 "the signature of $signer does not hold: $(first_said); $again"
     say "$bundle is signed by $signer"
 else
     say "$bundle: who made it is not checked (--allowed-signers FILE does that)"
@@ -230,7 +233,7 @@ END
 
 install_container() {
     engine=$(docker version --format '{{.Server.Version}}' 2>"$work/said") ||
-        fail 3 "no container engine answers: $(sed -n 1p "$work/said"); start Docker, or join the group docker"
+        fail 3 "no container engine answers: $(first_said); start Docker, or join the group docker"
     major=${engine%%.*} minor=${engine#*.}
     minor=${minor%%.*}
     [ "$major" -gt 20 ] || { [ "$major" -eq 20 ] && [ "$minor" -ge 10 ]; } 2>/dev/null ||
@@ -239,7 +242,7 @@ install_container() {
         archive=$(found orchestrator/image.tar.gz)
         say 'loading the image of the orchestrator …'
         docker load --quiet --input "$archive" >/dev/null 2>"$work/said" ||
-            fail 3 "the engine did not take the image of the orchestrator: $(sed -n 1p "$work/said")"
+            fail 3 "the engine did not take the image of the orchestrator: $(first_said)"
     fi
     docker image inspect "$image" >/dev/null 2>&1 || fail 3 "the engine took the image, and does not know it as $image"
     put_command <<'END_OF_COMMAND'

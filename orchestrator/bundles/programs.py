@@ -9,6 +9,7 @@ from pathlib import Path
 from orchestrator import __version__
 from orchestrator.bundles import layout, own_image, own_wheel, wheels
 from orchestrator.bundles.export import Export
+from orchestrator.bundles.manifest import Base
 from orchestrator.bundles.proof import Proof, prove
 from orchestrator.bundles.signature import NAMESPACE
 from orchestrator.bundles.wheels import Errand, Far, WheelsError
@@ -102,14 +103,21 @@ def write_image(export: Export, names: tuple[str, ...], python: str) -> str:
 def write_install(export: Export, pythons: tuple[str, ...], machine: str, reference: str) -> None:
     """Write `install.sh`, which knows this bundle."""
     base = export.earlier.base if export.earlier else None
+    path = export.folder / layout.INSTALL
+    path.write_text(install_script(export.name, base, Far(" ".join(pythons), machine), reference), encoding="utf-8")
+    path.chmod(0o755)
+
+
+def install_script(bundle: str, base: Base | None, far: Far, reference: str) -> str:
+    """Give the text of `install.sh` for a bundle that builds on `base`; `far` may name several Pythons."""
     folder = IMAGES / "orchestrator"
     command = (folder / "orchestrator.sh").read_text(encoding="utf-8").replace("@IMAGE@", reference)
     told = {
-        "BUNDLE": export.name,
+        "BUNDLE": bundle,
         "VERSION": __version__,
         "IMAGE": reference,
-        "PYTHONS": " ".join(pythons),
-        "MACHINE": machine,
+        "PYTHONS": far.python,
+        "MACHINE": far.machine,
         "BASE_NAME": base.name if base else "",
         "BASE_SHA256": base.manifest_sha256 if base else "",
         "NAMESPACE": NAMESPACE,
@@ -119,6 +127,4 @@ def write_install(export: Export, pythons: tuple[str, ...], machine: str, refere
     text = (folder / "install.sh").read_text(encoding="utf-8")
     for name, value in told.items():
         text = text.replace(f"@{name}@", value)
-    path = export.folder / layout.INSTALL
-    path.write_text(text, encoding="utf-8")
-    path.chmod(0o755)
+    return text
