@@ -78,7 +78,7 @@ trap 'exit 143' TERM
 # --- The bundle is what it was when it was written.
 
 again='the bundle is damaged or was changed: carry it again'
-for tool in find sed sort comm cmp sha256sum; do
+for tool in find grep sed sort cmp sha256sum; do
     command -v "$tool" >/dev/null 2>&1 || fail 3 "there is no $tool here"
 done
 [ ! -e .unfinished.json ] || fail 2 "$place: its export was interrupted; finish it first"
@@ -95,9 +95,9 @@ find . -type f | sed 's|^\./||' | sort >"$work/there"
     echo SHA256SUMS
     [ ! -f manifest.json.sig ] || echo manifest.json.sig
 } | sort >"$work/named"
-surplus=$(comm -23 "$work/there" "$work/named" | sed -n 1p)
+surplus=$(grep -vxFf "$work/named" "$work/there" | sed -n 1p)
 [ -z "$surplus" ] || fail 2 "$surplus is not in SHA256SUMS; $again"
-missing=$(comm -13 "$work/there" "$work/named" | sed -n 1p)
+missing=$(grep -vxFf "$work/there" "$work/named" | sed -n 1p)
 [ -z "$missing" ] || fail 2 "$missing is missing; $again"
 
 # The files of manifest.json as `sha256sum` writes them: those of the bundle, and those that an earlier one has.

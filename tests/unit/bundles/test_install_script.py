@@ -135,7 +135,7 @@ def test_an_engine_that_does_not_serve_is_named(host: Host, bundle: Path, variab
 def test_without_an_engine_or_a_python_the_remedy_is_told(host: Host, bundle: Path) -> None:
     host.without_python()
     (host.tools / "docker").unlink()
-    for tool in ("find", "sed", "sort", "comm", "cmp", "sha256sum", "sh", "dirname", "mktemp", "rm", "cat"):
+    for tool in ("find", "sed", "sort", "grep", "tr", "cmp", "sha256sum", "sh", "dirname", "mktemp", "rm", "cat"):
         (host.tools / tool).symlink_to(str(shutil.which(tool)))
     host.variables = {"PATH": str(host.tools)}
     host.shell = str(shutil.which("sh"))
