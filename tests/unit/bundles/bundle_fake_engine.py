@@ -60,6 +60,8 @@ class FakeEngine:
     saves: list[list[str]] = field(default_factory=list)
     received: list[dict[str, int]] = field(default_factory=list)
     """Of each archive that was loaded, the names of its files and their sizes."""
+    refused: list[str] = field(default_factory=list)
+    """Of each archive that was not taken, why."""
     archive: Callable[["FakeEngine", Sequence[str]], bytes] | None = None
     base_url = "http+docker://fake"
     api_version = "1.41"
@@ -130,6 +132,7 @@ class FakeEngine:
             for entry_ in json.loads(files["manifest.json"]):
                 self._take(entry_, files)
         except (KeyError, ValueError) as error:
+            self.refused.append(repr(error))
             return Answer(json.dumps({"error": f"no such file or bad layer: {error}"}).encode())
         return Answer(b'{"stream":"Loaded"}\n')
 
