@@ -8,7 +8,8 @@ from pathlib import Path
 
 from orchestrator import resources
 from orchestrator.catalog import load
-from orchestrator.cli.composition import cache_folder, site_settings
+from orchestrator.cli.composition import site_settings
+from orchestrator.cli.places import cache_folder
 from orchestrator.devices import idle, inventory
 from orchestrator.domain import (
     BuildSettings,

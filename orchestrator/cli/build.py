@@ -9,7 +9,7 @@ import typer
 
 from orchestrator import images
 from orchestrator.bundles.loaded import Loaded
-from orchestrator.cli import carried, composition, views
+from orchestrator.cli import carried, composition, places, speech, views
 from orchestrator.cli.carried import PlanName
 from orchestrator.cli.options import (
     DEFAULT_LIMIT,
@@ -61,14 +61,14 @@ def build(
     prepared = composition.prepare(file, select, exclude, limit, base_image, models)
     if render is not None:
         for warning in prepared.plan.warnings:
-            composition.say(f"warning: {warning}")
+            speech.say(f"warning: {warning}")
         written = _render(prepared, render)
         if json:
-            composition.print_json([str(path) for path in written])
+            speech.print_json([str(path) for path in written])
         return
     with (
         contextlib.closing(connect(os.environ)) as client,
-        announced(composition.cache_folder()),
+        announced(places.cache_folder()),
         stop_on_signals() as stop,
         views.follow(json=json) as listener,
     ):
@@ -80,17 +80,17 @@ def build(
             prepared.settings,
             client,
             jobs=jobs,
-            logs=logs or composition.cache_folder() / "build-logs",
+            logs=logs or places.cache_folder() / "build-logs",
             listener=listener,
             stop=stop,
         )
     failures = [end for end in built.values() if isinstance(end, images.BuildFailure)]
     if json:
-        composition.print_json([_entry(end) for end in built.values()])
+        speech.print_json([_entry(end) for end in built.values()])
     else:
         for failure in failures:
-            composition.say(f"{failure.image}: {failure.reason} (log: {failure.log})")
-        composition.say(f"{len(built) - len(failures)} of {len(built)} images are ready")
+            speech.say(f"{failure.image}: {failure.reason} (log: {failure.log})")
+        speech.say(f"{len(built) - len(failures)} of {len(built)} images are ready")
     if stop.is_set():
         raise typer.Exit(INTERRUPTED)
     if failures:
@@ -109,12 +109,12 @@ def _nothing_to_build(bundle: Loaded, plan: Plan, render: Path | None, *, json: 
         raise HostError(missing)
     given = carried.images_of(bundle, plan)
     if json:
-        composition.print_json([
+        speech.print_json([
             {"image": image.name, "ok": True, "reference": image.reference, "image_id": image.image_id, "cached": True}
             for image in given
         ])  # fmt: skip
     else:
-        composition.say(f"nothing to build: all {len(given)} images came with the bundle {bundle.name}, and are here")
+        speech.say(f"nothing to build: all {len(given)} images came with the bundle {bundle.name}, and are here")
 
 
 def _entry(end: images.Built | images.BuildFailure) -> dict[str, object]:
@@ -135,6 +135,6 @@ def _render(prepared: composition.Prepared, folder: Path) -> list[Path]:
     for recipe in images.recipes(prepared.plan.images, prepared.settings):
         path = folder / f"{recipe.spec.name.replace('/', '-').replace(':', '-')}.Dockerfile"
         write_atomically(path, recipe.dockerfile)
-        composition.say(str(path))
+        speech.say(str(path))
         written.append(path)
     return written

@@ -1,6 +1,5 @@
 """Plans that came in a bundle: which one is meant, what of it is asked for, and whether all that it needs is here."""
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +8,7 @@ import typer
 
 from orchestrator.bundles import loaded
 from orchestrator.bundles.loaded import Loaded
-from orchestrator.cli import composition
+from orchestrator.cli import composition, places, speech
 from orchestrator.cli.completion import bundle_names
 from orchestrator.domain import Plan
 from orchestrator.engine.client import Client
@@ -29,13 +28,6 @@ PlanName = Annotated[
 ]
 
 
-def bundles_folder() -> Path:
-    """Where loaded bundles are kept: what cannot be made again here, so not in the cache."""
-    base = os.environ.get("XDG_DATA_HOME")
-    data = Path(base) if base and Path(base).is_absolute() else Path.home() / ".local" / "share"
-    return data / composition.CACHE_NAME / "bundles"
-
-
 def chosen(file: Path | None, plan: str | None) -> Loaded | None:
     """The bundle whose plan is meant: the one asked for, or the one loaded last where there is no matrix here.
 
@@ -44,14 +36,14 @@ def chosen(file: Path | None, plan: str | None) -> Loaded | None:
     if plan is not None:
         if file is not None:
             raise InputError("--plan takes the plan of a bundle, --file that of a matrix: leave one out")
-        return loaded.find(bundles_folder(), plan)
+        return loaded.find(places.bundles_folder(), plan)
     if file is not None or composition.MATRIX_HERE.exists():
         return None
-    every = list(loaded.registered(bundles_folder()).values())
+    every = list(loaded.registered(places.bundles_folder()).values())
     if not every:
         return None
     others = f"; --plan takes another: {', '.join(one.name for one in every[:-1])}" if every[1:] else ""
-    composition.say(
+    speech.say(
         f"no {composition.MATRIX_HERE} here: this is the plan of the bundle {every[-1].name}, "
         f"loaded {every[-1].record.loaded_at}{others}"
     )
@@ -78,7 +70,7 @@ def origin(bundle: Loaded) -> BundleOrigin:
 
 def again(found: BundleOrigin) -> Loaded:
     """The bundle that a run which is taken up again came from; raises `InputError` where it is not loaded any more."""
-    for bundle in loaded.registered(bundles_folder()).values():
+    for bundle in loaded.registered(places.bundles_folder()).values():
         if bundle.record.manifest_sha256 == found.manifest_sha256:
             return bundle
     raise InputError(

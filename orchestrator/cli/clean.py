@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from orchestrator.cli import composition
+from orchestrator.cli import places, speech
 from orchestrator.cli.options import Json
 from orchestrator.cli.report import REPORT_WIDTH
 from orchestrator.engine import images as engine
@@ -49,7 +49,7 @@ def clean(
     json: Json = False,
 ) -> None:
     """Show what of ours takes disk and can be made again, and remove it with --yes; results stay."""
-    cache = composition.cache_folder()
+    cache = places.cache_folder()
     needed = presence.needed(cache)
     # What runs now may have been built a moment ago: the newest of everything stays then.
     keep = max(keep_last, 1) if needed.workers else keep_last
@@ -69,7 +69,7 @@ def clean(
         _Line(one.kind, one.name, one.created, one.size_bytes, shelves.remove(one) if yes else None) for one in caches
     ]
     if json:
-        composition.print_json({"engine": problem or None, "removed": yes, "surplus": [_entry(line) for line in lines]})
+        speech.print_json({"engine": problem or None, "removed": yes, "surplus": [_entry(line) for line in lines]})
     else:
         _show(lines, problem)
 
@@ -92,7 +92,7 @@ def _entry(line: _Line) -> dict[str, object]:
 
 
 def _show(lines: list[_Line], problem: str) -> None:
-    console = composition.output(REPORT_WIDTH)
+    console = speech.output(REPORT_WIDTH)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("what", "name", "made", "frees", ""):
         table.add_column(column, overflow="fold", justify="right" if column == "frees" else "left")
@@ -102,7 +102,7 @@ def _show(lines: list[_Line], problem: str) -> None:
     if lines:
         console.print(table)
     if problem:
-        composition.say(f"images were not looked at: {problem}")
+        speech.say(f"images were not looked at: {problem}")
     freed = sum(line.frees_bytes for line in lines if line.removed is not False) / 1e9
     dry = any(line.removed is None for line in lines)
     verb, hint = ("would free", "; --yes does it") if dry else ("freed", "")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import typer
 
+from orchestrator.cli import places
 from orchestrator.errors import OrchestratorError
 
 
@@ -30,10 +31,9 @@ def run_cells(context: typer.Context, incomplete: str) -> list[str]:
 def bundle_names(context: typer.Context, incomplete: str) -> list[str]:
     """Bundles that were loaded here."""
     from orchestrator.bundles import loaded  # noqa: PLC0415 - as above
-    from orchestrator.cli import carried  # noqa: PLC0415 - as above
 
     del context
-    return _beginning(incomplete, loaded.registered(carried.bundles_folder()))
+    return _beginning(incomplete, loaded.registered(places.bundles_folder()))
 
 
 def cell_ids(context: typer.Context, incomplete: str) -> list[str]:

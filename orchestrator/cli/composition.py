@@ -10,18 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from rich.console import Console
 
 from orchestrator import matrix, planning, resources
 from orchestrator.catalog import Catalog, ModelInfo, load, load_models, own_models
+from orchestrator.cli import speech
 from orchestrator.domain import BuildSettings, ModelFile, Plan
 from orchestrator.errors import InputError
 from orchestrator.images import settings as image_settings
 from orchestrator.planning import Selection
-from orchestrator.reporting.text import clean
 from orchestrator.results.store import Run, runs, write_atomically
 
-CACHE_NAME = "framework-bench"
 STORED_MATRIX = "matrix.yaml"
 STORED_MODELS = "models"
 MATRIX_HERE = Path("matrix.yaml")
@@ -98,7 +96,9 @@ def matrix_file(path: Path | None) -> Path:
     """The file asked for, the one that is here, or the one that ships with the program."""
     if path is not None or MATRIX_HERE.exists():
         return path or MATRIX_HERE
-    say(f"no {MATRIX_HERE} here: this is the default matrix that ships with the program ({resources.DEFAULT_MATRIX})")
+    speech.say(
+        f"no {MATRIX_HERE} here: this is the default matrix that ships with the program ({resources.DEFAULT_MATRIX})"
+    )
     return resources.DEFAULT_MATRIX
 
 
@@ -169,27 +169,3 @@ def find_runs(results: Path, names: Sequence[str], *, every: bool) -> list[Run]:
         return runs(results)
     found = [find_run(results, name) for name in names or ("",)]
     return list({run.name: run for run in found}.values())
-
-
-def cache_folder() -> Path:
-    """Where this program keeps what it can make again: environments and the index."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base and Path(base).is_absolute() else Path.home() / ".cache") / CACHE_NAME
-
-
-def output(width: int = 1000) -> Console:
-    """The console for what was asked for; `width` counts where there is no terminal, so that nothing is cut."""
-    console = Console(file=sys.stdout, highlight=False)
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = width
-    return console
-
-
-def say(message: str) -> None:
-    """One line for the person, beside the output; what steers terminals is taken out of names from anywhere."""
-    sys.stderr.write(f"{clean(message)}\n")
-
-
-def print_json(document: object) -> None:
-    """Print plain values as JSON on stdout."""
-    sys.stdout.write(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from orchestrator.cli import composition
+from orchestrator.cli import composition, places, speech
 from orchestrator.cli.options import DEFAULT_RESULTS, BaseImage, Json, Results
 from orchestrator.cli.report import REPORT_WIDTH
 from orchestrator.devices import vitals
@@ -35,23 +35,23 @@ def register(app: typer.Typer) -> None:
 def doctor(results: Results = DEFAULT_RESULTS, base_image: BaseImage = None, json: Json = False) -> None:
     """Say whether this host is fit to measure, and what to change; exit 3 where it is not."""
     wanted = composition.site_settings(BuildSettings(), base_image).base_image.format(python=PYTHON)
-    places = {"results": results, "environments": composition.cache_folder()}
+    filling = {"results": results, "environments": places.cache_folder()}
     seen = replace(vitals.examine(), gpus=vitals.gpus(), base_image=wanted)
-    findings = fitness(_with_engine(seen, places))
+    findings = fitness(_with_engine(seen, filling))
     if json:
-        composition.print_json({"fit": is_fit(findings), "findings": [asdict(finding) for finding in findings]})
+        speech.print_json({"fit": is_fit(findings), "findings": [asdict(finding) for finding in findings]})
     else:
         _show(findings)
     if not is_fit(findings):
         raise typer.Exit(HostError.exit_code)
 
 
-def _with_engine(seen: Vitals, places: dict[str, Path]) -> Vitals:
+def _with_engine(seen: Vitals, filling: dict[str, Path]) -> Vitals:
     """Add what the engine says of itself, and the free space at all places that fill up."""
     try:
         client = connect(os.environ, timeout_s=ENGINE_TIMEOUT_S)
     except HostError as error:
-        return replace(seen, engine_problem=str(error), disks=vitals.disks(places))
+        return replace(seen, engine_problem=str(error), disks=vitals.disks(filling))
     with contextlib.closing(client):
         folder = Path(str(client.info().get("DockerRootDir") or ""))
         # Of an engine on another machine, or behind another user's walls, the disk cannot be asked from here.
@@ -60,7 +60,7 @@ def _with_engine(seen: Vitals, places: dict[str, Path]) -> Vitals:
             seen,
             engine_version=str(client.version().get("Version")),
             base_problem=engine.unavailable(client, seen.base_image) or "",
-            disks=vitals.disks(places | images),
+            disks=vitals.disks(filling | images),
         )
 
 
@@ -71,7 +71,7 @@ def _show(findings: Sequence[Finding]) -> None:
     for finding in findings:
         level = Text(finding.level.value, style=_STYLES[finding.level])
         table.add_row(Text(finding.check), level, Text(finding.found), Text(finding.remedy))
-    console = composition.output(REPORT_WIDTH)
+    console = speech.output(REPORT_WIDTH)
     console.print(table)
     console.print(Text(_sentence(findings)))
 

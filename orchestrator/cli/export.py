@@ -17,7 +17,7 @@ from orchestrator.bundles.earlier import open_earlier
 from orchestrator.bundles.manifest import Manifest
 from orchestrator.bundles.saving import STOPPED, StoppedError
 from orchestrator.bundles.tarred import write_tar
-from orchestrator.cli import composition, views
+from orchestrator.cli import composition, places, speech, views
 from orchestrator.cli.options import (
     DEFAULT_LIMIT,
     BaseImage,
@@ -100,7 +100,7 @@ def export(
     folder = output or DEFAULT_FOLDER / prepared.plan.name
     with (
         contextlib.closing(connect(os.environ)) as client,
-        announced(composition.cache_folder()),
+        announced(places.cache_folder()),
         stop_on_signals() as stop,
         views.follow(json=json) as listener,
     ):
@@ -119,7 +119,7 @@ def export(
             stop=stop,
             earlier=earlier,
             data=tuple(data),
-            workshop=Workshop(composition.cache_folder(), prepared.settings, os.environ),
+            workshop=Workshop(places.cache_folder(), prepared.settings, os.environ),
             pythons=tuple(python),
             try_wheels=not no_wheel_check,
         )
@@ -159,7 +159,7 @@ def _built(
         prepared.settings,
         client,
         jobs=jobs,
-        logs=composition.cache_folder() / "build-logs",
+        logs=places.cache_folder() / "build-logs",
         listener=listener,
         stop=stop,
     )
@@ -176,7 +176,7 @@ def _built(
 def _tell(folder: Path, manifest: Manifest, archive: Path | None, *, json: bool) -> None:
     size_bytes = sum(file.size_bytes for file in manifest.files)
     if json:
-        composition.print_json({
+        speech.print_json({
             "bundle": str(folder),
             "tar": str(archive) if archive else None,
             "name": manifest.name,
@@ -187,5 +187,5 @@ def _tell(folder: Path, manifest: Manifest, archive: Path | None, *, json: bool)
         })  # fmt: skip
         return
     built_on = f", on top of {manifest.base.name}" if manifest.base else ""
-    composition.say(f"{archive or folder}: {len(manifest.images)} images, {size_bytes / 1e6:,.0f} MB{built_on}")
-    composition.say(f"on the other side: orchestrator load {(archive or folder).name}")
+    speech.say(f"{archive or folder}: {len(manifest.images)} images, {size_bytes / 1e6:,.0f} MB{built_on}")
+    speech.say(f"on the other side: orchestrator load {(archive or folder).name}")

@@ -13,7 +13,7 @@ from orchestrator import matrix
 from orchestrator.analysis import repeat_value
 from orchestrator.bundles.manifest import manifest_schema
 from orchestrator.catalog import ModelInfo
-from orchestrator.cli import composition
+from orchestrator.cli import composition, places, speech
 from orchestrator.cli.completion import run_cells
 from orchestrator.cli.options import DEFAULT_RESULTS, Json, MatrixFile, ModelsFolder, Results, RunName
 from orchestrator.domain import Outcome
@@ -51,9 +51,9 @@ def runs(results: Results = DEFAULT_RESULTS, json: Json = False) -> None:
     """List the runs of a results folder, oldest first."""
     if not results.is_dir():
         raise InputError(f"{results}: no such folder; `orchestrator run` makes one, --results DIR looks elsewhere")
-    found = index.summaries(results, composition.cache_folder())
+    found = index.summaries(results, places.cache_folder())
     if json:
-        composition.print_json([asdict(run) for run in found])
+        speech.print_json([asdict(run) for run in found])
         return
     table = _table("run", "matrix", "runtime", "host", "took", "cells", "repeats", "outcomes")
     for run in found:
@@ -64,7 +64,7 @@ def runs(results: Results = DEFAULT_RESULTS, json: Json = False) -> None:
         table.add_row(
             *_texts(run.name, run.matrix, run.runtime, run.host, took, str(run.cells), str(run.planned), ended)
         )
-    composition.output().print(table)
+    speech.output().print(table)
 
 
 def show(
@@ -80,7 +80,7 @@ def show(
 ) -> None:
     """Show how every repeat of a run ended; of one cell also its figures and files."""
     found = composition.find_run(results, run)
-    outcomes = index.outcomes(results, composition.cache_folder(), found.name)
+    outcomes = index.outcomes(results, places.cache_folder(), found.name)
     if cell:
         outcomes = tuple(outcome for outcome in outcomes if outcome.cell_id == cell)
         if not outcomes:
@@ -88,7 +88,7 @@ def show(
                 f"{found.name}: no outcome of a cell {cell!r}; `orchestrator show {found.name}` lists them"
             )
     if json:
-        composition.print_json([_entry(outcome, found, whole=bool(cell)) for outcome in outcomes])
+        speech.print_json([_entry(outcome, found, whole=bool(cell)) for outcome in outcomes])
         return
     table = _table("cell", "repeat", "status", "wall", *(("samples/s", "files") if cell else ("reason or log",)))
     for outcome in outcomes:
@@ -101,7 +101,7 @@ def show(
         table.add_row(
             *_texts(*figures, *(_details(found, outcome) if cell else (outcome.reason or outcome.log or "",)))
         )
-    composition.output().print(table)
+    speech.output().print(table)
 
 
 def _details(run: Run, outcome: Outcome) -> tuple[str, str]:
@@ -139,7 +139,7 @@ def models(file: MatrixFile = None, models: ModelsFolder = None, json: Json = Fa
     """List the models, with their defaults: those of the program, of the matrix's models_folder, and of --models."""
     found = composition.listed_models(file, models)
     if json:
-        composition.print_json([_model_entry(model) for model in found])
+        speech.print_json([_model_entry(model) for model in found])
         return
     table = _table("model", "title", "input", "classes", "batch", "samples", "optimizer", "whose")
     for model in found:
@@ -147,7 +147,7 @@ def models(file: MatrixFile = None, models: ModelsFolder = None, json: Json = Fa
         optimizer = f"{model.optimizer['name']} {model.optimizer.get('learning_rate', '')}"
         figures = (shape, str(model.classes), str(model.batch_size), str(model.samples), optimizer)
         table.add_row(*_texts(model.name, model.title, *figures, "yours" if model.own else "the program's"))
-    composition.output().print(table)
+    speech.output().print(table)
 
 
 def _model_entry(model: ModelInfo) -> dict[str, Any]:
@@ -160,7 +160,7 @@ def frameworks(json: Json = False) -> None:
     """List the frameworks of the catalog, with releases that were seen to train and their options."""
     entries = composition.the_catalog().entries
     if json:
-        composition.print_json({name: entry.model_dump(mode="json") for name, entry in entries.items()})
+        speech.print_json({name: entry.model_dump(mode="json") for name, entry in entries.items()})
         return
     table = _table("framework", "title", "names", "seen to train", "ranges", "on", "options")
     for name, entry in entries.items():
@@ -171,18 +171,18 @@ def frameworks(json: Json = False) -> None:
                 ", ".join(entry.backends), ", ".join(entry.options),
             )
         )  # fmt: skip
-    composition.output().print(table)
+    speech.output().print(table)
 
 
 def schema(name: Annotated[SchemaName, typer.Argument(help="Of which file.")] = SchemaName.MATRIX) -> None:
     """Print a JSON Schema: of matrix.yaml for editors, of a file of results or a bundle, or of a line of progress."""
     if name is SchemaName.EVENT:
-        composition.print_json(event_schema())
+        speech.print_json(event_schema())
         return
     if name is SchemaName.MANIFEST:
-        composition.print_json(manifest_schema())
+        speech.print_json(manifest_schema())
         return
-    composition.print_json(contract_schema(name) if name in NAMES else matrix.schema())
+    speech.print_json(contract_schema(name) if name in NAMES else matrix.schema())
 
 
 def _table(*columns: str) -> Table:

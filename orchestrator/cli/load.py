@@ -16,8 +16,7 @@ from orchestrator.bundles.signature import MAX_BYTES
 from orchestrator.bundles.sources import open_source, read_whole
 from orchestrator.bundles.verify import Opened, open_bundle
 from orchestrator.bundles.verify import verify as verify_bundle
-from orchestrator.cli import composition, views
-from orchestrator.cli.carried import bundles_folder
+from orchestrator.cli import places, speech, views
 from orchestrator.cli.options import Json
 from orchestrator.cli.signals import stop_on_signals
 from orchestrator.engine.client import connect
@@ -49,9 +48,9 @@ def verify(bundle: Bundle, allowed_signers: AllowedSigners = None, json: Json = 
     with views.follow(json=json) as listener:
         verify_bundle(opened, Meter(listener, "verified", _size_bytes(opened)))
     if json:
-        composition.print_json(_described(opened))
+        speech.print_json(_described(opened))
     else:
-        composition.say(f"{bundle}: whole: {_counted(opened)}")
+        speech.say(f"{bundle}: whole: {_counted(opened)}")
 
 
 def load(bundle: Bundle, allowed_signers: AllowedSigners = None, json: Json = False) -> None:
@@ -66,13 +65,13 @@ def load(bundle: Bundle, allowed_signers: AllowedSigners = None, json: Json = Fa
         check_kept(opened)
         to = Receiver(client, meter, lambda line: listener(Notice(line)), stop)
         loaded = load_images(opened, bundle, to)
-        kept = keep(bundles_folder(), opened, datetime.now(UTC).isoformat(timespec="milliseconds"))
+        kept = keep(places.bundles_folder(), opened, datetime.now(UTC).isoformat(timespec="milliseconds"))
     if json:
-        composition.print_json(_described(opened) | {"loaded": [image.name for image in loaded]})
+        speech.print_json(_described(opened) | {"loaded": [image.name for image in loaded]})
     else:
         there = len(opened.manifest.images) - len(loaded)
-        composition.say(f"{bundle}: {len(loaded)} images loaded, {there} were there already")
-        composition.say(f"run its plan with: orchestrator run --plan {kept.name}")
+        speech.say(f"{bundle}: {len(loaded)} images loaded, {there} were there already")
+        speech.say(f"run its plan with: orchestrator run --plan {kept.name}")
 
 
 def _opened(bundle: Path, allowed_signers: Path | None) -> Opened:
@@ -81,7 +80,7 @@ def _opened(bundle: Path, allowed_signers: Path | None) -> Opened:
     source = opened.source
     made = read_whole(source, layout.SIGNATURE, MAX_BYTES) if layout.SIGNATURE in source.sizes else None
     verdict = signature.check(opened.manifest.encoded(), made, allowed_signers, os.environ, bundle=str(bundle))
-    composition.say(verdict.sentence)
+    speech.say(verdict.sentence)
     return opened
 
 

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from orchestrator import matrix, planning
-from orchestrator.cli import carried, composition
+from orchestrator.cli import carried, composition, speech
 from orchestrator.cli.carried import PlanName
 from orchestrator.cli.options import DEFAULT_LIMIT, Exclude, Json, Limit, MatrixFile, ModelsFolder, NoParity, Select
 from orchestrator.domain import Plan
@@ -42,7 +42,7 @@ def plan(
         document = composition.without_credentials(matrix.long_form(prepared.matrix), prepared.settings)
     if long:
         if json:
-            composition.print_json(document)
+            speech.print_json(document)
         else:
             sys.stdout.write(yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
         return
@@ -53,7 +53,7 @@ def plan(
 
 
 def _show(plan: Plan, *, is_carried: bool) -> None:
-    console = composition.output()
+    console = speech.output()
     cells = Table("cell", "repeats", "image", box=None, pad_edge=False, header_style="bold")
     for cell in plan.cells:
         cells.add_row(Text(cell.id, overflow="fold"), str(cell.repeats), Text(cell.image, overflow="fold"))
@@ -65,7 +65,7 @@ def _show(plan: Plan, *, is_carried: bool) -> None:
         console.print()
         console.print(skips)
     for warning in plan.warnings:
-        composition.say(f"warning: {warning}")
+        speech.say(f"warning: {warning}")
     console.print()
     console.print(Text(_summary(plan, is_carried=is_carried)))
 

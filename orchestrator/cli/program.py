@@ -1,5 +1,6 @@
 """The program: every command, and what becomes of their errors."""
 
+import importlib
 import os
 import sys
 from collections.abc import Sequence
@@ -8,20 +9,42 @@ from typing import Annotated
 import typer
 
 from orchestrator import __version__
-from orchestrator.cli import build, clean, composition, doctor, export, listing, load, plan, report, returning
-from orchestrator.cli import run as run_command
+from orchestrator.cli.speech import say
 from orchestrator.errors import HostError, OrchestratorError
 
-app = typer.Typer(
-    name="orchestrator",
-    help="Benchmark deep-learning frameworks against each other, in containers, on your own servers.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-for module in (plan, build, run_command, report, listing, doctor, clean, export, load, returning):
-    module.register(app)
+COMMANDS = {
+    "plan": "plan",
+    "build": "build",
+    "run": "run",
+    "report": "report",
+    **dict.fromkeys(("runs", "show", "models", "frameworks", "schema"), "listing"),
+    "doctor": "doctor",
+    "clean": "clean",
+    "export": "export",
+    **dict.fromkeys(("verify", "load"), "load"),
+    **dict.fromkeys(("collect", "merge"), "returning"),
+}
+"""Every command, and the module that has it."""
+
+
+def program(arguments: Sequence[str]) -> typer.Typer:
+    """Give the program with the command that these arguments begin with, or with every one where none is named.
+
+    What one command needs can take longer to import than another takes to run.
+    """
+    named = next((argument for argument in arguments if not argument.startswith("-")), "")
+    app = typer.Typer(
+        name="orchestrator",
+        help="Benchmark deep-learning frameworks against each other, in containers, on your own servers.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_top)
+    for module in [COMMANDS[named]] if named in COMMANDS else dict.fromkeys(COMMANDS.values()):
+        importlib.import_module(f"orchestrator.cli.{module}").register(app)
+    return app
 
 
 def _print_version(wanted: bool) -> None:
@@ -30,7 +53,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _top(
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
@@ -43,13 +65,14 @@ def run(arguments: Sequence[str] | None) -> int:
     """Run one command, `sys.argv` by default, and give its exit status; its errors are told on stderr."""
     stdout = sys.stdout
     try:
-        app(args=None if arguments is None else list(arguments))
+        given = sys.argv[1:] if arguments is None else list(arguments)
+        program(given)(args=given)
         sys.stdout.flush()
     except SystemExit as end:
         # Typer puts another stdout there when the reader of ours has gone, as in `| head`: no failure of the command.
         return end.code if isinstance(end.code, int) and sys.stdout is stdout else 0
     except OrchestratorError as error:
-        composition.say(str(error))
+        say(str(error))
         return error.exit_code
     except BrokenPipeError:
         # The reader has seen enough. Nothing more may be written to it, not even when the interpreter ends.
@@ -57,8 +80,8 @@ def run(arguments: Sequence[str] | None) -> int:
         return 0
     except OSError as error:
         if error.filename is None:
-            composition.say(f"output cannot be written: {error.strerror}")
+            say(f"output cannot be written: {error.strerror}")
         else:
-            composition.say(f"{error.filename}: cannot be used: {error.strerror}; choose another place")
+            say(f"{error.filename}: cannot be used: {error.strerror}; choose another place")
         return HostError.exit_code
     return 0

@@ -10,7 +10,7 @@ import typer
 from rich.console import RenderableType
 
 from orchestrator import reporting
-from orchestrator.cli import composition
+from orchestrator.cli import composition, speech
 from orchestrator.cli.completion import run_names
 from orchestrator.cli.options import DEFAULT_RESULTS, EveryRun, Results
 from orchestrator.errors import HostError, InputError
@@ -65,7 +65,7 @@ def report(
     found = several[0]
     content = reporting.report(found)
     if format_ is Format.HTML:
-        composition.say(f"page: {reporting.write_html(content, output or found.folder / PAGE_FOLDER, found.folder)}")
+        speech.say(f"page: {reporting.write_html(content, output or found.folder / PAGE_FOLDER, found.folder)}")
     elif format_ is Format.TABLE and output is None:
         show(found, content)
     else:
@@ -83,9 +83,9 @@ def show_several(runs: Sequence[Run], results: Path, format_: Format, output: Pa
     if format_ is Format.HTML:
         pages = [_page(run, report) for run, report in zip(runs, reports, strict=True)]
         place = reporting.write_hosts_html(content, output or results / SEVERAL_FOLDER, pages)
-        composition.say(f"page: {place}")
+        speech.say(f"page: {place}")
     elif format_ is Format.TABLE and output is None:
-        composition.output(REPORT_WIDTH).print(reporting.hosts_table(content))
+        speech.output(REPORT_WIDTH).print(reporting.hosts_table(content))
     else:
         made = _plain(reporting.hosts_table(content)) if format_ is Format.TABLE else None
         text = made if made is not None else reporting.HOSTS_FORMATS[format_](content)
@@ -100,13 +100,13 @@ def _page(run: Run, content: reporting.Report) -> Path | None:
     try:
         return reporting.write_html(content, run.folder / PAGE_FOLDER, run.folder)
     except HostError as error:
-        composition.say(f"no page: {error}")
+        speech.say(f"no page: {error}")
         return None
 
 
 def show(run: Run, content: reporting.Report) -> None:
     """Print the table, write the page into the run's folder, and say where it is."""
-    console = composition.output(REPORT_WIDTH)
+    console = speech.output(REPORT_WIDTH)
     console.print(reporting.table(content))
     # A colleague's results may be read only; their table is worth reading all the same.
     page = _page(run, content)
@@ -120,7 +120,7 @@ def table_text(content: reporting.Report) -> str:
 
 
 def _plain(renderable: RenderableType) -> str:
-    console = composition.output(REPORT_WIDTH)
+    console = speech.output(REPORT_WIDTH)
     console.width = REPORT_WIDTH
     with console.capture() as captured:
         console.print(renderable)

@@ -9,7 +9,7 @@ from orchestrator import __version__
 from orchestrator.bundles.collect import collect as collected
 from orchestrator.bundles.merge import merge as merged
 from orchestrator.bundles.returns import RunEntry
-from orchestrator.cli import composition
+from orchestrator.cli import composition, speech
 from orchestrator.cli.completion import run_names
 from orchestrator.cli.options import DEFAULT_RESULTS, EveryRun, Json, Results
 from orchestrator.reporting.text import clean_line, memory
@@ -42,16 +42,16 @@ def collect(
     """Gather runs into one checksummed file, for `orchestrator merge` on another host."""
     found = collected(composition.find_runs(results, runs or (), every=every), output, __version__)
     for left in found.left_out[:_MOST_LEFT_OUT]:
-        composition.say(f"left out: {left}")
+        speech.say(f"left out: {left}")
     if len(found.left_out) > _MOST_LEFT_OUT:
-        composition.say(f"left out: {len(found.left_out) - _MOST_LEFT_OUT} more links, pipes and the like")
+        speech.say(f"left out: {len(found.left_out) - _MOST_LEFT_OUT} more links, pipes and the like")
     if json:
         document = {"file": str(found.path), "size_bytes": found.size_bytes, "left_out": list(found.left_out)}
-        composition.print_json(document | {"runs": [_entry(run) for run in found.manifest.runs]})
+        speech.print_json(document | {"runs": [_entry(run) for run in found.manifest.runs]})
         return
     for run in found.manifest.runs:
-        composition.say(_line(run))
-    composition.say(f"{found.path}: {memory(found.size_bytes)}; at home: orchestrator merge {found.path.name}")
+        speech.say(_line(run))
+    speech.say(f"{found.path}: {memory(found.size_bytes)}; at home: orchestrator merge {found.path.name}")
 
 
 def merge(
@@ -62,16 +62,16 @@ def merge(
     """Put the runs of a file from another host beside those that are here; nothing that is here is replaced."""
     found = merged(file, results)
     if json:
-        composition.print_json(
+        speech.print_json(
             {"added": [_entry(run) for run in found.added], "present": [_entry(run) for run in found.present]}
         )
         return
     for run in found.added:
-        composition.say(f"merged {_line(run)}")
+        speech.say(f"merged {_line(run)}")
     for run in found.present:
-        composition.say(f"was here already: {_line(run)}")
+        speech.say(f"was here already: {_line(run)}")
     names = " ".join(run.run for run in (*found.added, *found.present))
-    composition.say(f"see them: orchestrator report {names}{_results(results)}")
+    speech.say(f"see them: orchestrator report {names}{_results(results)}")
 
 
 def _results(results: Path) -> str:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from orchestrator import __version__, reporting
-from orchestrator.cli import carried, composition, views
+from orchestrator.cli import carried, composition, places, speech, views
 from orchestrator.cli import jobs as jobs_of
 from orchestrator.cli.carried import PlanName
 from orchestrator.cli.completion import run_names
@@ -124,11 +124,11 @@ def run(
     report = reporting.report(job.run)
     if json:
         reporting.write_html(report, job.run.folder / PAGE_FOLDER, job.run.folder)
-        composition.print_json(reporting.json_value(report))
+        speech.print_json(reporting.json_value(report))
     else:
         show(job.run, report)
     if stop.is_set():
-        composition.say(f"stopped; go on with: {go_on}")
+        speech.say(f"stopped; go on with: {go_on}")
         raise typer.Exit(INTERRUPTED)
     if has_failed(job.plan.cells, outcomes):
         raise typer.Exit(1)
@@ -143,7 +143,7 @@ def has_failed(cells: Iterable[Cell], outcomes: Iterable[Outcome]) -> bool:
 def _execute(job: Job, policy: Policy, idle_wait_s: float, listener: Listener, stop: threading.Event) -> list[Outcome]:
     here = inventory()
     with contextlib.ExitStack() as closing:
-        closing.enter_context(announced(composition.cache_folder(), job.run.folder))
+        closing.enter_context(announced(places.cache_folder(), job.run.folder))
         chosen = _chosen(job, here, listener)
         closing.callback(chosen.close)
         if job.matrix is not None:
@@ -159,8 +159,8 @@ def _execute(job: Job, policy: Policy, idle_wait_s: float, listener: Listener, s
             clock=lambda: datetime.now(UTC),
             listener=listener,
             stop=stop,
-            turn=composition.cache_folder() / "measuring.lock",
-            answers=composition.cache_folder() / "parity",
+            turn=places.cache_folder() / "measuring.lock",
+            answers=places.cache_folder() / "parity",
             idle=(lambda given, stop: idle.wait(given.cpus, idle_wait_s, stop)) if idle_wait_s else None,
         )
         list(execute(job.plan, surroundings, policy))

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from orchestrator import runtimes
 from orchestrator.bundles.loaded import Loaded
-from orchestrator.cli import carried, composition
+from orchestrator.cli import carried, places
 from orchestrator.devices import Allocation, Inventory, allocate
 from orchestrator.domain import BuildSettings, ImageSpec, Plan
 from orchestrator.engine.client import Client, connect
@@ -105,7 +105,7 @@ def _docker(client: Client, settings: BuildSettings, listener: Listener) -> Chos
 
 
 def _venv(settings: BuildSettings) -> Chosen:
-    return Chosen(VenvRuntime(composition.cache_folder(), settings, os.environ))
+    return Chosen(VenvRuntime(places.cache_folder(), settings, os.environ))
 
 
 def _runnable(plan: Plan, here: Inventory) -> tuple[ImageSpec, ...]:

@@ -12,7 +12,7 @@ import pytest
 from container_support import NEWEST, RELEASES, REQUIRED, SLOW, Measure, document, missing_interpreter, start
 
 from orchestrator.catalog import Catalog
-from orchestrator.cli import composition
+from orchestrator.cli import composition, places
 from orchestrator.domain import BuildSettings, ImageSpec
 from orchestrator.events import ignore
 from orchestrator.results.contract import Result
@@ -57,7 +57,7 @@ def environment(
     environment = catalog.environment(RELEASES[request.param], gpus=0)
     image = ImageSpec(f"bench/{request.param}", "test-cpu", "cpu", RELEASES[request.param], environment)
     settings = composition.site_settings(BuildSettings(), None)
-    runtime = VenvRuntime(composition.cache_folder(), settings, os.environ)
+    runtime = VenvRuntime(places.cache_folder(), settings, os.environ)
     logs = tmp_path_factory.mktemp("logs")
     ready = runtime.provide([image], jobs=1, logs=logs, listener=ignore, stop=Event())[image.name]
     if "no Python" in getattr(ready, "reason", ""):

@@ -14,6 +14,8 @@ import yaml
 
 from orchestrator import __version__
 from orchestrator.cli import main
+from orchestrator.cli.program import COMMANDS
+from orchestrator.cli.program import program as whole_program
 
 MATRIX = """\
 version: 1
@@ -324,3 +326,18 @@ def test_an_interpreter_can_run_it_as_a_module(tmp_path: Path) -> None:
     )
 
     assert (ended.returncode, ended.stdout) == (0, f"{__version__}\n"), ended.stderr
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_is_in_the_module_that_the_table_says(name: str) -> None:
+    found = {command.name for command in whole_program([name]).registered_commands}
+
+    assert found == {other for other, module in COMMANDS.items() if module == COMMANDS[name]}
+    assert name in found
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["--version"], ["no-such-command"]], ids=" ".join)
+def test_without_a_command_every_one_is_there(arguments: list[str]) -> None:
+    found = [command.name for command in whole_program(arguments).registered_commands]
+
+    assert found == list(COMMANDS)

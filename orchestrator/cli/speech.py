@@ -1,0 +1,27 @@
+"""What commands say, and where: answers on stdout, everything else on stderr."""
+
+import json
+import os
+import sys
+
+from rich.console import Console
+
+from orchestrator.reporting.text import clean
+
+
+def output(width: int = 1000) -> Console:
+    """The console for what was asked for; `width` counts where there is no terminal, so that nothing is cut."""
+    console = Console(file=sys.stdout, highlight=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = width
+    return console
+
+
+def say(message: str) -> None:
+    """One line for the person, beside the output; what steers terminals is taken out of names from anywhere."""
+    sys.stderr.write(f"{clean(message)}\n")
+
+
+def print_json(document: object) -> None:
+    """Print plain values as JSON on stdout."""
+    sys.stdout.write(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
