@@ -39,6 +39,7 @@ def check(request, enter):
     process.prepare(request)
     first = _in_a_process(_first_step, request, enter)
     descent = _in_a_process(_descent, request, enter)
+    inference = _in_a_process(_inference, request, enter)
     result = {
         "schema": contract.SCHEMA,
         "measurement_version": MEASUREMENT_VERSION,
@@ -46,12 +47,12 @@ def check(request, enter):
         "started_at": started_at,
         "wall_s": time.perf_counter() - begin,
     }
-    return dict(result, **dict(first, **descent))
+    return dict(result, **dict(first, **dict(descent, **inference)))
 
 
 def _first_step(request, enter):
     """What the layers are, and the gradients of the first step, in canonical layout."""
-    session, workload = _start(request, enter, GRADIENT_RATE)
+    session, workload = _start(request, enter, "train", GRADIENT_RATE)
     enter("first_step")
     before = _weights(session)
     layers = [_layer(*layer) for layer in session.native_layers()]
@@ -73,7 +74,7 @@ def _first_step(request, enter):
 
 def _descent(request, enter):
     """Losses of the fixed batch before any step and after some, and the facts."""
-    session, workload = _start(request, enter)
+    session, workload = _start(request, enter, "train")
     enter("steady")
     losses = []
     for _ in range(max(STEPS) + 1):
@@ -88,19 +89,28 @@ def _descent(request, enter):
     }
 
 
+def _inference(request, enter):
+    """Logits of the fixed batch by the very step that is timed where inference is measured."""
+    session, _ = _start(request, enter, "infer")
+    enter("latency")
+    return {"inferred": tensor(session.fetch(session.step(session.batches[0])))}
+
+
 def descent_rate(model):
     """The learning rate of a model's plain descent: at which the loss falls steadily, and rounding stays rounding."""
     return getattr(model, "PARITY_LEARNING_RATE", LEARNING_RATE)
 
 
-def _start(request, enter, learning_rate=None):
+def _start(request, enter, mode, learning_rate=None):
     model = model_module(request.model, request.model_file)
     builder, _ = process.import_builder(request.builder, enter)
     enter("build")
-    workload = Workload(request._replace(mode="train"), model, builder.OPTIONS)
+    workload = Workload(request._replace(mode=mode), model, builder.OPTIONS)
     rate = learning_rate or descent_rate(model)
     workload.optimizer = optimizers.complete({"name": "sgd", "learning_rate": rate})
-    workload.layers = tuple(_without_dropout(layer) for layer in workload.layers)
+    if workload.training:
+        # Inference drops nothing, and whether it does is one of the questions.
+        workload.layers = tuple(_without_dropout(layer) for layer in workload.layers)
     workload.batch_count = 1
     return builder.start(workload), workload
 

@@ -24,6 +24,13 @@ NOISE: Final = 1e-5
 """Share of the norm of all tensors together below which a tensor is rounding: where both sides are, they are equal."""
 
 
+_NEEDED: Final[tuple[dict[Evidence, str], ...]] = (
+    {"weights": "initial values", "gradients": "first gradients"},
+    {"weights": "initial values", "logits": "logits of the step that is timed"},
+)
+"""Tensors without which nobody can call it the same work: of training, of inference."""
+
+
 class Work(StrEnum):
     """What may be said of the work of two cells."""
 
@@ -110,15 +117,23 @@ class Side:
 
     @cached_property
     def tensors(self) -> Mapping[str, "_Stack"]:
-        """Initial weights, first gradients and logits of the result, ready to be compared."""
+        """Initial weights, first gradients and logits of timed inference, ready to be compared."""
         if self.result is None:
             return {}
-        logits = {"logits": self.result.logits} if self.result.logits else {}
+        logits = {"logits": self.result.inferred} if self.result.inferred else {}
         return {
             "weights": _Stack.of(self.result.weights),
             "gradients": _Stack.of(self.result.gradients),
             "logits": _Stack.of(logits),
         }
+
+    def lacks(self, mode: Mode, limits: "Bars") -> Iterator[str]:
+        """Name what the same work in a mode is known by, and this side's answer does not hold."""
+        for evidence, name in _NEEDED[mode is Mode.INFER].items():
+            if not self.tensors[evidence].names:
+                yield name
+        if self.result and mode is not Mode.INFER:
+            yield from (f"loss after {steps} steps" for steps, _ in limits.losses if steps not in self.result.losses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +200,7 @@ def pair(one: Side, other: Side, mode: Mode, faults: Sequence[KnownFault] = ()) 
     unequal = shapes.difference(one.label, one.result, other.label, other.result)
     if unequal:
         return _unequal(unequal, "shapes", (one, other), faults, ())
-    differences, missing = _differences(one, other, mode)
+    differences, missing = _differences(one, other, mode), _missing(one, other, mode)
     broken = [difference for difference in differences if not difference.within]
     if broken:
         more = f" (and {len(broken) - 1} more over their bars)" if len(broken) > 1 else ""
@@ -239,26 +254,30 @@ def explains(fault: KnownFault, evidence: Evidence, side: Side) -> bool:
     )
 
 
-def _differences(one: Side, other: Side, mode: Mode) -> tuple[tuple[Difference, ...], str]:
-    """Everything that the two results let compare, and what they do not let (in one line, empty where nothing)."""
+def _missing(one: Side, other: Side, mode: Mode) -> str:
+    """What would have to be compared too, and who does not tell it, in one line; empty where nothing is missing."""
+    limits, lacking = bars(one, other), dict[str, list[str]]()
+    for side in (one, other):
+        for what in side.lacks(mode, limits):
+            lacking.setdefault(what, []).append(side.label)
+    return "; ".join(f"no {what} of {' and '.join(labels)}" for what, labels in lacking.items())
+
+
+def _differences(one: Side, other: Side, mode: Mode) -> tuple[Difference, ...]:
+    """Everything that the two results let compare."""
     a, b, limits = one.result, other.result, bars(one, other)
     if a is None or b is None:
         raise ValueError("both sides must have a result")
     found = [*_tensors("weights", "initial values of", one, other, limits.weights)]
     found.append(_loss("first loss", (one.label, a.first_loss), (other.label, b.first_loss), limits.first_loss))
-    missing = ""
     if mode is Mode.INFER:
-        found += _tensors("logits", "", one, other, limits.logits)
-        return tuple(found), missing
+        return (*found, *_tensors("logits", "", one, other, limits.logits))
     found += _tensors("gradients", "first gradient of", one, other, limits.gradients)
     for steps, bar in limits.losses:
-        lacking = [side.label for side, losses in ((one, a.losses), (other, b.losses)) if steps not in losses]
-        if lacking:
-            missing = f"no loss after {steps} steps of {' and '.join(lacking)}"
-        else:
+        if steps in a.losses and steps in b.losses:
             ends = (one.label, a.losses[steps]), (other.label, b.losses[steps])
             found.append(_loss(f"loss after {steps} steps", *ends, bar, evidence="losses"))
-    return tuple(found), missing
+    return tuple(found)
 
 
 def _loss(

@@ -7,19 +7,15 @@ from typing import Any
 
 from orchestrator.devices.host import SYS_CPU, Inventory
 
-CPUINFO = Path("/proc/cpuinfo")
 
-
-def host_facts(
-    inventory: Inventory, engine: str | None = None, *, cpuinfo: Path = CPUINFO, sys_cpu: Path = SYS_CPU
-) -> dict[str, Any]:
+def host_facts(inventory: Inventory, engine: str | None = None, *, sys_cpu: Path = SYS_CPU) -> dict[str, Any]:
     """Describe the host for `run.json`; what cannot be found out is None. `engine` is the engine's version, if any."""
     cores = {(cpu.socket, cpu.core) for cpu in inventory.cpus}
     return {
         "hostname": platform.node(),
         "kernel": platform.release(),
         "machine": platform.machine(),
-        "cpu": cpu_model(cpuinfo),
+        "cpu": inventory.cpu_model,
         "cpus": len(inventory.cpus),
         "cores": len(cores),
         "sockets": len({socket for socket, _ in cores}),
@@ -30,15 +26,6 @@ def host_facts(
         "engine": engine,
         "python": platform.python_version(),
     }
-
-
-def cpu_model(cpuinfo: Path = CPUINFO) -> str | None:
-    """Read the name of the CPU; None where the kernel gives none."""
-    try:
-        lines = cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return None
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), None)
 
 
 def _line(path: Path) -> str | None:

@@ -10,6 +10,7 @@ from typing import Any
 import pynvml
 
 SYS_CPU = Path("/sys/devices/system/cpu")
+CPUINFO = Path("/proc/cpuinfo")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,8 @@ class Inventory:
     gpus: tuple[Gpu, ...] = ()
     driver: str | None = None
     """Version of the GPU driver; None where there is none."""
+    cpu_model: str | None = None
+    """As the kernel names it; None where it does not."""
 
 
 def inventory(sys_cpu: Path = SYS_CPU) -> Inventory:
@@ -51,7 +54,17 @@ def inventory(sys_cpu: Path = SYS_CPU) -> Inventory:
         memory_bytes=os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
         gpus=gpus,
         driver=driver,
+        cpu_model=cpu_model(),
     )
+
+
+def cpu_model(cpuinfo: Path = CPUINFO) -> str | None:
+    """Read the name of the CPU; None where the kernel gives none."""
+    try:
+        lines = cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return None
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), None)
 
 
 def cpus(ids: tuple[int, ...], sys_cpu: Path) -> tuple[Cpu, ...]:

@@ -12,6 +12,8 @@ from orchestrator.domain import Status
 from orchestrator.results.contract import SCHEMA, Finite, Seconds
 from orchestrator.results.contract import _Strict as Strict
 
+REVISION = 2
+"""Of what a check asks and answers: raised with it, so that no answer kept from before stands for what it never held."""
 LARGEST = 1e100
 """What is larger has diverged; its square is still a number."""
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -69,7 +71,9 @@ class ParityResult(Strict):
     gradients: dict[Name, Tensor]
     """Of the first step, by parameter name."""
     logits: Tensor | None = None
-    """Of the fixed batch in evaluation mode with the initial weights (`session.predict`), batch by classes."""
+    """Of the fixed batch with the initial weights by `session.predict`, which evaluates training; batch by classes."""
+    inferred: Tensor | None = None
+    """The same by the step that is timed where inference is measured; None in older answers."""
     wall_s: Seconds
     facts: dict[str, Any]
 
@@ -81,7 +85,8 @@ class ParityOutcome(Strict):
     check: str
     """Its id, which is its folder below the run's `parity`."""
     content: str
-    """What was checked, as a hash: image, model, options, seed. A check of other content is made anew."""
+    """What was checked and where, as a hash: image, model, options, seed, models of the CPU and the GPUs. A check of
+    other content is made anew."""
     status: Status
     reason: str = ""
     """One line; empty only when `ok`."""

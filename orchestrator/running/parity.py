@@ -2,11 +2,12 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from orchestrator.devices import Allocation, NoDevice
+from orchestrator.devices import Allocation, Inventory, NoDevice
 from orchestrator.domain import ModelFile, Plan, Status, System, variables, without_variables
 from orchestrator.events import Notice
 from orchestrator.images.context import digest, source_files
@@ -16,7 +17,7 @@ from orchestrator.resources import BENCHMARKS
 from orchestrator.results.answers import Answers, take_over
 from orchestrator.results.checks import Checks
 from orchestrator.results.contract import Request
-from orchestrator.results.parity import ParityOutcome, ParityResult
+from orchestrator.results.parity import REVISION, ParityOutcome, ParityResult
 from orchestrator.results.store import InvalidResultError, read_answer
 from orchestrator.running.classify import Verdict, classify
 from orchestrator.running.folders import LOG, reclaim, set_aside
@@ -27,6 +28,9 @@ from orchestrator.runtimes import Ended, Provided, Ready, Task
 
 _AGAIN = {Status.NOT_RUN, Status.LAUNCH_FAILED}
 """What a resumed run always tries anew: it says nothing of what was to be checked."""
+
+Machine = tuple[str | None, tuple[str, ...], str | None]
+"""What computes: the model of the CPU, those of the GPUs that a check is given, and their driver."""
 
 
 def check_parity(
@@ -51,7 +55,8 @@ def check_parity(
         if not isinstance(ready, Ready) or not isinstance(allocation, Allocation):
             continue
         source = source or digest(source_files(BENCHMARKS, "benchmarks"))
-        content = content_of(check, plan.seed, ready, source, own.get(check.model))
+        machine = _machine(surroundings.inventory, allocation)
+        content = content_of(check, plan.seed, environment_of(ready, source), machine, own.get(check.model))
         outcome = store.outcome(check.id)
         if outcome is None or outcome.content != content or not _is_final(outcome, retry_failed=retry_failed):
             if content in answered:
@@ -71,16 +76,30 @@ def check_parity(
             answered.setdefault(content, outcome.folder)
 
 
-def content_of(check: Check, seed: int, ready: Ready, source: str, own: ModelFile | None = None) -> str:
-    """Hash what a check's answer depends on: 16 hexadecimal digits.
+def environment_of(ready: Ready, source: str) -> list[Any]:
+    """Pick what an environment is known by.
 
     An image holds its own copy of `benchmarks/`, and so has it in its id; elsewhere `source`, their digest, stands for
-    it. The user's `own` model comes from neither.
+    it.
     """
-    environment = [ready.image_id] if ready.image_id else [ready.handle, ready.versions, ready.variables, source]
+    return [ready.image_id] if ready.image_id else [ready.handle, ready.versions, ready.variables, source]
+
+
+def content_of(
+    check: Check, seed: int, environment: Sequence[Any], machine: Machine, own: ModelFile | None = None
+) -> str:
+    """Hash what a check's answer depends on, and what it answers at all (`REVISION`): 16 hexadecimal digits.
+
+    The user's `own` model is in no environment. Libraries choose their kernels by the machine, and a fault may be in
+    one of them alone.
+    """
     model = own.sha256 if own else check.model
     asked = [check.builder, model, check.options, check.system.gpus, BATCH_SIZE, seed]
-    return hashlib.sha256(json.dumps([environment, asked]).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps([REVISION, environment, asked, machine]).encode()).hexdigest()[:16]
+
+
+def _machine(here: Inventory, allocation: Allocation) -> Machine:
+    return here.cpu_model, tuple(gpu.name for gpu in allocation.gpus), here.driver if allocation.gpus else None
 
 
 def _is_final(outcome: ParityOutcome, *, retry_failed: bool) -> bool:

@@ -71,6 +71,7 @@ def expected(model: str, batch_size: int, steps: int) -> Any:
     ("model", "batch_size", "bars"),
     [
         ("lenet", 128, {"1": 1e-5, "3": 1e-5, "10": 1e-4}),
+        ("mlp", 32, {"1": 1e-5, "3": 1e-5, "10": 1e-4}),
         ("lstm", 32, {"1": 1e-5, "3": 1e-5, "10": 1e-4}),
         ("sequence", 128, {"1": 1e-5, "3": 1e-5, "10": 1e-4}),
         ("every_layer", 128, {"1": 1e-5, "3": 1e-3, "10": 1e-2}),
@@ -91,7 +92,8 @@ def test_a_framework_computes_what_the_reference_computes(
     assert answer.first_loss == pytest.approx(losses[0], rel=1e-5)
     for steps, bar in bars.items():
         assert answer.losses[steps] == pytest.approx(losses[int(steps)], rel=bar), steps
-    assert apart(answer.logits or pytest.fail("no logits"), parity.tensor(logits)) < 1e-5
+    for yielded in (answer.logits, answer.inferred):
+        assert apart(yielded or pytest.fail("no logits"), parity.tensor(logits)) < 1e-5
     small = {name: parity.tensor(value) for name, value in gradients.items()}
     total = float(np.sqrt(sum(each["norm"] ** 2 for each in small.values())))
     # Rounding moves values over the edge of a ReLU, and in a deep network with batch norm there are very many values:
@@ -148,7 +150,9 @@ OPTIONS = real.OPTIONS
 def start(workload):
     other = copy.copy(workload)
     {plant}
-    return real.start(other)
+    session = real.start(other)
+    {after}
+    return session
 """
 PADDED = """
 TITLE, INPUT_SHAPE, CLASSES, BATCH_SIZE, SAMPLES = "Padded", (1, 8, 8), 4, 32, 1024
@@ -174,6 +178,13 @@ SHIFTED_IN_KERAS = """
 """TensorFlow's `same` is what the vocabulary means by it, so its builder hands no pads on that could be planted."""
 
 
+ONE_SAMPLE = """if not other.training:
+        step, fetch = session.step, session.fetch
+        session.step = lambda batch: step((batch[0][:1], batch[1]) if isinstance(batch, tuple) else batch[:1])
+        session.fetch = lambda handle: fetch(handle).repeat(other.batch_size, axis=0)"""
+"""Inference that computes one sample of a batch and yields it for all: right in shape, finite, many times as fast."""
+
+
 @pytest.mark.frameworks
 @pytest.mark.parametrize(
     ("plant", "shows"),
@@ -181,10 +192,11 @@ SHIFTED_IN_KERAS = """
         ("pass", set()),
         ("other.layers = layers.record(lambda net: model.build(net, filters=6))", {"parameters", "layers"}),
         ("other.layers = layers.record(lambda net: model.build(net, normalised=False))", {"parameters", "layers"}),
-        (SHIFTED, {"first loss", "gradients"}),
-        ("other.seed += 1", {"first loss", "gradients", "weights"}),
+        (SHIFTED, {"first loss", "gradients", "inferred"}),
+        ("other.seed += 1", {"first loss", "gradients", "weights", "inferred"}),
+        (ONE_SAMPLE, {"inferred"}),
     ],
-    ids=["nothing", "one more filter", "no batch norm", "other padding", "other initialisation"],
+    ids=["nothing", "one more filter", "no batch norm", "other padding", "other initialisation", "one sample of many"],
 )
 def test_an_unequal_model_is_told_apart(
     check: Check, environment: tuple[ImageSpec, Ready], tmp_path: Path, plant: str, shows: set[str]
@@ -193,7 +205,9 @@ def test_an_unequal_model_is_told_apart(
     shutil.copytree(BENCHMARKS, folder / "benchmarks", ignore=shutil.ignore_patterns("__pycache__"))
     builder = environment[0].environment.builder
     pads_itself = plant == SHIFTED and builder == "tensorflow"
-    text = PLANTED.format(real=builder, plant=SHIFTED_IN_KERAS.strip() if pads_itself else plant)
+    before, after = ("pass", plant) if plant == ONE_SAMPLE else (plant, "pass")
+    before = SHIFTED_IN_KERAS.strip() if pads_itself else before
+    text = PLANTED.format(real=builder, plant=before, after=after)
     (folder / "benchmarks" / "frameworks" / "planted.py").write_text(text)
     for place in (tmp_path, folder):
         (place / "padded.py").write_text(PADDED)
@@ -214,6 +228,10 @@ def test_an_unequal_model_is_told_apart(
             theirs = {name: each.model_dump() for name, each in getattr(true, what).items()}
             if any(apart(each, theirs[name], 1e-3) > 0.1 for name, each in getattr(planted, what).items()):
                 found.add(what)
+        assert true.inferred is not None
+        assert planted.inferred is not None
+        if apart(planted.inferred, true.inferred.model_dump()) > 1e-4:
+            found.add("inferred")
     assert found == shows
 
 
@@ -281,8 +299,19 @@ def test_dropout_is_off_and_the_batch_is_one(monkeypatch: pytest.MonkeyPatch) ->
     builder = SimpleNamespace(OPTIONS={}, start=lambda workload: workload)
     monkeypatch.setattr(parity.process, "import_builder", lambda *_: (builder, 0.0))
 
-    workload, _ = parity._start(request, lambda _phase: None, 0.01)
+    workload, _ = parity._start(request, lambda _phase: None, "train", 0.01)
 
     assert [layer.settings["rate"] for layer in workload.layers if layer.kind == "dropout"] == [0.0, 0.0]
     assert workload.optimizer == {"name": "sgd", "learning_rate": 0.01, "momentum": 0.0}
     assert (workload.training, len(list(workload.batches()))) == (True, 1)
+
+
+def test_the_inference_that_is_asked_has_its_dropout_left_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    request = contract.request(document(mode="parity", model="mlp", batch_size=32))
+    builder = SimpleNamespace(OPTIONS={}, start=lambda workload: workload)
+    monkeypatch.setattr(parity.process, "import_builder", lambda *_: (builder, 0.0))
+
+    workload, _ = parity._start(request, lambda _phase: None, "infer")
+
+    assert [layer.settings["rate"] for layer in workload.layers if layer.kind == "dropout"] == [0.2, 0.2]
+    assert not workload.training

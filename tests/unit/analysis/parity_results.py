@@ -33,7 +33,7 @@ def result(**changes: Any) -> ParityResult:
         "parameters": 11_738, "layers": LAYERS, "counted_parameters": 11_738, "counted": counted,
         "weights": {"conv2d_1.weight": tensor(0.1, 0.2), "dense_1.weight": tensor(0.3, -0.1, 0.7)},
         "first_loss": 2.3, "losses": {"1": 2.28, "3": 2.25, "10": 2.05}, "gradients": GRADIENTS,
-        "logits": tensor(1.0, -1.0), "wall_s": 2.0, "facts": {},
+        "logits": tensor(1.0, -1.0), "inferred": tensor(1.0, -1.0), "wall_s": 2.0, "facts": {},
     }  # fmt: skip
     return ParityResult(**fields | changes)
 

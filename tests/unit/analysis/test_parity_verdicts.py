@@ -141,14 +141,41 @@ def test_parameters_are_held_against_the_count_and_against_each_other() -> None:
     )
 
 
-def test_a_gradient_that_one_side_lacks_is_a_difference_and_none_at_all_is_not() -> None:
+def test_a_gradient_that_one_side_lacks_is_a_difference() -> None:
     some = judged(gradients={"dense_1.weight": GRADIENTS["dense_1.weight"]})
 
     assert some.work is Work.NOT_COMPARABLE
     assert some.reason.startswith("first gradient of conv2d_1.weight are of another size, or only in torch 2.13.0")
-    none = judged(gradients={})
-    assert none.work is Work.SAME
-    assert "gradients" not in [difference.evidence for difference in none.differences]
+
+
+@pytest.mark.parametrize(
+    ("mode", "lacking", "reason"),
+    [
+        (Mode.TRAIN, {"gradients": {}}, "no first gradients of mxnet 1.9.1"),
+        (Mode.TRAIN, {"weights": {}}, "no initial values of mxnet 1.9.1"),
+        (
+            Mode.TRAIN,
+            {"weights": {}, "losses": {"1": 2.28}},
+            "no initial values of mxnet 1.9.1; no loss after 10 steps of mxnet 1.9.1",
+        ),
+        (Mode.INFER, {"inferred": None}, "no logits of the step that is timed of mxnet 1.9.1"),
+        (Mode.INFER, {"weights": {}}, "no initial values of mxnet 1.9.1"),
+    ],
+)
+def test_what_was_not_compared_is_not_the_same_work(mode: Mode, lacking: dict[str, Any], reason: str) -> None:
+    found = judged(mode, **lacking)
+
+    assert (found.work, found.reason) == (Work.NOT_CHECKED, reason)
+    assert found.differences
+    both = pair(side(TORCH, **lacking), side(MXNET, **lacking), mode)
+    assert both.work is Work.NOT_CHECKED
+    assert "of torch 2.13.0 and mxnet 1.9.1" in both.reason
+    assert judged(mode, first_loss=3.0, **lacking).work is Work.NOT_COMPARABLE
+
+
+def test_evidence_of_the_other_mode_is_not_missed() -> None:
+    assert judged(Mode.INFER, gradients={}, losses={}).work is Work.SAME
+    assert judged(Mode.TRAIN, inferred=None, logits=None).work is Work.SAME
 
 
 def test_a_zero_gradient_is_wholly_apart_and_two_are_equal() -> None:
@@ -171,8 +198,13 @@ def test_inference_asks_for_logits_and_not_for_what_only_training_does() -> None
     trained = {"gradients": scaled(GRADIENTS, "conv2d_1.weight", 0.0), "losses": {"10": 9.0}}
 
     assert judged(Mode.INFER, **trained).work is Work.SAME
-    assert judged(Mode.INFER, logits=tensor(1.0, -1.001)).reason == "logits: 0.00071 apart, bar 0.0001"
-    assert judged(logits=tensor(1.0, -1.001)).work is Work.SAME
+    assert judged(Mode.INFER, inferred=tensor(1.0, -1.001)).reason == "logits: 0.00071 apart, bar 0.0001"
+    assert judged(inferred=tensor(1.0, -1.001)).work is Work.SAME
+
+
+def test_inference_is_judged_by_the_step_that_is_timed_not_by_what_evaluates_training() -> None:
+    assert judged(Mode.INFER, logits=tensor(1.0, -1.001)).work is Work.SAME
+    assert judged(Mode.INFER, logits=tensor(1.0, -1.0), inferred=tensor(1.0, 1.0)).work is Work.NOT_COMPARABLE
 
 
 def test_a_side_without_a_result_leaves_the_pair_unchecked_with_its_reason() -> None:

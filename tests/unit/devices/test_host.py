@@ -8,8 +8,7 @@ import pytest
 
 from orchestrator.devices import Cpu, Gpu, Inventory, host_facts
 from orchestrator.devices import inventory as take_inventory
-from orchestrator.devices.facts import cpu_model
-from orchestrator.devices.host import cpus
+from orchestrator.devices.host import cpu_model, cpus
 
 
 def topology(root: Path, number: int, core: str, socket: str) -> None:
@@ -71,10 +70,9 @@ def test_gpus_are_read_from_the_driver_and_one_that_does_not_answer_is_left_out(
 
 
 def test_host_facts_count_cores_and_sockets_and_leave_the_unknown_empty(tmp_path: Path) -> None:
-    cpuinfo = tmp_path / "cpuinfo"
-    cpuinfo.write_text("processor\t: 0\nmodel name\t: Example CPU @ 2GHz\n")
-    here = Inventory((Cpu(0, 0, 0), Cpu(1, 0, 0), Cpu(2, 0, 1)), 5, (Gpu(0, "GPU-0", "Test GPU", 7),), "570.1")
-    facts = host_facts(here, "20.10", cpuinfo=cpuinfo, sys_cpu=tmp_path)
+    gpus = (Gpu(0, "GPU-0", "Test GPU", 7),)
+    here = Inventory((Cpu(0, 0, 0), Cpu(1, 0, 0), Cpu(2, 0, 1)), 5, gpus, "570.1", "Example CPU @ 2GHz")
+    facts = host_facts(here, "20.10", sys_cpu=tmp_path)
 
     assert (facts["cpus"], facts["cores"], facts["sockets"]) == (3, 2, 2)
     assert (facts["cpu"], facts["governor"], facts["engine"]) == ("Example CPU @ 2GHz", None, "20.10")
@@ -88,5 +86,9 @@ def test_the_governor_is_read_where_the_kernel_has_one(tmp_path: Path) -> None:
     assert host_facts(Inventory((), 0), sys_cpu=tmp_path)["governor"] == "performance"
 
 
-def test_a_cpu_without_a_name_has_none(tmp_path: Path) -> None:
+def test_the_name_of_the_cpu_is_the_kernels_and_one_without_has_none(tmp_path: Path) -> None:
+    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo.write_text("processor\t: 0\nmodel name\t: Example CPU @ 2GHz\n")
+
+    assert cpu_model(cpuinfo) == "Example CPU @ 2GHz"
     assert cpu_model(tmp_path / "missing") is None

@@ -8,17 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running_fakes import SPEC, Behaviour, FakeRuntime, a_cell, a_plan, exiting, measured, ready, surroundings
+from running_fakes import SPEC, Behaviour, FakeRuntime, a_cell, a_plan, exiting, measured, surroundings
 
 from orchestrator.domain import Cell, ModelFile, Outcome, Plan, Status, System, Workload
 from orchestrator.events import Notice
-from orchestrator.planning import Check, checks
 from orchestrator.processes import Cause, StartError, Watch
 from orchestrator.results.checks import Checks
 from orchestrator.results.parity import ParityOutcome
 from orchestrator.results.store import InvalidResultError, Run
 from orchestrator.running import Policy, execute
-from orchestrator.running.parity import content_of
 from orchestrator.runtimes import Ended, Task
 
 GOLDEN = Path(__file__).parents[2] / "golden/contract/parity.json"
@@ -285,20 +283,13 @@ def test_environment_variables_among_the_options_reach_the_check_as_such(tmp_pat
     assert runtime.tasks[0].variables == (("MODE", "fast"),)
 
 
-def test_content_tells_images_environments_sources_models_options_and_seeds_apart() -> None:
-    (check,) = checks(checked())
-    image, venv = ready(SPEC), replace(ready(SPEC), image_id=None)
+def test_a_later_run_takes_over_the_answers_of_its_own_machine_alone(tmp_path: Path) -> None:
+    asked = []
+    for number, cpu in enumerate(("Example CPU", "Example CPU", "Another CPU")):
+        runtime = Checking()
+        around, _ = surroundings(tmp_path / f"run-{number}", runtime)
+        here = replace(around.inventory, cpu_model=cpu)
+        list(execute(checked(), replace(around, inventory=here, answers=tmp_path / "answers"), Policy()))
+        asked.append(modes(runtime))
 
-    def content(
-        check: Check = check, seed: int = 0, where: Any = image, source: str = "a", own: ModelFile | None = None
-    ) -> str:
-        return content_of(check, seed, where, source, own)
-
-    assert content() == content(source="b"), "an image holds its own source"
-    every = [
-        content(), content(where=replace(image, image_id="sha256:2")), content(where=venv),
-        content(where=venv, source="b"), content(where=replace(venv, versions=(("fake", "2"),))),
-        content(replace(check, model="mlp")), content(replace(check, options=(("xla", True),))), content(seed=1),
-        content(own=ModelFile("lenet", "", "ab")), content(own=ModelFile("lenet", "", "cd")),
-    ]  # fmt: skip
-    assert len(set(every)) == len(every)
+    assert asked == [["parity", "train"], ["train"], ["parity", "train"]]

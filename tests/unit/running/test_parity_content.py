@@ -1,0 +1,43 @@
+"""What an answer of a parity check depends on, so that it stands for nothing else."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from running_fakes import SPEC, a_cell, a_plan, ready
+
+from orchestrator.domain import ModelFile
+from orchestrator.planning import Check, checks
+from orchestrator.results.parity import REVISION
+from orchestrator.running.parity import content_of, environment_of
+
+
+def test_content_tells_images_environments_sources_models_options_seeds_and_machines_apart() -> None:
+    (check,) = checks(replace(a_plan(a_cell()), parity=True))
+    image, venv = ready(SPEC), replace(ready(SPEC), image_id=None)
+
+    def content(check: Check = check, own: ModelFile | None = None, **changes: Any) -> str:
+        asked = {"seed": 0, "where": image, "machine": ("Example CPU", (), None), "source": "a"} | changes
+        environment = environment_of(asked["where"], asked["source"])
+        return content_of(check, asked["seed"], environment, asked["machine"], own)
+
+    assert content() == content(source="b"), "an image holds its own source"
+    every = [
+        content(), content(where=replace(image, image_id="sha256:2")), content(where=venv),
+        content(where=venv, source="b"), content(where=replace(venv, versions=(("fake", "2"),))),
+        content(replace(check, model="mlp")), content(replace(check, options=(("xla", True),))), content(seed=1),
+        content(own=ModelFile("lenet", "", "ab")), content(own=ModelFile("lenet", "", "cd")),
+        content(machine=("Another CPU", (), None)), content(machine=("Example CPU", ("A100",), "570.1")),
+        content(machine=("Example CPU", ("H100",), "570.1")), content(machine=("Example CPU", ("H100",), "580.1")),
+    ]  # fmt: skip
+    assert len(set(every)) == len(every)
+
+
+def test_an_answer_that_was_kept_before_more_was_asked_is_not_taken_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    (check,) = checks(replace(a_plan(a_cell()), parity=True))
+    asked: tuple[Any, ...] = (check, 0, environment_of(ready(SPEC), "a"), ("Example CPU", (), None))
+    now = content_of(*asked)
+
+    monkeypatch.setattr("orchestrator.running.parity.REVISION", REVISION - 1)
+
+    assert content_of(*asked) != now
