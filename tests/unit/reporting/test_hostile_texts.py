@@ -62,7 +62,7 @@ def report_of(text: str) -> Report:
     plan = replace(
         s.plan([]), name=text, cells=(*cells, script), skips=(Skip(text, text),), warnings=(text,), parity=True
     )
-    record = s.record(plan).model_copy(update={"host": {text: text}, "runtime": text, "created_at": text})
+    record = s.record(plan).model_copy(update={"run": text, "host": {text: text}, "runtime": text, "created_at": text})
     failing = [s.failed(cells[2], repeat, Status.FAILED, text) for repeat in range(2)]
     measured = [
         replace(each, outcome=replace(each.outcome, cell_id=cell.id, log=text, disturbance=text))
