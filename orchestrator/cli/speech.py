@@ -1,11 +1,11 @@
 """What commands say, and where: answers on stdout, everything else on stderr."""
 
-import json
 import os
 import sys
 
 from rich.console import Console
 
+from orchestrator.encoded import json_text
 from orchestrator.reporting.text import clean
 
 
@@ -24,4 +24,4 @@ def say(message: str) -> None:
 
 def print_json(document: object) -> None:
     """Print plain values as JSON on stdout."""
-    sys.stdout.write(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    sys.stdout.write(json_text(document, indent=1) + "\n")

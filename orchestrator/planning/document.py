@@ -1,12 +1,12 @@
 """A plan for programs: what `orchestrator plan --json` prints; `docs/matrix.md` documents its keys."""
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from functools import cache
 from typing import Any
 
 from orchestrator.domain import Cell, Framework, ImageSpec, Plan
+from orchestrator.encoded import json_text
 from orchestrator.planning import collector, parity
 from orchestrator.planning.estimate import Estimate
 
@@ -21,14 +21,13 @@ def plan_document(plan: Plan, estimate: Estimate) -> dict[str, Any]:
 
 def plan_json(plan: Plan, estimate: Estimate) -> Iterator[str]:
     """The same document as JSON text with a row to a line, in pieces: it never stands in memory whole."""
-    encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
     lead = "{"
     for key, part in _parts(plan, estimate):
-        yield f"{lead}\n {encode(key)}: "
+        yield f"{lead}\n {json_text(key)}: "
         if isinstance(part, Iterator):
-            yield from _list(encode(row) for row in part)
+            yield from _list(json_text(row) for row in part)
         else:
-            yield encode(part)
+            yield json_text(part)
         lead = ","
     yield "\n}\n"
 

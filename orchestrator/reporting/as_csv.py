@@ -48,7 +48,7 @@ def csv_of(reports: Sequence[tuple[Report, Mapping[str, str]]]) -> str:
     for report, host in reports:
         facts = {f"host_{name}": value for name, value in host.items()}
         for row in _rows(report):
-            whole: dict[str, Value] = {"run": report.run} | row | facts
+            whole: dict[str, Value] = {"run": report.run, **row, **facts}
             writer.writerow({name: _safe(value) for name, value in whole.items()})
     return stream.getvalue()
 

@@ -1,10 +1,10 @@
 """JSON: the whole report for programs, with stable names and SI units."""
 
-import json
 from typing import Any
 
 from pydantic import TypeAdapter
 
+from orchestrator import encoded
 from orchestrator.reporting.model import Report
 
 SCHEMA = 1
@@ -18,6 +18,5 @@ def json_value(report: Report) -> dict[str, Any]:
 
 
 def json_text(report: Report) -> str:
-    """Render a report as JSON, indented; what UTF-8 cannot hold, half of a surrogate pair, is escaped as JSON does."""
-    text = json.dumps(json_value(report), indent=1, ensure_ascii=False, allow_nan=False)
-    return text.encode("utf-8", "backslashreplace").decode() + "\n"
+    """Render a report as JSON, indented."""
+    return encoded.json_text(json_value(report), indent=1) + "\n"

@@ -1,6 +1,5 @@
 """Events as JSON lines, one object each, for programs that follow a run."""
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -9,6 +8,7 @@ from typing import Any, get_args
 
 from pydantic import TypeAdapter
 
+from orchestrator.encoded import json_text
 from orchestrator.events import Event
 
 
@@ -29,7 +29,7 @@ class LinesView:
 def event_line(event: Event, at: datetime) -> str:
     """`{"event": "repeat_started", "at": "2026-01-02T03:04:05.678+00:00", "cell_id": …}` and a newline."""
     fields = {"event": event_name(type(event)), "at": at.isoformat(timespec="milliseconds"), **asdict(event)}
-    return json.dumps(fields, ensure_ascii=False) + "\n"
+    return json_text(fields) + "\n"
 
 
 def event_name(kind: type) -> str:

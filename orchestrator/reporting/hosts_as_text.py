@@ -1,6 +1,5 @@
 """Several runs beside each other, as the terminal's table, Markdown, CSV, JSON and JUnit."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from orchestrator.analysis import Ratio
+from orchestrator.encoded import json_text
 from orchestrator.reporting.as_csv import csv_of
 from orchestrator.reporting.as_json import json_value
 from orchestrator.reporting.as_junit import junit_text
@@ -169,7 +169,7 @@ def _cell_value(several: SideBySide, cell: Beside) -> Mapping[str, Any]:
 
 def hosts_json(several: SideBySide) -> str:
     """Render as JSON, indented."""
-    return json.dumps(hosts_value(several), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_text(hosts_value(several), indent=1) + "\n"
 
 
 def hosts_junit(several: SideBySide) -> str:

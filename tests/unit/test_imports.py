@@ -10,8 +10,9 @@ import orchestrator
 
 PACKAGE = Path(orchestrator.__file__).parent
 ORDER = [
-    "errors", "domain", "events", "resources", "files", "processes", "engine", "catalog", "matrix", "planning",
-    "results", "images", "devices", "runtimes", "running", "analysis", "regression", "bundles", "reporting", "cli",
+    "errors", "encoded", "domain", "events", "resources", "files", "processes", "engine", "catalog", "matrix",
+    "planning", "results", "images", "devices", "runtimes", "running", "analysis", "regression", "bundles",
+    "reporting", "cli",
 ]  # fmt: skip
 ENTRY = {PACKAGE / "__init__.py", PACKAGE / "__main__.py"}
 MODULES = sorted(set(PACKAGE.rglob("*.py")) - ENTRY)

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -31,7 +32,7 @@ NASTY = (
     "x" * 20_000,
 )  # fmt: skip
 hostile = st.lists(st.sampled_from(NASTY) | st.text(max_size=8), min_size=1, max_size=4).map("".join)
-CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def printing(text: str) -> Cell:
@@ -190,8 +191,12 @@ def test_the_terminal_gets_nothing_that_steers_it(text: str) -> None:
 
 @settings(deadline=None, max_examples=25)
 @given(hostile)
-def test_the_json_can_be_written(text: str) -> None:
-    FORMATS["json"](report_of(text)).encode()
+def test_the_json_can_be_written_and_steers_no_terminal(text: str) -> None:
+    found = FORMATS["json"](report_of(text))
+
+    found.encode()
+    assert not CONTROLS.search(found)
+    assert json.loads(found)["run"] == text
 
 
 @settings(deadline=None)
