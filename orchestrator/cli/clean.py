@@ -10,6 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from orchestrator.bundles import loaded
 from orchestrator.cli import places, speech
 from orchestrator.cli.options import Json
 from orchestrator.cli.report import REPORT_WIDTH
@@ -61,7 +62,7 @@ def clean(
         problem = str(error)
     else:
         with contextlib.closing(client):
-            found = surplus_images(engine.labelled(client, labels.KIND), keep, needed.references)
+            found = surplus_images(engine.labelled(client, labels.KIND), keep, needed.references | _carried())
             lines = [_removed_image(client, image) if yes else _line(image) for image in found]
             if yes:
                 engine.remove_steps(client, labels.STAGE, before=datetime.now(UTC) - _STALE)
@@ -72,6 +73,12 @@ def clean(
         speech.print_json({"engine": problem or None, "removed": yes, "surplus": [_entry(line) for line in lines]})
     else:
         _show(lines, problem)
+
+
+def _carried() -> frozenset[str]:
+    """The images of bundles that were loaded here, which this host may not be able to make again."""
+    bundles = loaded.registered(places.bundles_folder()).values()
+    return frozenset(image.image_id for bundle in bundles for image in bundle.record.images)
 
 
 def _line(image: Surplus, removed: bool | None = None) -> _Line:

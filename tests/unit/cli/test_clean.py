@@ -1,6 +1,7 @@
 """`clean` from outside: dry by default, and never a result."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,11 +9,14 @@ from typing import Any
 
 import pytest
 
+from orchestrator.bundles.loaded import register
 from orchestrator.cli import clean as command
 from orchestrator.cli import main
 from orchestrator.engine.images import ImageFacts
 from orchestrator.images import labels
 from orchestrator.running.presence import announced
+from orchestrator.runtimes import GivenImage
+from tests.unit.bundles.carried_bundle import a_record, opened
 
 
 class Engine:
@@ -42,6 +46,7 @@ class Engine:
 def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     found = Engine()
     monkeypatch.setattr(command, "engine", found)
     monkeypatch.setattr(command, "connect", lambda _: SimpleNamespace(close=lambda: None))
@@ -113,3 +118,16 @@ def test_without_an_engine_the_cache_is_cleaned_all_the_same(
 
     assert (code, document["engine"], engine.removed) == (0, "no container engine answers", [])
     assert [entry["removed"] for entry in document["surplus"]] == [True]
+
+
+def test_the_images_of_a_loaded_bundle_stay(engine: Engine, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bundles = tmp_path / "data" / "framework-bench" / "bundles"
+    record = a_record(images=(GivenImage("bench/a:1", "bench/a:1-c1", "c1"),))
+    register(bundles, record, opened())
+
+    run(capsys, "--yes")
+    assert "bench/a:1-c1" not in engine.removed
+
+    shutil.rmtree(bundles / "carried")
+    run(capsys, "--yes")
+    assert "bench/a:1-c1" in engine.removed
