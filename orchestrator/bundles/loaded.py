@@ -13,6 +13,7 @@ from typing import Annotated, Any, BinaryIO, Literal
 import yaml
 from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import from_json
 
 from orchestrator.bundles import layout
 from orchestrator.domain import ModelFile, Plan
@@ -24,6 +25,7 @@ SCHEMA: Literal[1] = 1
 RECORD = "loaded.json"
 _CHUNK_BYTES = 1024 * 1024
 _PARTIAL = ".loading-"
+_MOST_VALUES = 2_000_000
 _Name = Annotated[str, Field(pattern=r"\A[A-Za-z0-9][A-Za-z0-9_.-]{0,127}\z")]
 _Sum = Annotated[str, Field(pattern=r"\A[0-9a-f]{64}\z")]
 
@@ -68,17 +70,19 @@ class Loaded:
 
     def plan(self) -> Plan:
         """The plan as it was frozen when the bundle was made; raises `InputError` where it is damaged."""
-        return plan_from_json(json.loads(self._read(layout.PLAN)))
+        return read_plan(self._read(layout.PLAN), str(self.folder / layout.PLAN))
 
     def matrix(self) -> dict[str, Any]:
         """The matrix in its long form; raises `InputError` where it is damaged."""
-        document: dict[str, Any] = yaml.safe_load(self._read(layout.MATRIX))
-        return document
+        return read_matrix(self._read(layout.MATRIX), str(self.folder / layout.MATRIX))
 
     def own_models(self) -> tuple[ModelFile, ...]:
         """The user's own models that the matrix may name; raises `InputError` where one is damaged."""
         names = [Path(path).stem for path in self.record.files if Path(path).parent == Path(layout.MODELS)]
-        sources = [(name, self._read(f"{layout.MODELS}/{name}.py").decode()) for name in names]
+        try:
+            sources = [(name, self._read(f"{layout.MODELS}/{name}.py").decode()) for name in names]
+        except UnicodeDecodeError as error:
+            raise InputError(f"{self.folder / layout.MODELS}: holds what is no Python: {error.reason}") from None
         return tuple(ModelFile(name, text, hashlib.sha256(text.encode()).hexdigest()) for name, text in sources)
 
     def _read(self, path: str) -> bytes:
@@ -89,6 +93,40 @@ class Loaded:
         if hashlib.sha256(content).hexdigest() != self.record.files.get(path):
             raise InputError(f"{self.folder / path}: changed since it was loaded; load the bundle {self.name} again")
         return content
+
+
+def read_plan(content: bytes, place: str) -> Plan:
+    """Read a frozen plan; raises `InputError` with one line where it is none."""
+    try:
+        document = from_json(content, allow_inf_nan=False)
+    except ValueError as error:
+        raise InputError(f"{place}: not JSON: {str(error)[:200]}") from None
+    try:
+        return plan_from_json(document)
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None
+
+
+def read_matrix(content: bytes, place: str) -> dict[str, Any]:
+    """Read a matrix in its long form; raises `InputError` with one line where it is none."""
+    try:
+        document = yaml.safe_load(content)
+        _count(document, _MOST_VALUES)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise InputError(f"{place}: not YAML of a matrix: {' '.join(str(error).split())[:200]}") from None
+    if not isinstance(document, dict):
+        raise InputError(f"{place}: not the long form of a matrix")
+    return document
+
+
+def _count(value: object, left: int) -> int:
+    """Count down by every value: what refers to itself again and again would fill any memory once it is written."""
+    if left <= 0:
+        raise ValueError("too many values")
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for each in inner:
+        left = _count(each, left - 1)
+    return left
 
 
 def register(bundles: Path, record: LoadedRecord, opened: Callable[[str], BinaryIO]) -> Loaded:

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from orchestrator.bundles import layout
-from orchestrator.bundles.loaded import Loaded, LoadedRecord, register
+from orchestrator.bundles.loaded import Loaded, LoadedRecord, read_matrix, read_plan, register
+from orchestrator.bundles.sources import read_whole
 from orchestrator.bundles.verify import Opened, checked
 from orchestrator.errors import InputError
 from orchestrator.runtimes import GivenImage
@@ -13,6 +14,8 @@ KEPT = (layout.MATRIX, layout.PLAN, *(f"{folder}/" for folder in (
     layout.MODELS, layout.DATA, layout.SBOM, layout.PROVENANCE,
 )))  # fmt: skip
 """Paths, and beginnings of paths."""
+MAX_DOCUMENT_BYTES = 256 * 1024 * 1024
+"""Of the plan, and of the matrix."""
 
 
 def check_kept(bundle: Opened) -> None:
@@ -21,6 +24,9 @@ def check_kept(bundle: Opened) -> None:
         if file.path.startswith(KEPT):
             for _ in checked(bundle.source, file.path, file.sha256, lambda _: None):
                 pass
+    place = bundle.source.place
+    read_plan(read_whole(bundle.source, layout.PLAN, MAX_DOCUMENT_BYTES), f"{place}/{layout.PLAN}")
+    read_matrix(read_whole(bundle.source, layout.MATRIX, MAX_DOCUMENT_BYTES), f"{place}/{layout.MATRIX}")
 
 
 def keep(bundles: Path, bundle: Opened, loaded_at: str) -> Loaded:

@@ -2,6 +2,8 @@
 
 import json
 import os
+import platform
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -14,110 +16,166 @@ from far_support import FarSide
 
 from tests.documented import blocks
 
-pytestmark = pytest.mark.docker
+pytestmark = [pytest.mark.docker, pytest.mark.slow]
 PAGE = "offline.md"
 BIN = Path(sys.executable).parent
-FRAMEWORKS = ("mxnet-1.9.1", "torch-2.13.0", "noop-1")
+PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
+AS_PLANNED = {
+    "mxnet-1.9.1-cpu": {"ok"}, "keras-mxnet-2.2.4.3-on-mxnet-1.5.1-cpu": {"ok"}, "noop-1-cpu": {"ok"},
+    "noop-1-1_gpu": {"no_device"},
+}  # fmt: skip
+PATH = os.pathsep.join(part for part in os.environ["PATH"].split(os.pathsep) if Path(part) != BIN)
+# One that must never be called: it says so, and fails.
+NO_PYTHON = '#!/bin/sh\necho "$0 $*" >>"$HOME/python-was-called"\nexit 1\n'
+
+
+@dataclass(frozen=True)
+class Home:
+    """The first side, after the bundle was made and the matrix run."""
+
+    folder: Path
+    bundle: Path
+    environment: Mapping[str, str]
+    own_run: str
+
+    def walk(self, section: str, stick: Path) -> str:
+        """Run the commands of a section of the page, and give all that they said."""
+        environment = {**self.environment, "STICK": str(stick)}
+        command = ["sh", "-c", _script(section)]
+        return _said(
+            subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False)
+        )
 
 
 @dataclass(frozen=True)
 class Walk:
-    """What the page's three sections have left behind them."""
+    """One far side that was walked to and back from."""
 
     home: Path
     far: Path
-    stick: Path
-    said: Mapping[str, str]
-    """By section."""
+    run: str
+    said_there: str
+    said_at_home: str
+
+    def record(self, results: Path) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((results / self.run / "run.json").read_text())
+        return found
 
 
 def _script(section: str) -> str:
-    return "set -eu\n" + "".join(blocks(PAGE, section, "sh"))
+    return "set -eu\n" + "".join(blocks(PAGE, section, "sh")).replace("--python 3.11", f"--python {PYTHON}")
 
 
-def _walked(ended: subprocess.CompletedProcess[str]) -> str:
+def _said(ended: subprocess.CompletedProcess[str]) -> str:
     assert ended.returncode == 0, f"{ended.stdout}\n{ended.stderr}"
-    return ended.stdout + ended.stderr
+    return " ".join((ended.stdout + ended.stderr).split())
 
 
 @pytest.fixture(scope="module")
-def walk(empty_far_of_module: FarSide, base_image: str, tmp_path_factory: pytest.TempPathFactory) -> Walk:
-    far = empty_far_of_module
-    home, stick = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("stick")
-    (home / "air.yaml").write_text(blocks(PAGE, "At home", "yaml")[0])
-    shared = {"STICK": str(stick), "ORCHESTRATOR_IDLE_WAIT": "0", "COLUMNS": "160"}
-    path = f"{BIN}:{os.environ['PATH']}"
-    own = {"XDG_CACHE_HOME": str(home / "cache"), "XDG_DATA_HOME": str(home / "data")}
-    near = os.environ | shared | own | {"PATH": path, "ORCHESTRATOR_BASE_IMAGE": base_image}
-
-    def at_home(section: str) -> str:
-        command = ["sh", "-c", _script(section)]
-        return _walked(subprocess.run(command, cwd=home, env=near, capture_output=True, text=True, check=False))
-
-    said = {"At home": at_home("At home")}
-    environment = far.environment(**shared) | {"PATH": path}
-    there = far.run("sh", "-c", _script("On the other side"), environment=environment)
-    said["On the other side"] = _walked(there)
-    said["Home again"] = at_home("Home again") + at_home("The file of results")
-    return Walk(home, far.home, stick, said)
+def home(engine: object, base_image: str, tmp_path_factory: pytest.TempPathFactory) -> Home:
+    folder, stick = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("stick")
+    (folder / "air.yaml").write_text(blocks(PAGE, "At home", "yaml")[0])
+    environment = os.environ | {
+        "PATH": f"{BIN}:{PATH}", "XDG_CACHE_HOME": str(folder / "cache"), "XDG_DATA_HOME": str(folder / "data"),
+        "ORCHESTRATOR_BASE_IMAGE": base_image, "COLUMNS": "200",
+    }  # fmt: skip
+    begun = Home(folder, stick / "air", environment, "")
+    begun.walk("At home", stick)
+    (run,) = (path.parent.name for path in folder.glob("results/*/run.json"))
+    return Home(folder, stick / "air", environment, run)
 
 
-def _runs(results: Path) -> dict[str, dict[str, Any]]:
-    return {path.parent.name: json.loads(path.read_text()) for path in sorted(results.glob("*/run.json"))}
+def _walked(home: Home, far: FarSide, stick: Path, path: Path, script: str) -> Walk:
+    """Carry the bundle, walk the page's far side with what is in `path` before all else, and come home."""
+    shutil.copytree(home.bundle, stick / "air", copy_function=os.link)
+    environment = far.environment(STICK=str(stick), ORCHESTRATOR_IDLE_WAIT="0", COLUMNS="200", PATH=f"{path}:{PATH}")
+    there = _said(far.run("sh", "-c", script, environment=environment))
+    (run,) = (found.parent.name for found in far.home.glob("bench/results/*/run.json"))
+    at_home = home.walk("Home again", stick) + home.walk("The file of results", stick)
+    return Walk(home.folder / "results", far.home / "bench" / "results", run, there, at_home)
 
 
-def test_a_gpu_image_is_in_the_bundle_though_neither_host_has_a_gpu(walk: Walk) -> None:
-    manifest = json.loads((walk.stick / "air" / "manifest.json").read_text())
+@pytest.fixture(scope="module")
+def walk(home: Home, empty_far_of_module: FarSide, tmp_path_factory: pytest.TempPathFactory) -> Walk:
+    tools = tmp_path_factory.mktemp("tools")
+    (tools / "python3").symlink_to(Path(getattr(sys, "_base_executable", sys.executable)).resolve())
+    stick = tmp_path_factory.mktemp("stick-of-one")
+    return _walked(home, empty_far_of_module, stick, tools, _script("On the other side"))
+
+
+def _statuses(results: Path, run: str) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for path in (results / run).glob("*/lenet-*/*/outcome.json"):
+        found.setdefault(path.parents[2].name, set()).add(json.loads(path.read_text())["status"])
+    return found
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    paths = {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file() and path.name != ".lock"}
+    return {str(name): path.read_bytes() for name, path in paths.items() if name.parts[0] != "report"}
+
+
+def test_a_gpu_image_is_in_the_bundle_though_no_host_has_a_gpu(home: Home) -> None:
+    manifest = json.loads((home.bundle / "manifest.json").read_text())
 
     assert {image["name"] for image in manifest["images"]} == {
-        "bench/mxnet:1.9.1-cpu", "bench/torch:2.13.0-cpu", "bench/noop:1-cpu", "bench/noop:1-1_gpu",
+        "bench/mxnet:1.9.1-cpu", "bench/keras-mxnet:2.2.4.3-on-mxnet-1.5.1-cpu", "bench/noop:1-cpu",
+        "bench/noop:1-1_gpu",
     }  # fmt: skip
 
 
-def test_two_real_frameworks_ran_on_the_far_engine_and_were_found_to_do_the_same_work(walk: Walk) -> None:
-    ((name, record),) = _runs(walk.far / "results").items()
-
-    results = {path.parent.parent.parent.name for path in (walk.far / "results" / name).glob("*/lenet-*/*/result.json")}
-    assert results == {f"{framework}-cpu" for framework in FRAMEWORKS}
-    assert record["bundle"]["name"] == "air"
-    assert record["runtime"] == "docker"
-    assert "Parity: " in walk.said["On the other side"]
-    assert "do the same work" in walk.said["On the other side"]
+def test_two_frameworks_ran_on_the_far_engine_and_were_found_to_do_the_same_work(walk: Walk) -> None:
+    assert _statuses(walk.far, walk.run) == AS_PLANNED
+    record = walk.record(walk.far)
+    assert (record["bundle"]["name"], record["runtime"]) == ("air", "docker")
+    assert "mxnet 1.9.1 and keras-mxnet 2.2.4.3 on mxnet 1.5.1 do the same work" in walk.said_there.replace(
+        "keras-mxnet 2.2.4.3 on mxnet 1.5.1 and mxnet 1.9.1", "mxnet 1.9.1 and keras-mxnet 2.2.4.3 on mxnet 1.5.1"
+    )
 
 
-def test_the_plan_and_the_images_on_the_other_side_are_those_of_home(walk: Walk) -> None:
-    ((far_name, far),) = _runs(walk.far / "results").items()
-    home = next(record for name, record in _runs(walk.home / "results").items() if name != far_name)
+def test_it_was_installed_from_the_bundle_alone(walk: Walk) -> None:
+    command = (walk.far.parents[1] / ".local" / "bin" / "orchestrator").read_text()
 
-    assert far["plan"] == home["plan"]
-    made = [
-        {entry["image"]: entry["image_id"] for entry in json.loads(path.read_text())["environments"]}
-        for path in sorted((walk.home / "results").glob("*/environments.json"))
-    ]
-    assert len(made) == 2
-    assert made[0] == made[1]
+    assert "installed from the bundle air" in command
+    assert "images loaded, 0 were there already" in walk.said_there
+    assert "0 images loaded, 4 were there already" in walk.said_there, "a second load is a no-op"
 
 
-def test_at_home_are_both_runs_and_the_report_has_both_hosts(walk: Walk) -> None:
-    (far_name,) = _runs(walk.far / "results")
+def test_the_plan_and_the_images_on_the_other_side_are_those_of_home(walk: Walk, home: Home) -> None:
+    def images(results: Path, run: str) -> dict[str, str]:
+        entries = json.loads((results / run / "environments.json").read_text())["environments"]
+        return {entry["image"]: entry["image_id"] for entry in entries}
 
-    assert len(_runs(walk.home / "results")) == 2
-    report = walk.said["Home again"]
-    assert all(name in report for name in _runs(walk.home / "results"))
-    assert "compares hosts, not frameworks" in report
-    page = (walk.home / "results" / "side-by-side" / "index.html").read_text()
-    assert f"{far_name}/report/index.html" in page
+    assert walk.record(walk.far)["plan"] == json.loads((walk.home / home.own_run / "run.json").read_text())["plan"]
+    assert images(walk.far, walk.run) == images(walk.home, home.own_run)
 
 
 def test_what_came_home_is_what_was_measured_there(walk: Walk) -> None:
-    (name,) = _runs(walk.far / "results")
+    assert _files(walk.home / walk.run) == _files(walk.far / walk.run)
+    assert f"{walk.run}/run.json" in walk.said_at_home
 
-    def files(results: Path) -> dict[str, bytes]:
-        folder = results / name
-        found = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
-        return {
-            path: at.read_bytes() for path, at in found.items() if path != ".lock" and not path.startswith("report")
-        }
 
-    assert files(walk.home / "results") == files(walk.far / "results")
-    assert f"{name}/run.json" in walk.said["Home again"]
+def test_the_report_at_home_has_both_runs_side_by_side(walk: Walk, home: Home) -> None:
+    assert home.own_run in walk.said_at_home
+    assert walk.run in walk.said_at_home
+    assert "compares hosts, not frameworks" in walk.said_at_home
+    assert f"{walk.run}/report/index.html" in (walk.home / "side-by-side" / "index.html").read_text()
+
+
+def test_without_python_the_same_commands_do_the_same(
+    home: Home, empty_far: FarSide, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    tools = tmp_path_factory.mktemp("no-python")
+    for name in ("python", "python3", *(f"python3.{minor}" for minor in range(6, 16))):
+        (tools / name).write_text(NO_PYTHON)
+        (tools / name).chmod(0o755)
+    script = _script("On the other side").replace('install.sh"', 'install.sh" --container')
+    assert "--container" in script
+
+    walk = _walked(home, empty_far, tmp_path_factory.mktemp("stick-of-another"), tools, script)
+
+    assert not (empty_far.home / "python-was-called").exists()
+    assert _statuses(walk.far, walk.run) == AS_PLANNED
+    assert _files(walk.home / walk.run) == _files(walk.far / walk.run)
+    assert {path.stat().st_uid for path in walk.far.rglob("*")} == {os.getuid()}
+    assert walk.record(walk.home)["host"]["hostname"] == platform.node()

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 import pytest
 
-from orchestrator.bundles.loaded import LoadedRecord, find, register, registered
+from orchestrator.bundles.loaded import LoadedRecord, find, read_matrix, read_plan, register, registered
 from orchestrator.errors import HostError, InputError
 from tests.unit.bundles.carried_bundle import FILES, IMAGE, a_record, opened
 
@@ -127,3 +127,25 @@ def test_a_name_that_is_no_folder_of_ours_is_no_name_of_a_bundle() -> None:
     for name in ("..", "a/b", ".hidden", "", "a\n"):
         with pytest.raises(ValueError, match="name"):
             LoadedRecord.model_validate(json.loads(a_record().model_dump_json(by_alias=True)) | {"name": name})
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"[]", b"NaN", b'{"name": 1}', b"\xff", b"[" * 100_000])
+def test_a_plan_that_is_none_is_one_line(text: bytes) -> None:
+    with pytest.raises(InputError, match=r"^bundle/plan.json: [^\n]*$"):
+        read_plan(text, "bundle/plan.json")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"", b"[]", b"a: [", b"\xff\xfe", b"!!python/object:os.system {}", b"a: 1\n" + b"[" * 100_000,
+        b"".join([b"a0: &a0 [x, x, x, x, x, x, x, x]\n"] + [
+            f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 8)}]\n".encode() for n in range(1, 30)
+        ]),
+        b"a: &a [*a]\n",
+    ],
+    ids=range(8),
+)  # fmt: skip
+def test_a_matrix_that_is_none_or_a_bomb_is_one_line(text: bytes) -> None:
+    with pytest.raises(InputError, match=r"^bundle/matrix.yaml: not [^\n]*$"):
+        read_matrix(text, "bundle/matrix.yaml")
