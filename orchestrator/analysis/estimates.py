@@ -23,7 +23,8 @@ class Estimate:
     high: float | None
     n: int
     next_low: float | None = None
-    """Lower end of where one further repeat on the same host will lie; None where one repeat gives no scatter."""
+    """Lower end of where one further repeat on the same host will lie, as far as these can tell: what differs between
+    runs is in none of them. None where one repeat gives no scatter."""
     next_high: float | None = None
     confidence: float = CONFIDENCE
     prediction: float = PREDICTION
