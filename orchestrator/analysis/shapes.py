@@ -1,13 +1,24 @@
 """Whether the layers that frameworks made are the same ones, and those of the model's definition."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from orchestrator.results.parity import NativeLayer, ParityResult
+
+WITH_AN_EDGE: Final = frozenset({"relu", "max_pool"})
+"""Where the gradient jumps: at zero, and where two values of a window are equal."""
 
 
 def kinds(result: ParityResult) -> set[str]:
     """Kinds of layers in a model: `conv2d` of `conv2d_1`."""
     return {layer.name.rpartition("_")[0] for layer in (*result.counted, *result.layers)}
+
+
+def in_front_of_edges(result: ParityResult) -> frozenset[str]:
+    """Layers whose gradients come back through one that jumps: a ReLU, a max pool."""
+    names = [layer.name for layer in result.counted]
+    edges = [place for place, name in enumerate(names) if name.rpartition("_")[0] in WITH_AN_EDGE]
+    return frozenset(names[: edges[-1]]) if edges else frozenset()
 
 
 def difference(label: str, result: ParityResult, other_label: str, other: ParityResult) -> str:

@@ -86,6 +86,38 @@ def test_with_batch_norm_gradients_may_be_apart_by_what_rounding_does_at_the_edg
     assert scaled_by(1.12).reason == "first gradient of dense_1.weight: 0.11 apart, bar 0.1"
 
 
+def test_a_value_that_rounding_moves_over_the_edge_of_a_relu_is_noted_and_is_no_other_work() -> None:
+    moved = judged(gradients=scaled(GRADIENTS, "conv2d_1.weight", 1 + 1.4e-3))
+
+    assert (moved.work, moved.reason) == (Work.SAME, "")
+    assert moved.note == (
+        "rounding at the edge of a ReLU or max pool: first gradient of conv2d_1.weight: 0.0014 apart, bar 0.01"
+    )
+    assert [(each.value, each.bar) for each in moved.differences if each.evidence == "gradients"] == [
+        (0, 1e-4),
+        (pytest.approx(1.4e-3, rel=0.01), 1e-2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"gradients": scaled(GRADIENTS, "conv2d_1.weight", 1.02)}, "first gradient of conv2d_1.weight: 0.02 apart"),
+        ({"gradients": scaled(GRADIENTS, "dense_1.weight", 1.001)}, "first gradient of dense_1.weight: 0.001 apart"),
+        (
+            {"gradients": scaled(GRADIENTS, "conv2d_1.weight", 1.001), "losses": {"10": 2.05 * (1 + 1.2e-4)}},
+            "loss after 10 steps",
+        ),
+    ],
+    ids=["by too much", "behind the last edge", "and the descent goes elsewhere"],
+)
+def test_what_an_edge_does_not_explain_is_other_work(changes: dict[str, Any], reason: str) -> None:
+    found = judged(**changes)
+
+    assert found.work is Work.NOT_COMPARABLE
+    assert found.reason.startswith(reason)
+
+
 def test_without_batch_norm_the_loss_after_three_steps_has_no_bar() -> None:
     assert judged(losses=result().losses | {"3": 9.0}).work is Work.SAME
 
