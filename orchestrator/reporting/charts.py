@@ -86,15 +86,15 @@ Shown = Sequence[tuple[CellReport, Measurement]]
 Made = Callable[[int], Chart] | None
 
 
+_MOST_ROOM = 1.6
+"""How far above the highest repeat the axis of throughput may go for the sake of an interval."""
+
+
 def _throughput(shown: Shown) -> Made:
-    known = [
-        value
-        for cell, found in shown
-        for value in (found.throughput.high or found.throughput.value, *_repeat_values(cell))
-    ]
-    # Two repeats that scatter make an interval without end: it runs out of the chart and does not squeeze the rest.
-    further = [found.throughput.next_high or 0.0 for _, found in shown]
-    scale = from_zero([*known, *(value for value in further if value <= 1.25 * max(known))], text.rate)
+    known = [value for cell, found in shown for value in (found.throughput.value, *_repeat_values(cell))]
+    # Few repeats that scatter make an interval without end: it runs out of the chart and does not squeeze the rest.
+    ends = [end for _, found in shown for end in (found.throughput.high, found.throughput.next_high) if end]
+    scale = from_zero([*known, *(end for end in ends if end <= _MOST_ROOM * max(known))], text.rate)
     lanes = []
     for cell, found in shown:
         estimate = found.throughput

@@ -4,10 +4,13 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from orchestrator.reporting.text import seconds
 
 _MOST_TICKS = 6
+_LEAST_GAP = 15.0
+"""Percent of an axis from one mark of a logarithmic one to the next: their texts need as much on a phone."""
 _LOGARITHMIC_FROM = 12.0
 _ZEROS = re.compile(r"(?<=\d)\.0+(?!\d)|(?<=\.\d)0+(?!\d)| 0 (?:s|min)$")
 """Of `2.00 s`, `0.50` and `2 min 0 s`: round values need none."""
@@ -67,12 +70,12 @@ def spread(values: Iterable[float], text: Callable[[float], str]) -> Scale:
     if not known or max(known) < _LOGARITHMIC_FROM * min(known):
         return from_zero(known, text)
     low, high = min(known) / 1.08, max(known) * 1.08
+    plain = Scale(low, high, logarithmic=True)
     every = [digit * 10.0**power for power in range(_power(low), _power(high) + 1) for digit in (1, 2, 5)]
     marks = [mark for mark in every if low <= mark <= high]
-    while len(marks) > _MOST_TICKS + 1:
+    while any(plain.at(right) - plain.at(left) < _LEAST_GAP for left, right in pairwise(marks)):
         tens = [mark for mark in marks if math.isclose(mark, 10.0 ** _power(mark))]
         marks = tens if 2 <= len(tens) < len(marks) else marks[::2]
-    plain = Scale(low, high, logarithmic=True)
     return Scale(low, high, logarithmic=True, ticks=_ticks(plain, marks, text))
 
 

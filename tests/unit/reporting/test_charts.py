@@ -1,5 +1,7 @@
 """Where charts put things, in percent of their axes."""
 
+import itertools
+
 import pytest
 
 from orchestrator.analysis import PHASES
@@ -28,6 +30,14 @@ def test_values_that_span_a_factor_of_twelve_get_a_logarithmic_axis() -> None:
     assert scale.logarithmic
     assert scale.at(0.020) - scale.at(0.010) == pytest.approx(scale.at(0.040) - scale.at(0.020), abs=0.2)
     assert [tick.text for tick in scale.ticks] == ["10 ms", "20 ms", "50 ms", "100 ms"]
+
+
+@pytest.mark.parametrize("highest_s", [0.13, 0.9, 1.1, 9.0, 80.0, 1e4])
+def test_the_marks_of_a_logarithmic_axis_leave_room_for_their_texts(highest_s: float) -> None:
+    marks = [tick.at for tick in spread([0.009, highest_s], text.seconds).ticks]
+
+    assert len(marks) >= 2
+    assert all(right - left >= 15 for left, right in itertools.pairwise(marks))
 
 
 def test_an_axis_between_values_leaves_room_at_both_ends_and_holds_a_single_value() -> None:
