@@ -43,12 +43,14 @@ def execute(request, enter):
         session = builder.start(workload)
         _check_parameters(session, workload)
         build_s = time.perf_counter() - begin - workload.data_s
-        evaluate = evaluation.evaluator(session, workload.data, workload.batch_size, workload.classes)
+        peaks = _Peaks(session)
+        evaluator = evaluation.evaluator(session, workload.data, workload.batch_size, workload.classes)
+        evaluate = peaks.before(evaluator)
         epoch_steps = workload.steps_per_epoch
         taken = measure.measure(session, request, epoch_steps, enter, evaluate=evaluate, sampler=sampler)
         sampler.close()
         _check_logits(taken.logits, workload)
-        peak_device_bytes = session.peak_device_bytes()
+        memory = peaks.read()
     facts = dict(process.facts(request, workload), **session.facts())
     return {
         "schema": contract.SCHEMA,
@@ -68,10 +70,34 @@ def execute(request, enter):
             "parameters": counting.parameters(workload.layers),
             "multiply_adds": counting.multiply_adds(workload.layers),
         },
-        "memory": {"peak_rss_bytes": telemetry.peak_rss_bytes(), "peak_device_bytes": peak_device_bytes},
+        "memory": memory,
         "used": telemetry.used(),
         "facts": facts,
     }
+
+
+class _Peaks:
+    """Highest use of memory, read once: at the end, or before the first evaluation, which is no part of training."""
+
+    def __init__(self, session):
+        self._session = session
+        self._found = None
+
+    def before(self, evaluate):
+        """Return what reads first and then evaluates."""
+
+        def reading_first():
+            self.read()
+            return evaluate()
+
+        return reading_first
+
+    def read(self):
+        """What it was when this was called first."""
+        if self._found is None:
+            peaks = telemetry.peak_rss_bytes(), self._session.peak_device_bytes()
+            self._found = dict(zip(("peak_rss_bytes", "peak_device_bytes"), peaks))
+        return self._found
 
 
 def _sampler(request):

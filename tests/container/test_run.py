@@ -82,6 +82,40 @@ def test_a_request_is_answered_with_a_valid_result_and_nothing_is_left_beside_it
     assert (folder / "phase").read_text() == "latency\n"
 
 
+EVALUATING = (
+    session(loss="1.0")
+    + """
+def predict(self, inputs):
+    import numpy
+    self.held = numpy.ones(50 * 1000 * 1000)
+    return numpy.zeros((len(inputs), 10))
+def peak(self): return 400 * 1000 * 1000 if hasattr(self, "held") else 7
+Session.predict, Session.peak_device_bytes = predict, peak
+"""
+)
+
+
+def test_peaks_of_memory_are_those_of_training_and_not_of_what_evaluates_it(
+    io: Folder, with_builder: Callable[..., Path]
+) -> None:
+    folder = io(builder="mine", dataset="digits", model="mlp_small", model_file="mlp_small.py", epochs=2, steps=None)
+    (folder / "mlp_small.py").write_text(
+        'TITLE, INPUT_SHAPE, CLASSES, BATCH_SIZE, SAMPLES = "Small", (1, 8, 8), 10, 32, 1437\n'
+        'OPTIMIZER = {"name": "sgd", "learning_rate": 0.1}\n'
+        "def build(net):\n    return net.dense(net.flatten(net.input(*INPUT_SHAPE)), CLASSES)\n"
+    )
+
+    ended = start("--io", str(folder), path=with_builder("mine", EVALUATING))
+
+    assert ended.returncode == 0, ended.stderr
+    result = read_result(folder / "result.json")
+    assert len(result.epochs) == 2
+    later = result.blocks[1].conditions
+    assert later is not None
+    assert result.memory.peak_rss_bytes < 300_000_000 < (later.rss_bytes or 0)
+    assert result.memory.peak_device_bytes == 7
+
+
 NO_MNIST = (
     "the dataset 'mnist' is not in this image; "
     "it has 'synthetic' and 'digits', and reads others from a folder (--data by hand)"
