@@ -1,14 +1,17 @@
 """LeNet b200: training throughput as a run measures it, against a hand-written loop in the same image.
 
-Both sides get the same image, the same CPUs, the same thread settings and the same number of steps.
+Both sides get the same image, the same CPUs, the same thread settings and the same data.
 Ours is a repeat of a run, from request to checked result; its figure is the median over its blocks.
-Theirs is a script of `bench/handwritten/`; its figure is the median over the speeds that it logs.
+Theirs is a script of `bench/handwritten/`; its figure is the median over the speeds that it logs. It takes as many
+steps to warm up, as many blocks, and as many steps to a block as our latest repeat took: a repeat finds out for itself
+how many steps a block needs to be long enough.
 """
 
 import argparse
 import statistics
 import subprocess
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from bench import inside
@@ -16,10 +19,11 @@ from bench.inside import SYSTEM
 from bench.pairs import Ratio, compare, emit, interleave
 from orchestrator.devices import Allocation, allocate, inventory
 from orchestrator.domain import Duration, Framework, Options, variables
+from orchestrator.results.contract import Result
 from orchestrator.runtimes.variables import threads
 
 BAR = (0.97, 1.05)
-BATCH, WARMUP, STEPS, EVERY = 200, 20, 200, 20
+BATCH, WARMUP, STEPS = 200, 20, 200
 HANDWRITTEN = Path(__file__).parent / "handwritten"
 FRAMEWORKS = {
     "mxnet": Framework("mxnet", "1.9.1"),
@@ -35,7 +39,28 @@ OPTIONS: dict[str, Options] = {
 }
 
 
-def handwritten(image: str, builder: str, given: dict[str, str]) -> float:
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How many steps come first, and how the timed ones are cut into blocks."""
+
+    warmup: int
+    blocks: int
+    every: int
+
+    @classmethod
+    def of(cls, result: Result) -> "Pace":
+        """That of a repeat: all its timed blocks have the same number of steps."""
+        (every,) = {block.steps for block in result.blocks}
+        before = (result.first_step, *result.warmup)
+        return cls(sum(block.steps for block in before), len(result.blocks), every)
+
+    @property
+    def arguments(self) -> list[str]:
+        """For a hand-written loop."""
+        return [f"--warmup={self.warmup}", f"--steps={self.blocks * self.every}", f"--every={self.every}"]
+
+
+def handwritten(image: str, builder: str, given: dict[str, str], pace: Pace) -> float:
     """Median samples/s of the hand-written loop in a container of the same image."""
     allocation = allocate(SYSTEM, inventory())
     assert isinstance(allocation, Allocation), allocation
@@ -44,10 +69,10 @@ def handwritten(image: str, builder: str, given: dict[str, str]) -> float:
     command = ["docker", "run", "--rm", "--network=none", f"--cpuset-cpus={cpus}", *settings, "--shm-size=1g"]
     command += [f"--volume={HANDWRITTEN}:/handwritten:ro", "--entrypoint=python", image]
     command += [f"/handwritten/{builder}_loop.py", f"--threads={SYSTEM.cpus}", f"--batch={BATCH}"]
-    command += [f"--warmup={WARMUP}", f"--steps={STEPS}", f"--every={EVERY}"]
+    command += pace.arguments
     said = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
     speeds = [float(line) for line in said.splitlines()]
-    assert len(speeds) == STEPS // EVERY, said
+    assert len(speeds) == pace.blocks, said
     return statistics.median(speeds)
 
 
@@ -66,19 +91,25 @@ def measure(name: str, pairs: int, scratch: Path) -> Ratio:
     )
     run, outcomes = inside.begin(plan, scratch / name)
 
+    paces: list[Pace] = []
+
     def ours() -> float:
         result = run.result(next(outcomes))
         assert result is not None
+        paces.append(Pace.of(result))
         return statistics.median(block.samples / block.wall_s for block in result.blocks)
+
+    def theirs() -> float:
+        return handwritten(image, builder, variables(options), paces[-1])
 
     ours()
     image, builder = inside.image_of(run, plan), plan.images[0].environment.builder
-    handwritten(image, builder, variables(options))
-    values = interleave(ours, lambda: handwritten(image, builder, variables(options)), pairs)
+    theirs()
+    values = interleave(ours, theirs, pairs)
     title = f"LeNet b{BATCH} training, {framework.label}"
     both = f", both with {' '.join(variables(options))}" if options else ""
-    theirs = f"hand-written loop, same image{both}"
-    return compare(title, "in our container", theirs, values, bar=BAR, unit="samples/s")
+    other = f"hand-written loop, same image{both}"
+    return compare(title, "in our container", other, values, bar=BAR, unit="samples/s")
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""LeNet in flax (NNX) with optax: one jitted training step over split state, buffers donated, on random labels."""
+"""LeNet in flax (NNX) with optax: one jitted training step over split state, buffers donated."""
 
 import argparse
 import functools
@@ -7,7 +7,7 @@ import time
 
 import jax
 import jax.numpy as jnp
-import numpy as np
+import learnable
 import optax
 from flax import nnx
 
@@ -36,14 +36,7 @@ class LeNet(nnx.Module):
 definition, weights = nnx.split(LeNet(nnx.Rngs(0)))
 optimizer = optax.adam(0.001)
 moments = optimizer.init(weights)
-rng = np.random.default_rng(0)
-batches = [
-    (
-        jnp.asarray(rng.uniform(-1, 1, (args.batch, 28, 28, 1)), jnp.float32),
-        jnp.asarray(rng.integers(0, 10, args.batch), jnp.int32),
-    )
-    for _ in range(16)
-]
+batches = [(jnp.asarray(x.transpose(0, 2, 3, 1)), jnp.asarray(y)) for x, y in learnable.batches(args.batch)]
 
 
 @functools.partial(jax.jit, donate_argnums=(0, 1))

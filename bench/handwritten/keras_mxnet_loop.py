@@ -1,4 +1,4 @@
-"""LeNet in multi-backend Keras 2 on MXNet, by `train_on_batch`, on random labels."""
+"""LeNet in multi-backend Keras 2 on MXNet, by `train_on_batch`."""
 
 import argparse
 import os
@@ -7,8 +7,8 @@ import time
 os.environ["KERAS_BACKEND"] = "mxnet"
 
 import keras
+import learnable
 import mxnet as mx
-import numpy as np
 from keras import backend, layers
 
 parser = argparse.ArgumentParser()
@@ -36,11 +36,7 @@ def cross_entropy(labels, logits):
 
 
 model.compile(optimizer=keras.optimizers.Adam(lr=0.001), loss=cross_entropy, context=["cpu"])
-rng = np.random.RandomState(0)
-batches = [
-    (rng.uniform(-1, 1, (args.batch, 1, 28, 28)).astype("float32"), rng.randint(0, 10, (args.batch, 1)))
-    for _ in range(16)
-]
+batches = [(x, y.reshape(-1, 1)) for x, y in learnable.batches(args.batch)]
 
 
 def train(first, count):

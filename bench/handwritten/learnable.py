@@ -1,0 +1,22 @@
+"""What the loops train on: every class has a mean, and samples scatter around it, so that a model learns.
+
+The same numbers as the synthetic data of a run, drawn by code of its own: how fast a step is depends on its values too,
+as where gradients become denormal.
+"""
+
+import numpy as np
+
+SEED = [1, 1]
+"""Of the benchmark's plan, and of its stream of data."""
+
+
+def batches(batch_size, count=16, shape=(1, 28, 28), classes=10):
+    """Yield inputs (float32, channels first) and labels (int32), drawn one by one."""
+    rng = np.random.RandomState(SEED)
+    means = [rng.uniform(-0.5, 0.5, shape).astype("float32") for _ in range(classes)]
+    for _ in range(count):
+        labels = rng.randint(0, classes, batch_size).astype("int32")
+        inputs = np.empty((batch_size, *shape), "float32")
+        for i, label in enumerate(labels):
+            inputs[i] = means[label] + rng.uniform(-1, 1, shape)
+        yield inputs, labels

@@ -1,0 +1,59 @@
+"""The hand-written loops that runs are held against: the same data, and the same number of steps and blocks."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bench import frameworks
+from bench.frameworks import BATCH, HANDWRITTEN, Pace
+from bench.handwritten import learnable
+from benchmarks import datasets
+from benchmarks.models import lenet
+from orchestrator.results.contract import Result
+
+GOLDEN = Path(__file__).parents[1] / "golden/contract/result.json"
+LOOPS = sorted(HANDWRITTEN.glob("*_loop.py"))
+
+
+def test_the_loops_train_on_the_numbers_that_a_run_trains_on() -> None:
+    own = datasets.named("synthetic", lenet, 1)
+    count = own.batch_count(BATCH, None)
+
+    pairs = list(zip(learnable.batches(BATCH), own.batches(BATCH, count), strict=True))
+
+    assert len(pairs) == 16
+    for (inputs, labels), (expected, expected_labels) in pairs:
+        assert np.array_equal(inputs, expected)
+        assert np.array_equal(labels, expected_labels)
+        assert (inputs.dtype, labels.dtype) == (expected.dtype, expected_labels.dtype)
+
+
+@pytest.mark.parametrize("loop", LOOPS, ids=lambda path: path.stem)
+def test_every_loop_takes_them(loop: Path) -> None:
+    text = loop.read_text()
+
+    assert re.search(r"in learnable\.batches\(args\.batch\)", text)
+    assert not re.search("rand", text)
+
+
+def test_there_is_a_loop_for_every_framework_that_is_compared() -> None:
+    builders = {name.replace("-", "_") for name in frameworks.FRAMEWORKS}
+
+    assert {path.stem for path in LOOPS} == {f"{builder}_loop" for builder in builders}
+
+
+def test_a_loop_is_given_the_pace_of_a_repeat() -> None:
+    result = Result.model_validate_json(GOLDEN.read_bytes())
+    block = result.blocks[0]
+    changes = {
+        "first_step": block.model_copy(update={"steps": 1}),
+        "warmup": (block.model_copy(update={"steps": 20}), block.model_copy(update={"steps": 7})),
+        "blocks": (block.model_copy(update={"steps": 42}),) * 10,
+    }
+
+    pace = Pace.of(result.model_copy(update=changes))
+
+    assert pace == Pace(warmup=28, blocks=10, every=42)
+    assert pace.arguments == ["--warmup=28", "--steps=420", "--every=42"]
