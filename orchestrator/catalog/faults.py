@@ -9,8 +9,8 @@ from orchestrator.catalog import source
 from orchestrator.domain import OptionValue
 from orchestrator.errors import InputError
 
-Evidence = Literal["shapes", "weights", "first_loss", "gradients", "losses", "logits"]
-"""What of two parity results can differ."""
+Evidence = Literal["shapes", "weights", "first_loss", "gradients", "losses", "logits", "failure"]
+"""What of two parity results can differ, or `failure`: there is no result."""
 
 
 class _Shape(BaseModel):

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from orchestrator.analysis.parity import PairParity, Side, Work, pair
+from orchestrator.analysis.parity import PairParity, Work, pair
+from orchestrator.analysis.sides import Side
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell, Plan, Status
 from orchestrator.planning import Check, check_id, checks

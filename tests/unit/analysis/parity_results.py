@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orchestrator.analysis.parity import Side
+from orchestrator.analysis.sides import Side
 from orchestrator.domain import Framework, Options
 from orchestrator.results.parity import NativeLayer, ParityResult, Tensor
 

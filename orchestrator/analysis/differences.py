@@ -1,0 +1,149 @@
+"""What two answers of parity containers differ by, each thing at its worst and held to its bar."""
+
+from collections.abc import Iterator, Set
+from dataclasses import dataclass
+from typing import Final
+
+from orchestrator.analysis import shapes
+from orchestrator.analysis.sides import FULL_PRECISION, Side
+from orchestrator.catalog.faults import Evidence
+from orchestrator.domain import Mode
+
+_NEEDED: Final[tuple[dict[Evidence, str], ...]] = (
+    {"weights": "initial values", "gradients": "first gradients"},
+    {"weights": "initial values", "logits": "logits of the step that is timed"},
+)
+"""Tensors without which nobody can call it the same work: of training, of inference."""
+_LED_BY: Final[dict[Evidence, str]] = {
+    "weights": "initial values of",
+    "gradients": "first gradient of",
+    "logits": "",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Largest relative differences that two cells of the same work may show."""
+
+    weights: float
+    """Of each initial tensor's values, as a relative norm; so are `gradients` and `logits`."""
+    first_loss: float
+    gradients: float
+    losses: tuple[tuple[str, float], ...]
+    """After so many steps."""
+    logits: float
+    at_edges: float = 0.0
+    """Of a first gradient over its bar whose tensor lies in front of a ReLU or a max pool; where it is not the higher
+    one it says nothing."""
+
+
+EXACT = Bars(weights=1e-6, first_loss=1e-5, gradients=1e-4, losses=(("10", 1e-4),), logits=1e-4, at_edges=1e-2)
+"""A value that rounding moves over the edge of a ReLU takes one summand of thousands out of the gradients in front of
+it, and nothing behind it tells: that is no other work, and is noted. Everything else must keep its own bar."""
+WITH_BATCH_NORM = Bars(weights=1e-6, first_loss=1e-5, gradients=0.1, losses=(("3", 1e-3), ("10", 1e-2)), logits=1e-4)
+"""Batch norm amplifies rounding from step to step. Rounding also moves some values over the edge of a ReLU, where the
+gradient jumps: ResNet20's in float32 is up to 2.3e-2 away from that in float64, computed by the same program."""
+REDUCED = Bars(weights=2**-8, first_loss=2e-2, gradients=0.2, losses=(("10", 5e-2),), logits=0.1)
+"""Where a side computes in fewer bits: wide enough for the rounding of bfloat16, a guard against another model only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that was compared, at its worst."""
+
+    evidence: Evidence
+    what: str
+    """`first loss`, `first gradient of conv2d_1.weight`."""
+    value: float
+    """Relative."""
+    bar: float
+    detail: str = ""
+    """Both values, where they say something to people."""
+
+    @property
+    def within(self) -> bool:
+        """Whether the bar is kept."""
+        return self.value <= self.bar
+
+    @property
+    def text(self) -> str:
+        """`first loss 2.31 in torch 2.13.0, 2.29 in mxnet 1.9.1: 0.0087 apart, bar 1e-05`."""
+        return f"{self.what}{f' {self.detail}' if self.detail else ''}: {self.value:.2g} apart, bar {self.bar:g}"
+
+
+def bars(one: Side, other: Side) -> Bars:
+    """The bars that a pair is held to."""
+    if {one.precision, other.precision} != {FULL_PRECISION}:
+        return REDUCED
+    kinds = {kind for side in (one, other) if side.result for kind in shapes.kinds(side.result)}
+    return WITH_BATCH_NORM if "batch_norm" in kinds else EXACT
+
+
+def missing(one: Side, other: Side, mode: Mode) -> str:
+    """What would have to be compared too, and who does not tell it, in one line; empty where nothing is missing."""
+    limits, lacking = bars(one, other), dict[str, list[str]]()
+    for side in (one, other):
+        for what in _lacks(side, mode, limits):
+            lacking.setdefault(what, []).append(side.label)
+    return "; ".join(f"no {what} of {' and '.join(labels)}" for what, labels in lacking.items())
+
+
+def _lacks(side: Side, mode: Mode, limits: Bars) -> Iterator[str]:
+    """Name what the same work in a mode is known by, and a side's answer does not hold."""
+    for evidence, name in _NEEDED[mode is Mode.INFER].items():
+        if not side.tensors[evidence].names:
+            yield name
+    if side.result and mode is not Mode.INFER:
+        yield from (f"loss after {steps} steps" for steps, _ in limits.losses if steps not in side.result.losses)
+
+
+def differences(one: Side, other: Side, mode: Mode) -> tuple[Difference, ...]:
+    """Everything that the two results let compare."""
+    a, b, limits = one.result, other.result, bars(one, other)
+    if a is None or b is None:
+        raise ValueError("both sides must have a result")
+    found = [*_tensors("weights", one, other, limits.weights)]
+    found.append(_loss("first loss", (one.label, a.first_loss), (other.label, b.first_loss), limits.first_loss))
+    if mode is Mode.INFER:
+        return (*found, *_tensors("logits", one, other, limits.logits))
+    in_front = shapes.in_front_of_edges(a)
+    found += _tensors("gradients", one, other, limits.gradients, (limits.at_edges, in_front))
+    for steps, bar in limits.losses:
+        if steps in a.losses and steps in b.losses:
+            ends = (one.label, a.losses[steps]), (other.label, b.losses[steps])
+            found.append(_loss(f"loss after {steps} steps", *ends, bar, evidence="losses"))
+    return tuple(found)
+
+
+def _loss(
+    what: str, one: tuple[str, float], other: tuple[str, float], bar: float, evidence: Evidence = "first_loss"
+) -> Difference:
+    (label, value), (other_label, other_value) = one, other
+    largest = max(abs(value), abs(other_value))
+    apart = abs(value - other_value) / largest if largest else 0.0
+    return Difference(evidence, what, apart, bar, f"{value:.6g} in {label}, {other_value:.6g} in {other_label}")
+
+
+def _tensors(
+    evidence: Evidence, one: Side, other: Side, bar: float, eased: tuple[float, Set[str]] = (0.0, frozenset())
+) -> Iterator[Difference]:
+    """The worst of the tensors that both sides give; nothing where one gives none at all.
+
+    `eased` is a higher bar and the layers it holds for; the worst that needs it is told besides.
+    """
+    a, b, led_by = one.tensors[evidence], other.tensors[evidence], _LED_BY[evidence]
+    if not a.names or not b.names:
+        return
+    if a.names != b.names or a.lengths != b.lengths:
+        sizes, others = dict(zip(a.names, a.lengths, strict=True)), dict(zip(b.names, b.lengths, strict=True))
+        name = min(name for name in {*sizes, *others} if sizes.get(name) != others.get(name))
+        where = " and ".join(f"{side.label}" for side, had in ((one, sizes), (other, others)) if name in had)
+        yield Difference(evidence, f"{led_by} {name}".strip(), 1.0, bar, f"are of another size, or only in {where}")
+        return
+    easier, layers = eased
+    apart = [(float(value), name) for value, name in zip(a.apart(b), a.names, strict=True)]
+    at_edges = [each for each in apart if bar < each[0] <= easier and each[1].rpartition(".")[0] in layers]
+    for limit, tensors in ((bar, [each for each in apart if each not in at_edges]), (easier, at_edges)):
+        if tensors:
+            value, name = max(tensors)
+            yield Difference(evidence, f"{led_by} {name}".strip(), value, limit)
