@@ -66,10 +66,15 @@ VALUES: tuple[Any, ...] = (
 
 
 def corpus() -> list[bytes]:
-    """Every matrix that this repository shows to its readers."""
-    page = (ROOT / "docs" / "matrix.md").read_text(encoding="utf-8")
-    shown = [block.encode() for block in re.findall(r"```yaml\n(version:.*?)```", page, re.DOTALL)]
-    return [(ROOT / "matrix.yaml").read_bytes(), *shown]
+    """Every matrix that this repository shows to its readers, parts of one made whole; a catalog is none."""
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    shown = [block for page in pages for block in re.findall(r"```yaml\n(.*?)```", page.read_text("utf-8"), re.DOTALL)]
+    matrices = [block for block in shown if re.search(r"^(frameworks|scripts):", block, re.MULTILINE)]
+    return [(ROOT / "matrix.yaml").read_bytes(), *(_whole(block).encode() for block in matrices)]
+
+
+def _whole(block: str) -> str:
+    return block if block.startswith("version:") else f"version: 1\nmodels: [lenet]\n{block}"
 
 
 def mutated(generator: random.Random, matrices: Sequence[bytes]) -> bytes:

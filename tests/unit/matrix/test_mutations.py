@@ -1,6 +1,7 @@
 """Mutated matrices through the whole of `plan`: exit status 0 or 2, never a traceback; `bench/fuzz.py` takes more."""
 
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from bench.mutations import corpus, mutated
 from orchestrator.cli.program import run
+from orchestrator.resources import ROOT
 
 MATRICES = corpus()
 
@@ -26,9 +28,20 @@ def test_every_matrix_that_is_mutated_is_fine_itself_but_for_files_that_are_not_
         (folder / "matrix.yaml").write_bytes(matrix)
         ends.append(run(["plan", "-f", str(folder / "matrix.yaml"), "--json"]))
 
-    assert len(ends) >= 8
-    assert ends.count(0) >= 6
-    assert all("there is no" in line or "warning" in line for line in capsys.readouterr().err.splitlines())
+    assert ends.count(0) >= 12
+    known = ("there is no", "warning", "unknown model 'wide'")
+    said = capsys.readouterr().err.splitlines()
+    assert [line for line in said if not any(words in line for words in known)] == []
+
+
+def test_every_page_that_shows_a_matrix_is_among_them() -> None:
+    shown = b"\n".join(MATRICES)
+
+    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+        blocks = re.findall(r"^```yaml\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+        for block in blocks:
+            assert block.encode() in shown or page.name == "catalog.md", f"{page.name} shows {block}"
+    assert b"registry.corp/ml/torch" in shown, "a part of a matrix, on the catalog's page"
 
 
 @settings(max_examples=300, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
