@@ -1,7 +1,9 @@
 """Parity over all comparable pairs of catalog entries at hand: `docs/parity.md` and the figures behind it.
 
 Each framework's image is made if it is not there; then every model is checked in it as a run does it, and every pair
-is judged as a report does it. Nothing is timed. A model that is checked again replaces its own figures alone.
+is judged as a report does it, for training and for inference. LeNet is also checked with other options of each
+framework, and those are held against its defaults. Nothing is timed. What is checked again replaces its own figures
+alone.
 """
 
 import argparse
@@ -9,7 +11,7 @@ import json
 import os
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,9 +21,10 @@ from orchestrator.analysis.parity import PairParity, Work
 from orchestrator.catalog import load, load_models
 from orchestrator.cli.composition import site_settings
 from orchestrator.devices import allocate, inventory
-from orchestrator.domain import BuildSettings, Plan
+from orchestrator.domain import BuildSettings, Cell, OptionValue, Plan
 from orchestrator.engine.client import connect
 from orchestrator.events import BuildFinished, Event, Notice
+from orchestrator.planning.ids import option_text
 from orchestrator.reporting.gather import parity
 from orchestrator.results.store import Run
 from orchestrator.running import Surroundings
@@ -35,12 +38,33 @@ FRAMEWORKS = (
     *("tensorflow==2.21.0", "torch==2.13.0", "jax==0.12.0.1"),
 )
 MODELS = ("mlp", "lenet", "cnn", "lstm", "resnet20", "vgg19")
+MODES = ("train", "infer")
+OPTIONS: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
+    ("mxnet==1.9.1", "hybridize", (True, False)),
+    ("mxnet==1.9.1", "precision", ("fp32", "amp")),
+    ("tensorflow==2.21.0", "eager", (False, True)),
+    ("tensorflow==2.21.0", "xla", (False, True)),
+    ("tensorflow==2.21.0", "layout", ("channels_last", "channels_first")),
+    ("tensorflow==2.21.0", "precision", ("fp32", "bf16", "amp")),
+    ("torch==2.13.0", "layout", ("channels_last", "channels_first")),
+    ("torch==2.13.0", "precision", ("fp32", "bf16", "amp")),
+    ("jax==0.12.0.1", "precision", ("fp32", "bf16", "amp")),
+    ("keras-mxnet==2.2.4.3 on mxnet==1.5.1", "layout", ("channels_first", "channels_last")),
+)
+"""Those that need no other image: `compile` of PyTorch takes one with a compiler."""
+WITH_OPTIONS = "lenet"
 
 
-def plan(frameworks: Sequence[str], models: Sequence[str], folder: Path) -> Plan:
-    """A plan of one training cell for each framework and model."""
+def plan(
+    frameworks: Sequence[str],
+    models: Sequence[str],
+    folder: Path,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Plan:
+    """A plan of one cell for each framework, model and mode, and value of an option."""
     file = folder / "matrix.yaml"
     lists = f"frameworks: {json.dumps(list(frameworks))}\nmodels: {json.dumps(list(models))}\n"
+    lists += f"modes: {json.dumps(MODES)}\noptions: {json.dumps(options or {})}\n"
     file.write_text(f"version: 1\nsystems: {{cpu: {{cpus: 2, memory: 8g}}}}\ntimeout: 30m\n{lists}")
     catalog, known = load(resources.IMAGES / "catalog"), load_models(resources.BENCHMARKS / "models")
     return planning.plan(matrix.load(file, catalog, known), catalog, known)
@@ -58,22 +82,30 @@ def check(planned: Plan, folder: Path) -> list[dict[str, Any]]:
     check_parity(planned, provided, given, around, retry_failed=True)
     known = parity(run, planned)
     return [
-        _row(one.workload.model, one.framework.label, other.framework.label, known.judge(one, other))
+        _row(one, other, known.judge(one, other))
         for number, one in enumerate(planned.cells)
         for other in planned.cells[number + 1 :]
         if one.workload == other.workload
     ]
 
 
-def _row(model: str, one: str, other: str, found: PairParity) -> dict[str, Any]:
+def _row(one: Cell, other: Cell, found: PairParity) -> dict[str, Any]:
+    same = set(one.options) & set(other.options) if one.framework == other.framework else {*one.options, *other.options}
     compared = [
         {"evidence": each.evidence, "what": each.what, "value": each.value, "bar": each.bar}
         for each in found.differences
     ]
     return {
-        "model": model, "one": one, "other": other, "work": found.work.value, "reason": found.reason,
+        "model": one.workload.model, "mode": one.workload.mode.value, "one": _label(one, same),
+        "other": _label(other, same), "work": found.work.value, "reason": found.reason, "note": found.note,
         "known_fault": found.known_fault, "compared": compared,
     }  # fmt: skip
+
+
+def _label(cell: Cell, same: Set[tuple[str, OptionValue]]) -> str:
+    """A cell's framework with the options that the other one has otherwise."""
+    own = [f"{name}={option_text(value)}" for name, value in cell.options if (name, value) not in same]
+    return " ".join([cell.framework.label, *own])
 
 
 def _tell(event: Event) -> None:
@@ -88,27 +120,46 @@ def page(figures: dict[str, Any]) -> str:
     """The page, from the figures alone."""
     rows = [row for model in MODELS for row in figures.get(model, {}).get("pairs", [])]
     same = [row for row in rows if row["work"] == Work.SAME.value]
+    others = figures.get("options", {}).get("pairs", [])
     lines = [
         "# Parity of the frameworks at hand",
         "",
         "Written by `python -m bench.parity` from [parity.json](parity.json).",
         "[Measurement](measurement.md#parity) says what is compared, and where the bars come from.",
-        f"Of {len(rows)} pairs of frameworks that were given the same model, {len(same)} do the same work.",
+        f"Of {len(rows)} pairs of frameworks with the same model in the same mode, {len(same)} do the same work.",
         "",
-        "| model | pairs | same work | worst first loss | first gradients | loss after 3 steps | after 10 steps |",
-        "|---|--:|--:|--:|--:|--:|--:|",
+        *_table([(model, [row for row in rows if row["model"] == model]) for model in MODELS]),
+        *_exceptions(rows),
     ]
-    for model in MODELS:
-        mine = [row for row in rows if row["model"] == model]
-        if mine:
-            equal = [row for row in mine if row["work"] == Work.SAME.value]
-            worst = (_worst(equal, part) for part in ("first loss", "first gradient", "loss after 3", "loss after 10"))
-            lines.append(f"| {model} | {len(mine)} | {len(equal)} | {' | '.join(worst)} |")
-    for work, title in ((Work.NOT_COMPARABLE, "Not comparable"), (Work.NOT_CHECKED, "Not checked")):
-        found = [row for row in rows if row["work"] == work.value]
-        lines += ["", f"## {title}", "", *(_exceptions(found) if found else ["None."])]
+    if others:
+        first = others[0]["model"]
+        kinds = dict.fromkeys(" ".join(row["one"].split(" ")[:-1]) for row in others)
+        lines += ["", "## One framework with other options", ""]
+        lines += [f"`{first}` in each of them, held against each other: {_options(others)}.", ""]
+        groups = [(kind, [row for row in others if row["one"].startswith(f"{kind} ")]) for kind in kinds]
+        lines += [*_table(groups), *_exceptions(others, "###")]
     lines += ["", "Checked:", "", *_when(figures)]
     return "\n".join(lines) + "\n"
+
+
+def _table(groups: Sequence[tuple[str, list[dict[str, Any]]]]) -> Iterator[str]:
+    """One row for each group and mode: how many pairs are equal, and the largest differences of those that are."""
+    parts = ("first loss", "first gradient", "loss after 3", "loss after 10", "logits")
+    heads = ("", "mode", "pairs", "same work", "worst first loss", "first gradients", *parts[2:4], "logits")
+    yield f"| {' | '.join(heads)} |"
+    yield "|---|---|--:|--:|--:|--:|--:|--:|--:|"
+    for name, found in groups:
+        for mode in MODES:
+            mine = [row for row in found if row.get("mode", "train") == mode]
+            equal = [row for row in mine if row["work"] == Work.SAME.value]
+            if mine:
+                worst = " | ".join(_worst(equal, part) for part in parts)
+                yield f"| {name} | {mode} | {len(mine)} | {len(equal)} | {worst} |"
+
+
+def _options(rows: list[dict[str, Any]]) -> str:
+    values = dict.fromkeys(row[side].rpartition(" ")[2] for row in rows for side in ("one", "other"))
+    return ", ".join(f"`{value}`" for value in sorted(values))
 
 
 def _worst(rows: list[dict[str, Any]], beginning: str) -> str:
@@ -120,14 +171,24 @@ def _worst(rows: list[dict[str, Any]], beginning: str) -> str:
     return f"{worst['value']:.1e} of {worst['bar']:g}"
 
 
-def _exceptions(rows: list[dict[str, Any]]) -> Iterator[str]:
-    for row in rows:
-        fault = f" Known fault: {row['known_fault']}." if row["known_fault"] else ""
-        yield f"- {row['model']}, {row['one']} and {row['other']}: {row['reason']}.{fault}"
+def _exceptions(rows: list[dict[str, Any]], level: str = "##") -> Iterator[str]:
+    """What is not the same work, by verdict."""
+    for work, title in ((Work.NOT_COMPARABLE, "Not comparable"), (Work.NOT_CHECKED, "Not checked")):
+        found = [row for row in rows if row["work"] == work.value]
+        yield from ("", f"{level} {title}", "")
+        yield from (_exception(row) for row in found)
+        if not found:
+            yield "None."
+
+
+def _exception(row: dict[str, Any]) -> str:
+    fault = f" Known fault: {row['known_fault']}." if row["known_fault"] else ""
+    where = f"{row['model']} ({row.get('mode', 'train')}), {row['one']} and {row['other']}"
+    return f"- {where}: {row['reason']}.{fault}"
 
 
 def _when(figures: dict[str, Any]) -> Iterator[str]:
-    for model in MODELS:
+    for model in (*MODELS, "options"):
         if model in figures:
             on = figures[model]["measured"]
             yield f"- {model}: {on['at'][:10]}, commit {on['commit']}, {on['cpus']} × {on['cpu']}, Linux {on['kernel']}"
@@ -138,19 +199,30 @@ def main() -> None:
     from bench.__main__ import conditions
 
     parser = argparse.ArgumentParser(prog="python -m bench.parity", description=__doc__)
-    parser.add_argument("--only", nargs="+", choices=MODELS, default=list(MODELS), help="only these models")
+    parser.add_argument("--only", nargs="+", choices=(*MODELS, "options"), default=[*MODELS, "options"])
     parser.add_argument("--frameworks", nargs="+", default=list(FRAMEWORKS), metavar="PIN")
     parser.add_argument("--keep", type=Path, help="folder for the checks, which are not made again if they are there")
     asked = parser.parse_args()
     figures = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
     with tempfile.TemporaryDirectory(prefix="bench-parity-") as scratch:
         folder = asked.keep or Path(scratch) / "run"
-        for model in asked.only:
-            pairs = check(plan(asked.frameworks, [model], Path(scratch)), folder)
-            figures[model] = {"measured": conditions(), "pairs": pairs}
+        for name in asked.only:
+            pairs = _with_options(Path(scratch), folder) if name == "options" else []
+            if name != "options":
+                pairs = check(plan(asked.frameworks, [name], Path(scratch)), folder)
+            figures[name] = {"measured": conditions(), "pairs": pairs}
             FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
             PAGE.write_text(page(figures))
     print(page(figures))
+
+
+def _with_options(scratch: Path, folder: Path) -> list[dict[str, Any]]:
+    """Every value of every option of a framework against the others, its other options left alone."""
+    pairs = []
+    for framework, option, values in OPTIONS:
+        axes = {framework.partition("==")[0]: {option: values}}
+        pairs += check(plan([framework], [WITH_OPTIONS], scratch, axes), folder)
+    return pairs
 
 
 if __name__ == "__main__":
