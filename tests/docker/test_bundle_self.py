@@ -22,12 +22,14 @@ from orchestrator.bundles import layout, own_image, own_wheel
 from orchestrator.cli import composition
 from orchestrator.domain import BuildSettings
 from orchestrator.runtimes.environments import Workshop
+from tests.documented import blocks
 
 pytestmark = pytest.mark.docker
 PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
+BUNDLE = Path("offline_bundle/air")
 MATRIX = """
 version: 1
-name: tiny
+name: air
 systems: {cpu: {cpus: 1}}
 frameworks: [noop==1]
 models: [{name: mlp, batch_size: 32}]
@@ -50,18 +52,20 @@ def orchestrator(*arguments: str | Path, folder: Path) -> subprocess.CompletedPr
 
 @pytest.fixture(scope="module")
 def near(engine: docker.DockerClient, base_image: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a matrix, a key, and the signed bundle `tiny`."""
+    """A folder after the section of the page that signs a bundle."""
     folder = tmp_path_factory.mktemp("near")
-    (folder / "matrix.yaml").write_text(MATRIX)
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", folder / "key"], check=True)
-    (folder / "allowed").write_text(f"me@example.org {(folder / 'key.pub').read_text()}")
-    pythons = ["--python", PYTHON, "--python", "3.14"]
-    done = orchestrator(
-        "export", "--offline", *pythons, "--base-image", base_image, "--sign", "key", "-o", "tiny", folder=folder
+    (folder / "air.yaml").write_text(MATRIX)
+    script = "set -eu\n" + "".join(blocks("offline.md", "Who made it", "sh")).replace("3.11", PYTHON)
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = os.environ | {"PATH": path, "ORCHESTRATOR_BASE_IMAGE": base_image}
+    done = subprocess.run(
+        ["sh", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     assert f"wheels for Python {PYTHON}: installed with no index, and run" in done.stderr
     assert "wheels for Python 3.14: " in done.stderr
+    assert "signed by bundles@example.org" in done.stderr
+    assert 'Good "framework-bench-bundle" signature for bundles@example.org' in done.stdout
     return folder
 
 
@@ -70,9 +74,9 @@ def far_bundle(near: Path, far: FarSide) -> Path:
     """The bundle and the file of signers, carried to the other side."""
     place = far.home / "carried"
     if not place.exists():
-        shutil.copytree(near / "tiny", place / "tiny")
-        shutil.copy(near / "allowed", place / "allowed")
-    return place / "tiny"
+        shutil.copytree(near / BUNDLE, place / "air")
+        shutil.copy(near / "allowed-signers", place / "allowed")
+    return place / "air"
 
 
 def bare(far: FarSide, *command: str | Path, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -108,9 +112,9 @@ def test_without_a_python_it_is_installed_as_an_image_and_runs_the_plan(far: Far
 
     assert installed.returncode == 0, installed.stderr
     assert "no Python here" in installed.stderr
-    assert installed.stderr.count("signed by me@example.org") == 2, "once by the script, once by what it installed"
+    assert installed.stderr.count("signed by bundles@example.org") == 2, "once by the script, once by what it installed"
     command = far.home / ".local/bin/orchestrator"
-    ran = bare(far, command, "run", "--plan", "tiny", "--results", "../results", folder=work)
+    ran = bare(far, command, "run", "--plan", "air", "--results", "../results", folder=work)
     assert ran.returncode == 0, ran.stderr
     run = the_run(far.home / "results")
     host = json.loads((run / "run.json").read_text())["host"]
@@ -149,7 +153,7 @@ def test_a_bundle_of_somebody_else_is_neither_installed_nor_loaded(
     signers = ("--allowed-signers", str(tmp_path / "allowed"))
 
     installed = far.run("sh", far_bundle / "install.sh", "--to", tmp_path / "to", *signers)
-    verified = orchestrator("verify", near / "tiny", *signers, folder=tmp_path)
+    verified = orchestrator("verify", near / BUNDLE, *signers, folder=tmp_path)
 
     assert installed.returncode == 2
     assert not (tmp_path / "to").exists()
@@ -169,7 +173,7 @@ def test_the_wheels_are_installed_for_a_python_with_no_index(far: FarSide, far_b
 
 
 def test_every_image_of_a_bundle_has_its_bill_and_its_provenance(near: Path) -> None:
-    bundle = near / "tiny"
+    bundle = near / BUNDLE
     (image,) = json.loads((bundle / layout.MANIFEST).read_text())["images"]
     name = image["reference"].replace("/", "_").replace(":", "_")
 
@@ -184,8 +188,8 @@ def test_every_image_of_a_bundle_has_its_bill_and_its_provenance(near: Path) -> 
 
 
 def test_the_bill_of_an_image_names_what_pip_in_it_names(near: Path, engine: docker.DockerClient) -> None:
-    (image,) = json.loads((near / "tiny" / layout.MANIFEST).read_text())["images"]
-    (bill,) = (near / "tiny" / layout.SBOM).iterdir()
+    (image,) = json.loads((near / BUNDLE / layout.MANIFEST).read_text())["images"]
+    (bill,) = (near / BUNDLE / layout.SBOM).iterdir()
     code = "import importlib.metadata as m; print(*sorted(f'{d.name}=={d.version}' for d in m.distributions()))"
 
     listed = engine.containers.run(
@@ -200,17 +204,28 @@ def test_the_bill_of_an_image_names_what_pip_in_it_names(near: Path, engine: doc
 def test_the_same_export_again_is_byte_identical(near: Path, base_image: str) -> None:
     pythons = ["--python", PYTHON, "--python", "3.14"]
     done = orchestrator(
-        "export", "--offline", *pythons, "--base-image", base_image, "--sign", "key", "-o", "again", folder=near
+        "export",
+        "--offline",
+        *pythons,
+        "--base-image",
+        base_image,
+        "-f",
+        "air.yaml",
+        "--sign",
+        "bundle-key",
+        "-o",
+        "again",
+        folder=near,
     )
 
     assert done.returncode == 0, done.stderr
-    assert (near / "again" / layout.SUMS).read_bytes() == (near / "tiny" / layout.SUMS).read_bytes()
-    assert (near / "again" / layout.SIGNATURE).read_bytes() == (near / "tiny" / layout.SIGNATURE).read_bytes()
+    assert (near / "again" / layout.SUMS).read_bytes() == (near / BUNDLE / layout.SUMS).read_bytes()
+    assert (near / "again" / layout.SIGNATURE).read_bytes() == (near / BUNDLE / layout.SIGNATURE).read_bytes()
     shutil.rmtree(near / "again")
 
 
 def test_the_wheel_made_of_an_installation_is_the_one_that_was_installed(near: Path, tmp_path: Path) -> None:
-    (carried,) = (near / "tiny" / layout.WHEELS).glob("framework_bench*.whl")
+    (carried,) = (near / BUNDLE / layout.WHEELS).glob("framework_bench*.whl")
     site = tmp_path / "site"
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", site, carried]
     subprocess.run(pip, check=True, capture_output=True)
