@@ -51,8 +51,8 @@ class Export:
     workshop: Workshop
     """How wheels are fetched, and where what can be made again is kept."""
     earlier: Earlier | None = None
-    data: tuple[Path, ...] = ()
-    """Folders of datasets."""
+    data: tuple[tuple[str, Path], ...] = ()
+    """Datasets by name, with the folders of their files."""
     pythons: tuple[str, ...] = ()
     """Of the far side; empty for all that there are wheels for."""
     try_wheels: bool = True

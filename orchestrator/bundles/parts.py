@@ -2,14 +2,12 @@
 
 import json
 import shutil
-from pathlib import Path
 
 from orchestrator.bundles import layout
 from orchestrator.bundles.descriptions import write_bills, write_provenance
 from orchestrator.bundles.export import Export, Part
 from orchestrator.bundles.programs import write_programs
 from orchestrator.bundles.sources import FolderSource
-from orchestrator.errors import InputError
 from orchestrator.results.store import plan_to_json
 
 
@@ -25,25 +23,14 @@ def write_plan(export: Export) -> None:
 
 
 def write_data(export: Export) -> None:
-    """The datasets that were asked for, each a folder under its own name."""
-    for folder in export.data:
+    """The datasets that were asked for, each a folder of its name."""
+    for name, folder in export.data:
         source = FolderSource(folder)
         for path in source.sizes:
-            target = export.folder / layout.DATA / folder.resolve().name / path
+            target = export.folder / layout.DATA / name / path
             target.parent.mkdir(parents=True, exist_ok=True)
             with source.open(path) as file, target.open("wb") as copy:
                 shutil.copyfileobj(file, copy, 1 << 20)
-
-
-def check_data(folders: tuple[Path, ...]) -> None:
-    """Refuse what `write_data` could not carry; raises `InputError` with every mistake."""
-    names = [folder.resolve().name for folder in folders]
-    mistakes = [f"--data {folder}: no such folder" for folder in folders if not folder.is_dir()]
-    mistakes += [
-        f"--data: two folders are called {name!r}" for name in sorted({n for n in names if names.count(n) > 1})
-    ]
-    if mistakes:
-        raise InputError(*mistakes)
 
 
 def of(*, orchestrator: bool) -> tuple[Part, ...]:

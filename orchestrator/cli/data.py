@@ -46,6 +46,36 @@ def _with_data(plan: Plan, own: Sequence[DatasetInfo], folder: Path | str | None
     return replace(plan, data=_examined([(info, Path(folder) / info.name) for info in wanted]))
 
 
+def to_carry(asked: Sequence[str], matrix: Matrix) -> tuple[tuple[str, Path], ...]:
+    """Find the datasets that a bundle is to hold, each given as `NAME`, `NAME=DIR` or a folder of its name.
+
+    Raises `InputError` with every mistake: the files of a dataset that is known must be what was published.
+    """
+    known = {**DATASETS, **{info.name: info for info in matrix.own_datasets}}
+    below = matrix.data_folder or os.environ.get(DATA_VARIABLE)
+    found: dict[str, Path] = {}
+    mistakes: list[str] = []
+    for one in asked:
+        name, _, folder = one.partition("=")
+        if not folder:
+            place = Path(name) if "/" in name or Path(name).is_dir() or not below else Path(below) / name
+            name = place.resolve().name
+        else:
+            place = Path(folder)
+        if name in found:
+            mistakes.append(f"--data {one}: {name!r} is named twice")
+        elif "/" in name or name in {"", ".", ".."}:
+            mistakes.append(f"--data {one}: {name!r} is no name of a dataset")
+        elif not place.is_dir():
+            mistakes.append(f"--data {one}: {place}: no such folder; --data {name}=DIR names another")
+        elif name in known and known[name].formats:
+            mistakes += examine(known[name], place)[1]
+        found[name] = place
+    if mistakes:
+        raise InputError(*mistakes)
+    return tuple(found.items())
+
+
 def check_again(plan: Plan) -> None:
     """Hold the datasets of a run that is taken up again against what they were; raises `InputError`."""
     _examined([(_as_it_was(data), Path(data.folder)) for data in plan.data])

@@ -18,6 +18,7 @@ from orchestrator.bundles.manifest import Manifest
 from orchestrator.bundles.saving import STOPPED, StoppedError
 from orchestrator.bundles.tarred import write_tar
 from orchestrator.cli import composition, places, speech, views
+from orchestrator.cli.data import to_carry
 from orchestrator.cli.options import (
     DEFAULT_LIMIT,
     BaseImage,
@@ -67,7 +68,12 @@ def export(
         typer.Option("--since", metavar="BUNDLE", help="Leave out what this bundle (or manifest.json) holds."),
     ] = None,
     data: Annotated[
-        list[Path], typer.Option("--data", metavar="DIR", help="A dataset to carry along; may be repeated.")
+        list[str],
+        typer.Option(
+            "--data",
+            metavar="NAME[=DIR]",
+            help="A dataset to carry along, from DIR or the folder of its name in the data folder; may be repeated.",
+        ),
     ] = [],
     python: Annotated[
         list[str],
@@ -92,7 +98,7 @@ def export(
     if not offline:
         raise InputError("say --offline: a bundle for a host without internet is all that export writes")
     prepared = composition.prepare(file, select, exclude, limit, base_image, models, no_parity=no_parity)
-    parts.check_data(tuple(data))
+    datasets = to_carry(data, prepared.matrix)
     _check_pythons(python)
     if key:
         signature.sign(b"", key, os.environ)  # before hours of work, not after them
@@ -118,7 +124,7 @@ def export(
             listener=listener,
             stop=stop,
             earlier=earlier,
-            data=tuple(data),
+            data=datasets,
             workshop=Workshop(places.cache_folder(), prepared.settings, os.environ),
             pythons=tuple(python),
             try_wheels=not no_wheel_check,

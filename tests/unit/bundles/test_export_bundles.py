@@ -187,10 +187,10 @@ def test_a_delta_holds_what_the_earlier_bundle_does_not(tmp_path: Path) -> None:
     data.mkdir()
     (data / "cat.bin").write_bytes(b"cat" * 1000)
     engine = an_engine("1", "2")
-    first = exported(engine, tmp_path / "first", ["1"], data=(data,))
+    first = exported(engine, tmp_path / "first", ["1"], data=((data.name, data),))
 
     for since in (tmp_path / "first", tmp_path / "first" / "manifest.json"):
-        delta = exported(engine, tmp_path / "delta", ["1", "2"], since=since, data=(data,))
+        delta = exported(engine, tmp_path / "delta", ["1", "2"], since=since, data=((data.name, data),))
 
         new = set(delta.layers) - set(first.layers)
         there = {file.path for file in delta.files}
@@ -219,4 +219,4 @@ def test_links_in_a_dataset_are_not_followed(tmp_path: Path) -> None:
     (data / "passwords").symlink_to("/etc/passwd")
 
     with pytest.raises(InputError, match="is a link, a device or a pipe"):
-        exported(an_engine("1"), tmp_path / "bundle", ["1"], data=(data,))
+        exported(an_engine("1"), tmp_path / "bundle", ["1"], data=((data.name, data),))
