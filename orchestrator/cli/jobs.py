@@ -11,6 +11,7 @@ from orchestrator.bundles.loaded import Loaded
 from orchestrator.cli import carried, composition
 from orchestrator.cli.data import check_again
 from orchestrator.cli.runtime import RuntimeName
+from orchestrator.devices import another_processor, host_facts, inventory
 from orchestrator.domain import BuildSettings, ModelFile, Plan
 from orchestrator.errors import HostError, InputError
 from orchestrator.results.store import Run, runs
@@ -62,6 +63,12 @@ def resumed(results: Path, name: str, runtime: RuntimeName, base_image: str | No
     recorded = RuntimeName(record.runtime)
     if runtime not in {RuntimeName.AUTO, recorded}:
         raise InputError(f"{found.name} was measured with --runtime {recorded}; numbers of two runtimes do not mix")
+    other = another_processor(record.host, host_facts(inventory()))
+    if other:
+        whose = record.host.get("hostname") or "another host"
+        raise InputError(
+            f"{found.name} was begun on {whose} ({other}): go on there; numbers of two hosts do not mix in one run"
+        )
     plan = found.plan()
     check_again(plan)
     if record.bundle is None:

@@ -1,6 +1,7 @@
 """What a run record says of its host: queried, never typed."""
 
 import platform
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,17 @@ def host_facts(inventory: Inventory, engine: str | None = None, *, sys_cpu: Path
         "engine": engine,
         "python": platform.python_version(),
     }
+
+
+def another_processor(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """What tells that one host's description is of another machine than the other; empty where nothing does.
+
+    Neither names nor kernels, engines and devices count: they change on one and the same host.
+    """
+    for name in ("machine", "cpu"):
+        if then.get(name) and now.get(name) and then[name] != now[name]:
+            return f"{then[name]}, not {now[name]}"
+    return ""
 
 
 def _line(path: Path) -> str | None:

@@ -149,12 +149,23 @@ def test_a_run_of_a_bundle_goes_on_only_where_that_bundle_is(loaded: Path, comma
     record = s.record(PLAN)
     run = Run(tmp_path / "results" / "20260102T030405Z-abcd")
     origin = carried.BundleOrigin(name="carried", manifest_sha256="f" * 64)
-    run.write_record(record.model_copy(update={"run": run.name, "runtime": "docker", "bundle": origin}))
+    run.write_record(record.model_copy(update={"run": run.name, "runtime": "docker", "bundle": origin, "host": {}}))
 
     code, _, errors = command("run", "--resume", "latest")
 
     assert code == 2
     assert "came with the bundle carried (manifest sha256:ffffffffffff…), which is not loaded here" in errors
+
+
+def test_a_run_of_another_host_is_not_taken_up_here(loaded: Path, command: Program, tmp_path: Path) -> None:
+    run = Run(tmp_path / "results" / "20260102T030405Z-abcd")
+    run.write_record(s.record(PLAN).model_copy(update={"run": run.name, "runtime": "docker"}))
+
+    code, _, errors = command("run", "--resume", "latest")
+
+    assert code == 2
+    assert errors.startswith("20260102T030405Z-abcd was begun on bench-1 (Example CPU, not ")
+    assert errors.endswith("go on there; numbers of two hosts do not mix in one run\n")
 
 
 def test_images_are_known_by_their_id_whatever_their_names() -> None:
