@@ -33,7 +33,8 @@ from orchestrator.domain import (
     Workload,
 )
 from orchestrator.results.contract import RunRecord
-from orchestrator.results.store import Run, plan_to_json
+from orchestrator.results.plans import plan_to_json
+from orchestrator.results.store import Run
 
 SMALL, LARGE = 10_000, 100_000
 MAX_RSS_BYTES = 600_000_000

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from orchestrator.brought import ModelFile, MountedData, Script
+
 
 class Status(StrEnum):
     """How a planned cell × repeat ended; every one ends as exactly one of these."""
@@ -164,45 +166,6 @@ class ImageSpec:
         return f"{self.repository}:{self.alias}"
 
 
-class Better(StrEnum):
-    """Which way a printed figure is better."""
-
-    HIGHER = "higher"
-    LOWER = "lower"
-
-
-class Take(StrEnum):
-    """Which matches of a pattern count."""
-
-    ALL = "all"
-    FIRST = "first"
-    LAST = "last"
-
-
-@dataclass(frozen=True, slots=True)
-class Metric:
-    """A figure that a script prints, and how to find it."""
-
-    name: str
-    pattern: str
-    """A regular expression, held against each line."""
-    unit: str
-    better: Better
-    take: Take = Take.ALL
-
-
-@dataclass(frozen=True, slots=True)
-class Script:
-    """A foreign script, run unchanged; its folder is all of the host that it sees."""
-
-    name: str
-    path: str
-    """Absolute, on this host."""
-    metrics: tuple[Metric, ...]
-    arguments: tuple[str, ...] = ()
-    environment: tuple[tuple[str, str], ...] = ()
-
-
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One framework, one system, one workload, one set of options."""
@@ -230,34 +193,6 @@ class Skip:
 
     cell_id: str
     reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class ModelFile:
-    """A model of the user's own: its whole file, which goes to the container as it is."""
-
-    name: str
-    source: str
-    sha256: str
-    """Of the source in UTF-8."""
-
-
-@dataclass(frozen=True, slots=True)
-class MountedData:
-    """A dataset in a folder of the user's own, as it was when the run began."""
-
-    name: str
-    format: str
-    """`idx`, `cifar-binary` or `cifar-python`."""
-    folder: str
-    """Absolute, on this host; containers see it read-only."""
-    image: tuple[int, int, int]
-    """Channels, height, width."""
-    classes: int
-    training: int
-    testing: int
-    files: tuple[tuple[str, str], ...]
-    """Name and sum (`sha256:…`, of the unpacked bytes), in the order in which they are read."""
 
 
 @dataclass(frozen=True, slots=True)

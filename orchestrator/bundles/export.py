@@ -9,6 +9,7 @@ from pathlib import Path
 import docker
 
 from orchestrator import __version__
+from orchestrator.brought import ModelFile
 from orchestrator.bundles import blobs as blob_store
 from orchestrator.bundles import layout, oci
 from orchestrator.bundles.blobs import Blobs
@@ -18,7 +19,7 @@ from orchestrator.bundles.manifest import MAX_MANIFEST_BYTES, File, Image, Manif
 from orchestrator.bundles.progress import Meter
 from orchestrator.bundles.saving import STOPPED, StoppedError, Wanted, save_images
 from orchestrator.bundles.sources import FolderSource
-from orchestrator.domain import BuildSettings, ModelFile, Plan
+from orchestrator.domain import BuildSettings, Plan
 from orchestrator.errors import HostError, InputError
 from orchestrator.events import Listener, Notice
 from orchestrator.files import open_plain

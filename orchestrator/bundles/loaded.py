@@ -15,10 +15,11 @@ from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import from_json
 
+from orchestrator.brought import ModelFile
 from orchestrator.bundles import layout
-from orchestrator.domain import ModelFile, Plan
+from orchestrator.domain import Plan
 from orchestrator.errors import HostError, InputError
-from orchestrator.results.store import plan_from_json
+from orchestrator.results.plans import plan_from_json
 from orchestrator.runtimes.given import GivenImage
 
 SCHEMA: Literal[1] = 1

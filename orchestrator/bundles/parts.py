@@ -8,7 +8,7 @@ from orchestrator.bundles.descriptions import write_bills, write_provenance
 from orchestrator.bundles.export import Export, Part
 from orchestrator.bundles.programs import write_programs
 from orchestrator.bundles.sources import FolderSource
-from orchestrator.results.store import plan_to_json
+from orchestrator.results.plans import plan_to_json
 
 
 def write_plan(export: Export) -> None:

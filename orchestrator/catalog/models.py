@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from orchestrator.domain import ModelFile
+from orchestrator.brought import ModelFile
 from orchestrator.errors import InputError
 
 Kind = TypeVar("Kind")

@@ -12,9 +12,10 @@ from typing import Any
 import yaml
 
 from orchestrator import matrix, planning, resources
+from orchestrator.brought import ModelFile
 from orchestrator.catalog import Catalog, ModelInfo, load, load_models, own_models
 from orchestrator.cli import speech
-from orchestrator.domain import BuildSettings, ModelFile, Plan
+from orchestrator.domain import BuildSettings, Plan
 from orchestrator.errors import InputError
 from orchestrator.images import settings as image_settings
 from orchestrator.planning import Selection

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from orchestrator.brought import MountedData
 from orchestrator.bundles.loaded import Loaded
 from orchestrator.catalog import DATASETS, DatasetInfo, examine
-from orchestrator.domain import Mode, MountedData, Plan
+from orchestrator.domain import Mode, Plan
 from orchestrator.errors import InputError
 from orchestrator.matrix import Matrix, own_datasets
 

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator import matrix
+from orchestrator.brought import ModelFile
 from orchestrator.bundles.loaded import Loaded
 from orchestrator.cli import carried, composition
 from orchestrator.cli.data import check_again
 from orchestrator.cli.runtime import RuntimeName
 from orchestrator.devices import another_processor, host_facts, inventory
-from orchestrator.domain import BuildSettings, ModelFile, Plan
+from orchestrator.domain import BuildSettings, Plan
 from orchestrator.errors import HostError, InputError
 from orchestrator.results.store import Run, runs
 from orchestrator.running import new_run_name

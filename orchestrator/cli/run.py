@@ -39,7 +39,7 @@ from orchestrator.domain import Cell, Outcome
 from orchestrator.errors import HostError, InputError
 from orchestrator.events import Listener, Notice
 from orchestrator.results.contract import RunRecord
-from orchestrator.results.store import plan_to_json
+from orchestrator.results.plans import plan_to_json
 from orchestrator.running import Policy, Surroundings, execute
 from orchestrator.running.presence import announced
 

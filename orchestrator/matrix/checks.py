@@ -16,6 +16,7 @@ from orchestrator.matrix import file, files, pins, scripts
 from orchestrator.matrix.hints import did_you_mean
 from orchestrator.matrix.mistakes import entries
 from orchestrator.matrix.model import EVERY_FRAMEWORK
+from orchestrator.matrix.shape import keys_of
 from orchestrator.matrix.variables import is_variable, name_problem, value_problem
 
 Found = Iterator[Mistake]
@@ -273,7 +274,7 @@ def _rule(checks: _Checks, loc: Loc, rule: file.RuleEntry) -> Found:
         if name in options or is_variable(name):
             yield from _option(checks, (*loc, name), values, options, EVERY_FRAMEWORK)
         else:
-            keys = (*file.keys(type(rule)), *options)
+            keys = (*keys_of(type(rule)), *options)
             yield checks.at((*loc, name), f"unknown key or option {name!r}{did_you_mean(name, keys)}", key=True)
 
 

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -14,10 +13,11 @@ from pydantic import (
     StrictInt,
     model_validator,
 )
-from pydantic.config import JsonDict
 
-from orchestrator.domain import Better, Mode, Status, Take
+from orchestrator.brought import Better, Take
+from orchestrator.domain import Mode, Status
 from orchestrator.matrix import pins
+from orchestrator.matrix.shape import Shape, or_short
 from orchestrator.matrix.values import (
     Axis,
     Bytes,
@@ -44,28 +44,6 @@ ModelMode = Literal[Mode.TRAIN, Mode.INFER]
 OptionLists = dict[str, Axis[Scalar]]
 
 
-class Shape(BaseModel):
-    """A mapping of the file: no key but those named here."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
-
-
-def _or_short(description: str, examples: list[str]) -> Any:
-    """Make the schema of a mapping say that a single word is its short form."""
-
-    def extend(schema: JsonDict) -> None:
-        mapping = dict(schema)
-        schema.clear()
-        schema["anyOf"] = [{"type": "string", "description": description, "examples": list(examples)}, mapping]
-
-    return extend
-
-
-def keys(shape: type[BaseModel]) -> list[str]:
-    """Keys of a mapping, its own before those it shares with others: what a person looks for first."""
-    return sorted(shape.model_fields, key=lambda name: name not in shape.__annotations__)
-
-
 class SystemEntry(Shape):
     """What a cell requires of a host; nothing here is looked up on any host."""
 
@@ -90,7 +68,7 @@ class FrameworkEntry(Shape):
     """A framework release, or several: any list is an axis."""
 
     model_config = ConfigDict(
-        json_schema_extra=_or_short(
+        json_schema_extra=or_short(
             "Pip-style pin, for Keras with its backend.", ["mxnet==1.9.1", "keras-mxnet==2.2.4.3 on mxnet==1.5.1"]
         )
     )
@@ -130,7 +108,7 @@ class FrameworkEntry(Shape):
 class ModelEntry(SettingsShape):
     """A model with its axes, and how it differs from the rest of the matrix."""
 
-    model_config = ConfigDict(json_schema_extra=_or_short("Name of a model.", ["lenet"]))
+    model_config = ConfigDict(json_schema_extra=or_short("Name of a model.", ["lenet"]))
 
     name: Word = Field(description="As `orchestrator models` lists it.")
     batch_size: Axis[Positive] | None = Field(None, description="Samples per step; left out: the model's own.")
@@ -224,7 +202,7 @@ class IncludeEntry(RuleEntry, SettingsShape):
 class ProxyEntry(Shape):
     """Proxies by scheme."""
 
-    model_config = ConfigDict(json_schema_extra=_or_short("URL for http and https.", ["http://proxy.example:3128"]))
+    model_config = ConfigDict(json_schema_extra=or_short("URL for http and https.", ["http://proxy.example:3128"]))
 
     http: Text | None = None
     https: Text | None = None

@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.matrix import file
 from orchestrator.matrix.hints import did_you_mean
+from orchestrator.matrix.shape import keys_of
 from orchestrator.matrix.values import shown
 
 _SHAPES: dict[str, type[BaseModel]] = {
@@ -79,9 +80,9 @@ def _mistake(source: Source, details: ErrorDetails) -> Mistake:
 def _keys(loc: Loc) -> list[str]:
     """Keys that may stand where an unknown one does."""
     if loc[0] == "scripts" and "metrics" in loc[:-1]:
-        return file.keys(file.MetricEntry)
+        return keys_of(file.MetricEntry)
     shape = file.ProxyEntry if "proxy" in loc[:-1] else _SHAPES.get(str(loc[0]), file.MatrixFile)
-    return file.keys(shape if len(loc) > 1 else file.MatrixFile)
+    return keys_of(shape if len(loc) > 1 else file.MatrixFile)
 
 
 def _short_form(loc: Loc) -> str:

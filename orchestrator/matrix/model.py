@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass, field
 
+from orchestrator.brought import Script
 from orchestrator.catalog import DatasetInfo, ModelInfo
-from orchestrator.domain import BuildSettings, Duration, Mode, OptionValue, Script, Status, System
+from orchestrator.domain import BuildSettings, Duration, Mode, OptionValue, Status, System
 
 OptionAxes = tuple[tuple[str, tuple[OptionValue, ...]], ...]
 """Option and its values, in the order of the file."""

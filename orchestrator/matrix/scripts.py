@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
+from orchestrator.brought import Metric, Script
 from orchestrator.catalog.source import Loc, Mistake, Source
-from orchestrator.domain import Metric, Script
 from orchestrator.matrix import file, files, pins
 from orchestrator.matrix.hints import did_you_mean
 from orchestrator.matrix.model import ScriptAxes, Settings

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
+from orchestrator.brought import Script
 from orchestrator.catalog import Catalog, DatasetInfo, ModelInfo, Option, UnsupportedError, unsuitable
-from orchestrator.domain import VARIABLE, Framework, Mode, Options, OptionValue, Script, System, Workload
+from orchestrator.domain import VARIABLE, Framework, Mode, Options, OptionValue, System, Workload
 from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, ScriptAxes, Settings, pins
 from orchestrator.matrix.model import EVERY_FRAMEWORK, OptionAxes
 from orchestrator.planning import ids

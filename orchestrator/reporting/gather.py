@@ -13,7 +13,8 @@ from orchestrator.reporting.model import Report
 from orchestrator.reporting.parity import NOT_ASKED, Answer, Parity
 from orchestrator.resources import IMAGES
 from orchestrator.results.checks import Checks
-from orchestrator.results.store import InvalidResultError, Run, Stored, plan_from_json
+from orchestrator.results.plans import plan_from_json
+from orchestrator.results.store import InvalidResultError, Run, Stored
 
 _TAIL_BYTES = 16_384
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from orchestrator.domain import ModelFile
+from orchestrator.brought import ModelFile
 from orchestrator.errors import HostError
 from orchestrator.files import open_plain
 from orchestrator.results.contract import Request

@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import to_json
 
-from orchestrator.domain import Mode, Status, Take
+from orchestrator.domain import Mode, Status
+from orchestrator.brought import Take
 
 SCHEMA: Literal[1] = 1
 MIN_BLOCK_S = 0.2

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from orchestrator.domain import Script
+from orchestrator.brought import Script
 from orchestrator.results.contract import SCHEMA, Count, Finite, MetricRequest, Request, ScriptRequest, Seconds
 from orchestrator.results.contract import _Strict as Strict
 

@@ -15,7 +15,8 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from orchestrator.domain import Cell, ModelFile, Outcome, Plan, Status
+from orchestrator.domain import Cell, Outcome, Plan, Status
+from orchestrator.brought import ModelFile
 from orchestrator.errors import HostError, InputError
 from orchestrator.files import open_plain
 from orchestrator.results.contract import (
@@ -26,12 +27,12 @@ from orchestrator.results.contract import (
     Result,
     RunRecord,
 )
+from orchestrator.results.plans import first_problem, plan_from_json
 from orchestrator.results.scripts import ScriptResult
 
 MAX_RESULT_BYTES = 64 * 1024 * 1024
 MAX_OUTCOME_BYTES = 1024 * 1024
 _MOST = 2**53
-_PLAN = TypeAdapter(Plan)
 _OUTCOME = TypeAdapter(Outcome)
 OUTCOME_FIELDS = tuple(field.name for field in fields(Outcome))
 OUTCOME_VALUES: Callable[[Outcome], tuple[Any, ...]] = attrgetter(*OUTCOME_FIELDS)
@@ -129,7 +130,7 @@ def read_answer(path: Path | str, kind: type[_Answer]) -> _Answer:
     try:
         return kind.model_validate(document)
     except ValidationError as error:
-        raise InvalidResultError(f"result.json: {_first_problem(error)}") from None
+        raise InvalidResultError(f"result.json: {first_problem(error)}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,14 +285,9 @@ def _read_record(path: Path, kind: type[_Record], called: str) -> _Record:
     except FileNotFoundError:
         raise
     except ValidationError as error:
-        raise InputError(f"{path}: not {called}: {_first_problem(error)}") from error
+        raise InputError(f"{path}: not {called}: {first_problem(error)}") from error
     except (OSError, ValueError, AttributeError, TypeError) as error:
         raise InputError(f"{path}: not {called}: {str(error).splitlines()[0]}") from error
-
-
-def _first_problem(error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_input=False)[0]
-    return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
 
 
 def runs(results: Path) -> list[Run]:
@@ -299,22 +295,3 @@ def runs(results: Path) -> list[Run]:
     if not results.is_dir():
         return []
     return [Run(path.parent) for path in sorted(results.glob("*/run.json"))]
-
-
-def plan_to_json(plan: Plan) -> dict[str, Any]:
-    """A plan as plain JSON values; `plan_from_json` reads it back equal."""
-    document: dict[str, Any] = _PLAN.dump_python(plan, mode="json")
-    return document
-
-
-def plan_from_json(document: dict[str, Any]) -> Plan:
-    """Read a frozen plan back; raises `InputError` where it is not one."""
-    try:
-        plan = _PLAN.validate_python(document)
-    except ValidationError as error:
-        raise InputError(f"the stored plan is not readable: {_first_problem(error)}") from error
-    for cell in plan.cells:
-        # An id is a path below the run's folder, and a run may come from anywhere.
-        if "\0" in cell.id or any(part in {"", ".", ".."} for part in cell.id.split("/")):
-            raise InputError(f"the stored plan is not readable: {cell.id!r} is no id of a cell")
-    return plan

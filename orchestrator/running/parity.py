@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from orchestrator.brought import ModelFile
 from orchestrator.devices import Allocation, Inventory, NoDevice
-from orchestrator.domain import ModelFile, Plan, Status, System, variables, without_variables
+from orchestrator.domain import Plan, Status, System, variables, without_variables
 from orchestrator.events import Notice
 from orchestrator.images.context import digest, source_files
 from orchestrator.planning.parity import BATCH_SIZE, Check, checks

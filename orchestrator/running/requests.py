@@ -1,7 +1,8 @@
 """From a planned cell to the request that its container reads."""
 
+from orchestrator.brought import ModelFile, MountedData
 from orchestrator.devices import Allocation
-from orchestrator.domain import Cell, ModelFile, MountedData, variables, without_variables
+from orchestrator.domain import Cell, variables, without_variables
 from orchestrator.results.contract import MIN_BLOCK_S, DataRequest, Request
 
 NO_WORK = "noop"

@@ -16,7 +16,7 @@ from orchestrator.bundles.loaded import Loaded, LoadedRecord, register
 from orchestrator.cli import composition
 from orchestrator.engine import images as engine_images
 from orchestrator.events import ignore
-from orchestrator.results.store import plan_to_json
+from orchestrator.results.plans import plan_to_json
 from orchestrator.runtimes import GivenImage
 
 

@@ -10,8 +10,8 @@ import orchestrator
 
 PACKAGE = Path(orchestrator.__file__).parent
 ORDER = [
-    "errors", "encoded", "domain", "events", "resources", "files", "processes", "engine", "catalog", "matrix",
-    "planning", "results", "images", "devices", "runtimes", "running", "analysis", "regression", "bundles",
+    "errors", "encoded", "brought", "domain", "events", "resources", "files", "processes", "engine", "catalog",
+    "matrix", "planning", "results", "images", "devices", "runtimes", "running", "analysis", "regression", "bundles",
     "reporting", "cli",
 ]  # fmt: skip
 ENTRY = {PACKAGE / "__init__.py", PACKAGE / "__main__.py"}

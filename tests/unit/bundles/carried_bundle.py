@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO
 
 from orchestrator.bundles.loaded import LoadedRecord
-from orchestrator.results.store import plan_to_json
+from orchestrator.results.plans import plan_to_json
 from orchestrator.runtimes import GivenImage
 from tests.unit.reporting import synthetic as s
 

@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 from docker.errors import ImageNotFound
 
+from orchestrator.brought import Script
 from orchestrator.bundles.loaded import register
 from orchestrator.cli import build, carried, runtime
-from orchestrator.domain import Mode, Script, Workload
-from orchestrator.results.store import Run, plan_to_json
+from orchestrator.domain import Mode, Workload
+from orchestrator.results.plans import plan_to_json
+from orchestrator.results.store import Run
 from orchestrator.runtimes import GivenImage, absent
 from tests.unit.bundles.carried_bundle import FILES, PLAN, a_record, opened
 from tests.unit.cli.conftest import Program

@@ -20,7 +20,7 @@ from orchestrator.domain import (
     Workload,
 )
 from orchestrator.errors import HostError, InputError
-from orchestrator.results import store
+from orchestrator.results import plans, store
 from orchestrator.results.contract import EnvironmentRecord, Request, RunRecord
 
 MXNET = Framework("mxnet", "1.5.1", python="3.11")
@@ -48,12 +48,12 @@ PLAN = Plan(
 def _record(plan: Plan = PLAN) -> RunRecord:
     return RunRecord(
         run="r", created_at="2026-11-21T15:30:00Z", orchestrator_version="0", runtime="docker", host={},
-        plan=store.plan_to_json(plan), matrix={},
+        plan=plans.plan_to_json(plan), matrix={},
     )  # fmt: skip
 
 
 def test_a_plan_survives_the_way_through_json_unchanged() -> None:
-    assert store.plan_from_json(json.loads(json.dumps(store.plan_to_json(PLAN)))) == PLAN
+    assert plans.plan_from_json(json.loads(json.dumps(plans.plan_to_json(PLAN)))) == PLAN
 
 
 def test_a_run_knows_the_plan_it_was_made_with(tmp_path: Path) -> None:
@@ -292,8 +292,8 @@ def test_an_outcome_that_is_no_plain_file_counts_as_not_recorded(make, tmp_path:
 
 @pytest.mark.parametrize("cell_id", ["../../etc", "/etc", "a/../b", "a//b", "a/.", "", "a\0b"])
 def test_a_stored_plan_whose_ids_lead_out_of_the_run_is_refused(cell_id: str) -> None:
-    document = store.plan_to_json(PLAN)
+    document = plans.plan_to_json(PLAN)
     document["cells"][0]["id"] = cell_id
 
     with pytest.raises(InputError, match="is no id of a cell"):
-        store.plan_from_json(document)
+        plans.plan_from_json(document)

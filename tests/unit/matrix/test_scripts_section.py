@@ -8,7 +8,8 @@ import pytest
 import yaml
 
 from orchestrator import catalog, matrix, planning
-from orchestrator.domain import Better, Metric, Mode, Plan, Take
+from orchestrator.brought import Better, Metric, Take
+from orchestrator.domain import Mode, Plan
 from orchestrator.errors import InputError
 from tests.documented import introduction
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 from orchestrator import catalog, matrix, planning
 from orchestrator.domain import Plan
-from orchestrator.results.store import plan_from_json, plan_to_json
+from orchestrator.results.plans import plan_from_json, plan_to_json
 
 TEXT = """\
 version: 1

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from orchestrator.analysis.parity import PairParity, Work
-from orchestrator.domain import Better, Cell, Metric, Mode, Outcome, Script, Skip, Status, Workload
+from orchestrator.brought import Better, Metric, Script
+from orchestrator.domain import Cell, Mode, Outcome, Skip, Status, Workload
 from orchestrator.events import BuildFinished, Notice, RepeatFinished
 from orchestrator.reporting import FORMATS, Report, html_text, plain, table
 from orchestrator.reporting.document import document

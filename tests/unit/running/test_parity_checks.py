@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from running_fakes import SPEC, Behaviour, FakeRuntime, a_cell, a_plan, exiting, measured, surroundings
 
-from orchestrator.domain import Cell, ModelFile, Outcome, Plan, Status, System, Workload
+from orchestrator.brought import ModelFile
+from orchestrator.domain import Cell, Outcome, Plan, Status, System, Workload
 from orchestrator.events import Notice
 from orchestrator.processes import Cause, StartError, Watch
 from orchestrator.results.checks import Checks

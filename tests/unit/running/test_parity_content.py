@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from running_fakes import SPEC, a_cell, a_plan, ready
 
-from orchestrator.domain import ModelFile
+from orchestrator.brought import ModelFile
 from orchestrator.planning import Check, checks
 from orchestrator.results.parity import REVISION
 from orchestrator.running.parity import content_of, environment_of

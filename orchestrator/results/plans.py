@@ -1,0 +1,35 @@
+"""A plan as JSON, and back: what `run.json` and a bundle hold of it."""
+
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from orchestrator.domain import Plan
+from orchestrator.errors import InputError
+
+_PLAN = TypeAdapter(Plan)
+
+
+def plan_to_json(plan: Plan) -> dict[str, Any]:
+    """A plan as plain JSON values; `plan_from_json` reads it back equal."""
+    document: dict[str, Any] = _PLAN.dump_python(plan, mode="json")
+    return document
+
+
+def plan_from_json(document: dict[str, Any]) -> Plan:
+    """Read a frozen plan back; raises `InputError` where it is not one."""
+    try:
+        plan = _PLAN.validate_python(document)
+    except ValidationError as error:
+        raise InputError(f"the stored plan is not readable: {first_problem(error)}") from error
+    for cell in plan.cells:
+        # An id is a path below the run's folder, and a run may come from anywhere.
+        if "\0" in cell.id or any(part in {"", ".", ".."} for part in cell.id.split("/")):
+            raise InputError(f"the stored plan is not readable: {cell.id!r} is no id of a cell")
+    return plan
+
+
+def first_problem(error: ValidationError) -> str:
+    """Where the first mistake of a document is, and which: `cells.0.id: Field required`."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
