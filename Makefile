@@ -36,6 +36,10 @@ plan: $(VENV)/installed ## what would run, what is skipped and why
 images: $(VENV)/installed ## build the images only
 	$(ORCHESTRATOR) build -f $(MATRIX) $(ARGS)
 
+.PHONY: bundle
+bundle: $(VENV)/installed ## all that a server without internet needs to run the matrix, in offline_bundle/
+	$(ORCHESTRATOR) export --offline -f $(MATRIX) $(ARGS)
+
 .PHONY: run
 run: matrix ## the same as `make matrix`
 

@@ -29,16 +29,16 @@ def _path(value: str) -> str:
     return value
 
 
-Digest = Annotated[str, Field(pattern=r"\Asha256:[0-9a-f]{64}\z")]
-Sha256 = Annotated[str, Field(pattern=r"\A[0-9a-f]{64}\z")]
+Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Size = Annotated[int, Field(ge=0, le=1 << 53, strict=True)]
 Path = Annotated[str, AfterValidator(_path)]
-Name = Annotated[str, Field(pattern=r"\A[A-Za-z0-9][A-Za-z0-9_.-]{0,127}\z")]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$")]
 Reference = Annotated[
     str,
     Field(
         max_length=300,
-        pattern=r"\A[a-z0-9]+([._:-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}\z",
+        pattern=r"^[a-z0-9]+([._:-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$",
     ),
 ]
 

@@ -1,0 +1,210 @@
+"""Images carried from one engine to another: small ones, made from nothing, with what they share and what not."""
+
+import io
+import os
+import random
+import tarfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import docker
+import pytest
+from far_support import FarSide
+
+from orchestrator.bundles import export as exporting
+from orchestrator.bundles import layout
+from orchestrator.bundles.earlier import open_earlier
+from orchestrator.bundles.export import Export
+from orchestrator.bundles.load import Receiver, load_images
+from orchestrator.bundles.manifest import Image, Manifest
+from orchestrator.bundles.saving import StoppedError
+from orchestrator.bundles.sources import open_source
+from orchestrator.bundles.tarred import write_tar
+from orchestrator.bundles.verify import open_bundle, verify
+from orchestrator.domain import BuildSettings, Environment, Framework, ImageSpec, Plan
+from orchestrator.engine.images import remove, tag
+from orchestrator.errors import InputError
+from orchestrator.events import ignore
+from orchestrator.images import Built, labels
+from orchestrator.runtimes.environments import Workshop
+
+pytestmark = pytest.mark.docker
+
+REPOSITORY = "bench-test-carry/image"
+RELEASES = ("1", "2", "3")
+CONTENT = "0123456789ab"
+BASE_BYTES, OWN_BYTES = 3_000_000, 2_000_000
+
+
+def _made(client: docker.DockerClient, dockerfile: str, files: dict[str, bytes]) -> str:
+    context = io.BytesIO()
+    with tarfile.open(fileobj=context, mode="w") as archive:
+        for name, data in {"Dockerfile": dockerfile.encode(), **files}.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+    context.seek(0)
+    image, _ = client.images.build(fileobj=context, custom_context=True, rm=True)
+    return str(image.id)
+
+
+@pytest.fixture(scope="module")
+def built(engine: docker.DockerClient) -> Iterator[dict[str, Built]]:
+    """Three images on one base, each with a layer of its own that is smaller."""
+    noise = random.Random(1)
+    tag(
+        engine,
+        _made(engine, "FROM scratch\nCOPY base /base\n", {"base": noise.randbytes(BASE_BYTES)}),
+        f"{REPOSITORY}:base",
+    )
+    found = {}
+    for release in RELEASES:
+        text = f'FROM {REPOSITORY}:base\nCOPY own /own\nCMD ["/own"]\nLABEL {labels.KIND}={labels.IMAGE}\n'
+        identity = _made(engine, text, {"own": noise.randbytes(OWN_BYTES)})
+        name = f"{REPOSITORY}:{release}-cpu"
+        for each in (name, f"{name}-{CONTENT}"):
+            tag(engine, identity, each)
+        found[name] = Built(name, identity, f"{name}-{CONTENT}")
+    yield found
+    for name in (f"{REPOSITORY}:base", *found, *(one.reference for one in found.values())):
+        remove(engine, name)
+
+
+def _exported(
+    client: docker.DockerClient,
+    built: dict[str, Built],
+    folder: Path,
+    releases: tuple[str, ...],
+    since: Path | None = None,
+) -> Manifest:
+    specs = [
+        ImageSpec(REPOSITORY, f"{release}-cpu", "cpu", Framework("noop", release), Environment("noop", "3.11"))
+        for release in releases
+    ]
+    wanted = Export(
+        name=folder.name, folder=folder, plan=Plan("carry", 1, tuple(specs), ()), matrix="version: 1\n", own_models=(),
+        built={spec.name: built[spec.name] for spec in specs}, settings=BuildSettings(), client=client, listener=ignore,
+        stop=threading.Event(), workshop=Workshop(folder.parent / "cache", BuildSettings(), os.environ),
+        earlier=open_earlier(since) if since else None,
+    )  # fmt: skip
+    return exporting.write(wanted, ())
+
+
+class Loading:
+    """Loads bundles on the far engine, and counts what is read of them."""
+
+    def __init__(self, client: docker.DockerClient) -> None:
+        self.client = client
+        self.read_bytes = 0
+        self.stop = threading.Event()
+        self.stop_after_bytes: int | None = None
+
+    def _read(self, size: int) -> None:
+        self.read_bytes += size
+        if self.stop_after_bytes is not None and self.read_bytes >= self.stop_after_bytes:
+            self.stop.set()
+
+    def __call__(self, path: Path) -> list[Image]:
+        self.read_bytes = 0
+        self.stop.clear()
+        to = Receiver(self.client, self._read, lambda line: None, self.stop)
+        return load_images(open_bundle(open_source(path)), path, to)
+
+    def names(self) -> dict[str, str]:
+        return {name: str(image.id) for image in self.client.images.list() for name in image.tags}
+
+
+@pytest.fixture
+def load(empty_far_of_module: FarSide) -> Iterator[Loading]:
+    """A far engine without images."""
+    client = empty_far_of_module.client()
+    yield Loading(client)
+    for image in client.images.list(all=True):
+        client.api.remove_image(image.id, force=True)
+    client.close()
+
+
+def _bytes(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_images_arrive_as_they_were_and_a_second_load_reads_nothing(
+    engine: docker.DockerClient, built: dict[str, Built], tmp_path: Path, load: Loading
+) -> None:
+    manifest = _exported(engine, built, tmp_path / "two", RELEASES[:2])
+    verify(open_bundle(open_source(tmp_path / "two")), lambda size: None)
+
+    missing = load(tmp_path / "two")
+
+    assert [image.name for image in missing] == [f"{REPOSITORY}:1-cpu", f"{REPOSITORY}:2-cpu"]
+    here = {name: one.image_id for name, one in built.items() if name in {image.name for image in manifest.images}}
+    assert load.names() == {name + end: identity for name, identity in here.items() for end in ("", f"-{CONTENT}")}
+    assert load.read_bytes == sum(layer.size_bytes for layer in manifest.layers.values())
+    assert load(tmp_path / "two") == []
+    assert load.read_bytes == 0
+
+
+def test_an_engine_of_this_age_takes_an_image_without_the_layers_that_it_has(
+    engine: docker.DockerClient, built: dict[str, Built], tmp_path: Path, load: Loading
+) -> None:
+    first = _exported(engine, built, tmp_path / "first", RELEASES[:1])
+    whole = _exported(engine, built, tmp_path / "whole", RELEASES)
+    load(write_tar(tmp_path / "first", tmp_path / "first.tar"))
+
+    assert len(load(write_tar(tmp_path / "whole", tmp_path / "whole.tar"))) == 2
+    assert load.read_bytes == sum(one.size_bytes for key, one in whole.layers.items() if key not in first.layers)
+
+
+def test_two_exports_are_byte_identical(engine: docker.DockerClient, built: dict[str, Built], tmp_path: Path) -> None:
+    for place in ("here", "there"):
+        _exported(engine, built, tmp_path / place / "bundle", RELEASES)
+
+    assert _bytes(tmp_path / "here" / "bundle") == _bytes(tmp_path / "there" / "bundle")
+
+
+def test_of_a_bad_bundle_the_engine_has_nothing_afterwards(
+    engine: docker.DockerClient, built: dict[str, Built], tmp_path: Path, load: Loading
+) -> None:
+    manifest = _exported(engine, built, tmp_path / "bundle", RELEASES[:2])
+    blob = tmp_path / "bundle" / layout.blob(manifest.images[1].layers[-1].digest)
+    data = bytearray(blob.read_bytes())
+    data[-20] ^= 1
+    blob.write_bytes(bytes(data))
+
+    with pytest.raises(InputError, match=r"images/blobs/sha256/\w+ .*; the bundle is damaged or was changed"):
+        load(tmp_path / "bundle")
+
+    assert load.client.images.list(all=True) == []
+
+
+def test_a_load_that_was_stopped_goes_on_with_what_is_missing(
+    engine: docker.DockerClient, built: dict[str, Built], tmp_path: Path, load: Loading
+) -> None:
+    manifest = _exported(engine, built, tmp_path / "bundle", RELEASES)
+    total = sum(layer.size_bytes for layer in manifest.layers.values())
+    load.stop_after_bytes = total - 10
+
+    with pytest.raises(StoppedError):
+        load(tmp_path / "bundle")
+
+    load.stop_after_bytes = None
+    load(tmp_path / "bundle")
+    assert len(load.names()) == 6
+
+
+def test_a_delta_is_as_large_as_what_is_new_and_needs_what_it_builds_on(
+    engine: docker.DockerClient, built: dict[str, Built], tmp_path: Path, load: Loading
+) -> None:
+    first = _exported(engine, built, tmp_path / "home" / "winter", RELEASES[:2])
+    delta = _exported(engine, built, tmp_path / "far" / "spring", RELEASES, since=tmp_path / "home" / "winter")
+    new = sum(layer.size_bytes for key, layer in delta.layers.items() if key not in first.layers)
+    blobs = sum(file.size_bytes for file in delta.files if file.path.startswith(layout.BLOBS))
+
+    assert new <= blobs <= 1.01 * new
+    with pytest.raises(InputError, match="builds on layers of the bundle winter"):
+        load(tmp_path / "far" / "spring")
+    assert load.client.images.list(all=True) == []
+    load(tmp_path / "home" / "winter")
+    assert [image.name for image in load(tmp_path / "far" / "spring")] == [f"{REPOSITORY}:3-cpu"]
+    assert load.read_bytes == new
