@@ -96,6 +96,15 @@ def write(export: Export, parts: Sequence[Part]) -> Manifest:
         ) from error
 
 
+def not_carried(plan: Plan) -> list[str]:
+    """What a plan needs on the other side that no bundle brings, one line each."""
+    scripts = {cell.script.path: cell.script.name for cell in plan.cells if cell.script}
+    return [
+        f"script {name} is not in the bundle: carry its folder too, so that it lies at {path} on the other side"
+        for path, name in sorted(scripts.items())
+    ]
+
+
 def _prepare(export: Export) -> None:
     """Make the folder ready: empty, or with the blobs that it has from before and nothing else."""
     folder = export.folder

@@ -119,8 +119,8 @@ def _send_all(bundle: Opened, parcels: Sequence[Parcel], to: Receiver, begun: li
             under_way.append(_Sending(bundle, parcel, to, before))
         if under_way:
             under_way[-1].wait_until_loaded(to.stop)
-    except InputError:
-        # What the engine is still at must be known before it can be taken back.
+    except (InputError, HostError):
+        # What the engine is still at comes to an end before anything is said or taken back.
         for one in under_way:
             one.join()
         raise

@@ -112,6 +112,8 @@ def export(
     ):
         for warning in prepared.plan.warnings:
             listener(Notice(f"warning: {warning}"))
+        for line in writing.not_carried(prepared.plan):
+            listener(Notice(line))
         wanted = writing.Export(
             name=_name(prepared.plan.name),
             folder=folder,
