@@ -1,9 +1,12 @@
 """Files that what was measured could write to: a link or a pipe may lie in their place, and is not opened."""
 
 import os
+import secrets
 import stat
 from pathlib import Path
 from typing import BinaryIO
+
+_CAREFULLY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def open_plain(path: Path | str) -> BinaryIO:
@@ -11,11 +14,25 @@ def open_plain(path: Path | str) -> BinaryIO:
 
     A link could lead to any file of this host that the user may read, and a pipe holds up its reader for ever.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    return os.fdopen(_plain(path, os.O_RDONLY), "rb")
+
+
+def open_to_append(path: Path | str) -> BinaryIO:
+    """Open a plain file, made where there is none, for appending without a buffer; raises `OSError` as `open_plain`."""
+    return os.fdopen(_plain(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab", buffering=0)
+
+
+def _plain(path: Path | str, how: int) -> int:
+    descriptor = os.open(path, how | _CAREFULLY, 0o644)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(0, "is no plain file", str(path))
-    return os.fdopen(descriptor, "rb")
+    return descriptor
+
+
+def move_aside(path: Path) -> None:
+    """Give what stands in the way of a file of ours another name beside it; nothing in it is lost."""
+    path.rename(path.with_name(f"{path.name}.aside-{secrets.token_hex(4)}"))
 
 
 def read_tail(path: Path, most_bytes: int) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Protocol, Self
 
-from orchestrator.files import read_tail
+from orchestrator.files import open_to_append, read_tail
 
 LOG_BYTES = 16 * 1024 * 1024
 TAIL_BYTES = 64 * 1024
@@ -78,13 +78,14 @@ class Captured:
 class BoundedLog:
     """A log file that keeps its beginning and its end, whatever is written to it.
 
-    A disk that is full does not raise here: the writer must go on draining, or the one who speaks blocks.
+    A disk that is full does not raise here, and nor does a link or a pipe in its place, into which nothing is written:
+    the writer must go on draining, or the one who speaks blocks.
     """
 
     def __init__(self, path: Path, *, limit_bytes: int = LOG_BYTES, tail_bytes: int = TAIL_BYTES) -> None:
         self._file: IO[bytes] | None = None
         with contextlib.suppress(OSError):
-            self._file = path.open("ab", buffering=0)
+            self._file = open_to_append(path)
         self._room = limit_bytes - tail_bytes
         self._tail_bytes = tail_bytes
         self._tail = bytearray()

@@ -18,7 +18,7 @@ from pydantic_core import from_json
 from orchestrator.domain import Cell, Outcome, Plan, Status
 from orchestrator.brought import ModelFile
 from orchestrator.errors import HostError, InputError
-from orchestrator.files import open_plain
+from orchestrator.files import move_aside, open_plain
 from orchestrator.results.contract import (
     SCHEMA,
     EnvironmentRecord,
@@ -92,7 +92,7 @@ def _folder(path: Path) -> Path:
 def _clear_the_way(path: Path) -> None:
     """Move aside a folder that what was measured has put where a file of ours belongs; nothing in it is lost."""
     if path.is_dir() and not path.is_symlink():
-        path.rename(path.with_name(f"{path.name}.aside-{secrets.token_hex(4)}"))
+        move_aside(path)
 
 
 def read_result(path: Path | str) -> Result:

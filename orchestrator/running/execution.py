@@ -9,11 +9,11 @@ from orchestrator.devices.disturbance import judge
 from orchestrator.devices.idle import Waited
 from orchestrator.domain import Cell, Outcome, Plan, Status
 from orchestrator.events import Notice, PhaseChanged, RepeatFinished, RepeatStarted, RunStarted
-from orchestrator.processes import BoundedLog, LostError, StartError, tail
+from orchestrator.processes import LostError, StartError, tail
 from orchestrator.results.contract import EnvironmentRecord, Request, Result
 from orchestrator.results.scripts import with_script
 from orchestrator.running.classify import Verdict, classify, throughput, worth_a_retry
-from orchestrator.running.folders import LOG, PhaseWatch, answer, reclaim, set_aside
+from orchestrator.running.folders import LOG, PhaseWatch, answer, note, reclaim, set_aside
 from orchestrator.running.order import Repeat, order, unfinished
 from orchestrator.running.parity import check_parity
 from orchestrator.running.requests import request_for, with_data, with_model
@@ -189,8 +189,7 @@ class _Execution:
             # What was lost with the engine says nothing of the cell: it is run again, now or by a resumed run.
             status = Status.NOT_RUN if isinstance(error, LostError) else Status.LAUNCH_FAILED
             ended, result, verdict = None, None, Verdict(status, str(error))
-            with BoundedLog(task.log) as log:
-                log.write(f"{error}\n".encode())
+            note(task.log, str(error))
         judgement = judge(result) if result else None
         outcome = Outcome(
             cell_id=cell.id,

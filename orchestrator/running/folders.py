@@ -9,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from orchestrator.errors import HostError
-from orchestrator.files import open_plain
+from orchestrator.files import move_aside, open_plain
+from orchestrator.processes import BoundedLog
 from orchestrator.results.contract import Result
 from orchestrator.results.scripts import ScriptResult
 from orchestrator.results.store import InvalidResultError, read_answer, read_result
@@ -48,6 +49,16 @@ def reclaim(folder: Path) -> None:
     """Take back the right to write where what was measured has locked its own folder."""
     with contextlib.suppress(OSError):
         folder.chmod(0o755)
+
+
+def note(log: Path, text: str) -> None:
+    """Add a line of our own to a log, which what was measured may have replaced by a link, a pipe or a folder."""
+    reclaim(log.parent)
+    with contextlib.suppress(OSError):
+        if log.is_symlink() or not log.is_file():
+            move_aside(log)
+    with BoundedLog(log) as kept:
+        kept.write(f"{text}\n".encode())
 
 
 def answer(folder: Path, *, of_script: bool = False) -> Result | ScriptResult | InvalidResultError:

@@ -13,7 +13,7 @@ from orchestrator.domain import Plan, Status, System, variables, without_variabl
 from orchestrator.events import Notice
 from orchestrator.images.context import digest, source_files
 from orchestrator.planning.parity import BATCH_SIZE, Check, checks
-from orchestrator.processes import BoundedLog, Cause, StartError, tail
+from orchestrator.processes import Cause, StartError, tail
 from orchestrator.resources import BENCHMARKS
 from orchestrator.results.answers import Answers, take_over
 from orchestrator.results.checks import Checks
@@ -21,7 +21,7 @@ from orchestrator.results.contract import Request
 from orchestrator.results.parity import REVISION, ParityOutcome, ParityResult
 from orchestrator.results.store import InvalidResultError, read_answer
 from orchestrator.running.classify import Verdict, classify
-from orchestrator.running.folders import LOG, reclaim, set_aside
+from orchestrator.running.folders import LOG, note, reclaim, set_aside
 from orchestrator.running.requests import with_model
 from orchestrator.running.surroundings import Surroundings
 from orchestrator.running.turn import taken
@@ -182,8 +182,7 @@ def _in_turn(job: _Job, content: str) -> ParityOutcome | None:
             verdict = _judged(ended, job, task)
         except StartError as error:
             ended, verdict = None, Verdict(Status.LAUNCH_FAILED, str(error))
-            with BoundedLog(task.log) as log:
-                log.write(f"{error}\n".encode())
+            note(task.log, str(error))
     if verdict.status is Status.NOT_RUN:
         return None
     if verdict.status is not Status.OK:

@@ -344,3 +344,28 @@ def test_a_log_that_was_replaced_by_a_link_or_a_pipe_is_not_read(make, tmp_path:
     (outcome,) = carry_out(tmp_path / "run", FakeRuntime([planting]), a_plan(a_cell()))
 
     assert (outcome.status, outcome.reason) == (Status.FAILED, "exit status 1, and nothing in the log")
+
+
+def plant_a_link(path: Path) -> None:
+    path.symlink_to(path.parents[4] / "outside")
+
+
+@pytest.mark.parametrize("error", [LostError("the engine was lost: EOF"), StartError("no space left")])
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, plant_a_link])
+def test_what_is_said_of_a_lost_launch_goes_into_no_link_or_pipe(  # type: ignore[no-untyped-def]
+    make, error: StartError, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.write_text("kept\n")
+
+    def planting(task: Task, request: dict[str, object], watch: Watch) -> Ended:
+        make(task.log)
+        raise error
+
+    (outcome,) = carry_out(tmp_path / "run", FakeRuntime([planting]), a_plan(a_cell()), Policy(retries=1))
+
+    assert (outcome.status, outcome.attempts) == (Status.OK, 2)
+    assert outside.read_text() == "kept\n"
+    kept = tmp_path / "run/fake-1-cpu/c/0/attempt-1"
+    assert (kept / "log.txt").read_text() == f"{error}\n"
+    assert len(list(kept.glob("log.txt.aside-*"))) == 1

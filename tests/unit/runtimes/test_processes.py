@@ -4,6 +4,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -148,8 +149,24 @@ def test_a_log_that_fits_is_kept_as_it_is_and_a_second_one_follows_it(tmp_path: 
     assert path.read_text() == "one\ntwo\n"
 
 
-def test_a_full_disk_does_not_block_the_one_who_speaks() -> None:
-    with BoundedLog(Path("/dev/full")) as log:
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to(path.with_name("elsewhere"))])
+def test_a_log_in_whose_place_something_else_lies_is_neither_written_nor_waited_for(
+    make: Callable[[Path], None], tmp_path: Path
+) -> None:
+    path, elsewhere = tmp_path / "log.txt", tmp_path / "elsewhere"
+    elsewhere.write_text("kept\n")
+    make(path)
+    with BoundedLog(path) as log:
+        log.write(b"x")
+
+    assert elsewhere.read_text() == "kept\n"
+
+
+def test_a_full_disk_does_not_block_the_one_who_speaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as full:
+        full.setattr(processes, "open_to_append", lambda path: path.open("ab", buffering=0))
+        log = BoundedLog(Path("/dev/full"))
+    with log:
         log.write(b"x")
         log.write(b"y")
     with BoundedLog(Path("/nonexistent/log.txt")) as log:
