@@ -261,5 +261,7 @@ class Outcome:
     """One line, where so many blocks were disturbed that the whole repeat counts as disturbed."""
     remeasured: int = 0
     """Earlier measurements of this repeat that were disturbed: they are kept beside this one, which counts."""
+    not_remeasured: str = ""
+    """Why measuring it again came to nothing, in one line; then this one, which was disturbed, counts after all."""
     log_omitted_bytes: int = 0
     """Of its output, what the bound of the log left out between its beginning and its end."""

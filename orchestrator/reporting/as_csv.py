@@ -22,7 +22,7 @@ _REPEAT = (
     *("first_loss", "last_loss", "parameters", "multiply_adds"),
     *("parity", "parity_reason"),
     *("epoch_s", "epochs_total_s", "epochs_after_first_s", "train_loss", "test_loss", "test_accuracy"),
-    *("wall_s", "exit_code", "attempts", "remeasured", "disturbance", "started_at", "log"),
+    *("wall_s", "exit_code", "attempts", "remeasured", "not_remeasured", "disturbance", "started_at", "log"),
 )
 COLUMNS = ("run", *_CELL, *_REPEAT)
 
@@ -117,6 +117,7 @@ def _outcome_columns(repeat: Repeat) -> dict[str, Value]:
         "exit_code": outcome.exit_code,
         "attempts": outcome.attempts,
         "remeasured": outcome.remeasured,
+        "not_remeasured": outcome.not_remeasured,
         "disturbance": outcome.disturbance,
         "started_at": outcome.started_at,
         "log": outcome.log,

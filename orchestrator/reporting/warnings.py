@@ -45,6 +45,7 @@ def _disturbances(outcomes: Sequence[Outcome]) -> Iterable[str]:
     launched = [outcome for outcome in outcomes if outcome.attempts]
     disturbed = [outcome for outcome in launched if outcome.disturbance]
     again = [outcome for outcome in launched if outcome.remeasured]
+    in_vain = [outcome for outcome in launched if outcome.not_remeasured]
     busy = [outcome for outcome in launched if outcome.busy]
     if disturbed:
         named = "; ".join(f"{one.cell_id} repeat {one.repeat}: {one.disturbance}" for one in disturbed[:_MOST_NAMED])
@@ -57,6 +58,13 @@ def _disturbances(outcomes: Sequence[Outcome]) -> Iterable[str]:
         yield (
             f"{len(again)} {plural('repeat', len(again))} {_were(again)} measured again after a disturbance: "
             "what was disturbed is kept in attempt-1 and so on, and does not count"
+        )
+    if in_vain:
+        first = in_vain[0]
+        yield clean_line(
+            f"{len(in_vain)} {plural('repeat', len(in_vain))} {_were(in_vain)} to be measured again and "
+            f"{_were(in_vain)} not, so the disturbed measurement counts: {first.cell_id} repeat {first.repeat}: "
+            f"{first.not_remeasured}"
         )
     if busy:
         yield clean_line(f"the host was not idle when {len(busy)} of {len(launched)} repeats began: {busy[0].busy}")

@@ -22,7 +22,7 @@ from orchestrator.errors import InputError
 from orchestrator.results.store import OUTCOME_FIELDS, OUTCOME_VALUES, Run
 from orchestrator.results.plans import plan_from_json
 
-_VERSION = 3
+_VERSION = 4
 _SCHEMA = """
 CREATE TABLE run (
     name TEXT PRIMARY KEY, mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL,
@@ -35,7 +35,7 @@ CREATE TABLE outcome (
     cell_id TEXT NOT NULL, repeat INTEGER NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL, log TEXT,
     attempts INTEGER NOT NULL, started_at TEXT NOT NULL, wall_s REAL NOT NULL, create_s REAL,
     exit_code INTEGER, image_id TEXT, idle_wait_s REAL, busy TEXT NOT NULL, disturbed_blocks INTEGER,
-    disturbance TEXT NOT NULL, remeasured INTEGER NOT NULL,
+    disturbance TEXT NOT NULL, remeasured INTEGER NOT NULL, not_remeasured TEXT NOT NULL,
     log_omitted_bytes INTEGER NOT NULL,
     PRIMARY KEY (run, path)
 );

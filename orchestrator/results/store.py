@@ -207,9 +207,11 @@ class Run:
         write_atomically(folder / "request.json", request.model_dump_json(by_alias=True, indent=1) + "\n")
         return folder
 
-    def write_outcome(self, outcome: Outcome) -> None:
-        """Record how a repeat ended; the last file a repeat gets."""
+    def write_outcome(self, outcome: Outcome, attempt: int | None = None) -> None:
+        """Record how a repeat ended, or an attempt at it that was set aside; the last file it gets."""
         folder = self._made(outcome.cell_id, outcome.repeat)
+        if attempt is not None:
+            folder /= f"attempt-{attempt}"
         path = folder / "outcome.json"
         _clear_the_way(path)
         if outcome.status is Status.OK:
@@ -227,10 +229,11 @@ class Run:
             raise HostError(f"{self.folder}: this run's folder has gone; bring it back, or begin a new run")
         return _folder(self.repeat_folder(cell_id, repeat))
 
-    def outcome(self, cell_id: str, repeat: int) -> Outcome | None:
-        """How a repeat ended; None where it has not, or its record is unreadable or that of another."""
+    def outcome(self, cell_id: str, repeat: int, attempt: int | None = None) -> Outcome | None:
+        """How a repeat ended, or an attempt that was set aside; None where it has not, or its record is unsound."""
+        name = "outcome.json" if attempt is None else f"attempt-{attempt}/outcome.json"
         try:
-            with open_plain(self._place(cell_id, repeat, "outcome.json")) as file:
+            with open_plain(self._place(cell_id, repeat, name)) as file:
                 found = _OUTCOME.validate_python(from_json(file.read(MAX_OUTCOME_BYTES), allow_inf_nan=False))
         except (OSError, ValueError):
             return None

@@ -1,7 +1,7 @@
 """A plan carried out: every cell × repeat ends as exactly one recorded outcome."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.devices import Allocation, NoDevice, allocate
@@ -12,8 +12,9 @@ from orchestrator.events import Notice, PhaseChanged, RepeatFinished, RepeatStar
 from orchestrator.processes import LostError, StartError, tail
 from orchestrator.results.contract import EnvironmentRecord, Request, Result
 from orchestrator.results.scripts import with_script
+from orchestrator.running.attempts import Attempts
 from orchestrator.running.classify import Verdict, classify, throughput, worth_a_retry
-from orchestrator.running.folders import LOG, PhaseWatch, answer, note, reclaim, set_aside
+from orchestrator.running.folders import LOG, PhaseWatch, answer, note, reclaim
 from orchestrator.running.order import Repeat, order, unfinished
 from orchestrator.running.parity import check_parity
 from orchestrator.running.requests import request_for, with_data, with_model
@@ -40,7 +41,7 @@ class Policy:
     retry_failed: bool = False
     """Whether a resumed run tries again what has failed."""
     extra_repeats: int = 0
-    """How often a repeat that was disturbed is measured again; what was disturbed is kept, and the last one counts."""
+    """How often a repeat that was disturbed is measured again; all is kept, and the last measurement counts."""
 
 
 def execute(plan: Plan, surroundings: Surroundings, policy: Policy = Policy()) -> Iterator[Outcome]:
@@ -130,8 +131,8 @@ class _Execution:
             outcome = _not_launched(cell, repeat, Status.NOT_RUN, STOPPED)
         else:
             outcome = self._without_environment(cell, repeat, ready)
-        self._with.run.write_outcome(outcome)
-        return outcome, None
+        counts = Attempts(self._with.run, cell.id, repeat).not_launched(outcome)
+        return counts, self._with.run.result(counts)
 
     def _without_environment(self, cell: Cell, repeat: int, unavailable: Unavailable | None) -> Outcome:
         if unavailable is None:
@@ -143,27 +144,29 @@ class _Execution:
         self, cell: Cell, repeat: int, position: int, ready: Ready, given: Allocation
     ) -> tuple[Outcome, Result | None]:
         self._with.listener(RepeatStarted(cell.id, repeat, position))
-        retries, extra, losses = self._policy.retries, self._policy.extra_repeats, LOSSES
+        attempts = Attempts(self._with.run, cell.id, repeat)
+        retries, losses = self._policy.retries, LOSSES
         while True:
-            outcome, result = self._attempt(cell, repeat, ready, given)
-            outcome = replace(outcome, remeasured=self._policy.extra_repeats - extra)
-            self._with.run.write_outcome(outcome)
+            outcome, result = self._attempt(cell, repeat, ready, given, attempts)
+            attempts.record(outcome)
             if self._with.stop.is_set():
                 break
             if outcome.status is Status.NOT_RUN and losses:
                 losses -= 1
             elif retries and worth_a_retry(outcome.status, outcome.exit_code):
                 retries -= 1
-            elif extra and outcome.disturbance:
-                extra -= 1
+            elif outcome.disturbance and attempts.disturbed() < self._policy.extra_repeats:
                 self._with.listener(Notice(f"{cell.id} repeat {repeat} is measured again: {outcome.disturbance}"))
             else:
                 break
-        return outcome, result
+        counts = attempts.settle(outcome)
+        return counts, result if counts is outcome else self._with.run.result(counts)
 
-    def _attempt(self, cell: Cell, repeat: int, ready: Ready, given: Allocation) -> tuple[Outcome, Result | None]:
+    def _attempt(
+        self, cell: Cell, repeat: int, ready: Ready, given: Allocation, attempts: Attempts
+    ) -> tuple[Outcome, Result | None]:
         run, runtime = self._with.run, self._with.runtime
-        earlier = set_aside(run.repeat_folder(cell.id, repeat))
+        earlier = attempts.begin()
         builder, pinned = self._builders[cell.image], runtime.pins_cpus
         request = request_for(cell, repeat, builder, self._plan.seed, given, pinned=pinned)
         own = self._own.get(cell.workload.model)
@@ -207,6 +210,7 @@ class _Execution:
             busy=waited.busy if waited else "",
             disturbed_blocks=len(judgement.marks) if judgement else None,
             disturbance=str(judgement) if judgement and judgement.disturbed else "",
+            remeasured=attempts.disturbed(),
             log_omitted_bytes=ended.log_omitted_bytes if ended else 0,
         )
         return outcome, result

@@ -1,4 +1,4 @@
-"""The folder of one repeat: what an earlier attempt left, the phase it is in, the answer it gives.
+"""The folder of one launch: the phase it is in, the answer it gives, the log.
 
 What lies there was written by what was launched, which may be anything: links and pipes are not followed.
 """
@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from orchestrator.errors import HostError
 from orchestrator.files import move_aside, open_plain
 from orchestrator.processes import BoundedLog
 from orchestrator.results.contract import Result
@@ -16,33 +15,7 @@ from orchestrator.results.scripts import ScriptResult
 from orchestrator.results.store import InvalidResultError, read_answer, read_result
 
 LOG = "log.txt"
-_ATTEMPT = re.compile(r"attempt-([0-9]{1,9})")
 _PHASE = re.compile(rb"[a-z][a-z_]{0,30}\n?")
-
-
-def set_aside(folder: Path) -> int:
-    """Move what an earlier attempt left into `attempt-<n>` beside it; return how many attempts there have been.
-
-    Raises `HostError` where that cannot be done.
-    """
-    reclaim(folder)
-    try:
-        names = sorted(entry.name for entry in folder.iterdir())
-        earlier = [int(match[1]) for match in map(_ATTEMPT.fullmatch, names) if match]
-        # Not how many there are: what was measured may have made one of that name itself.
-        attempts = max(earlier, default=0)
-        if LOG not in names and "result.json" not in names:
-            return attempts
-        aside = folder / f"attempt-{attempts + 1}"
-        aside.mkdir()
-        for name in names:
-            if not _ATTEMPT.fullmatch(name):
-                (folder / name).rename(aside / name)
-    except FileNotFoundError:
-        return 0
-    except OSError as error:
-        raise HostError(f"{folder}: an earlier attempt cannot be moved aside: {error.strerror}") from error
-    return attempts + 1
 
 
 def reclaim(folder: Path) -> None:

@@ -20,8 +20,9 @@ from orchestrator.results.checks import Checks
 from orchestrator.results.contract import Request
 from orchestrator.results.parity import REVISION, ParityOutcome, ParityResult
 from orchestrator.results.store import InvalidResultError, read_answer
+from orchestrator.running.attempts import set_aside
 from orchestrator.running.classify import Verdict, classify
-from orchestrator.running.folders import LOG, note, reclaim, set_aside
+from orchestrator.running.folders import LOG, note, reclaim
 from orchestrator.running.requests import with_model
 from orchestrator.running.surroundings import Surroundings
 from orchestrator.running.turn import taken

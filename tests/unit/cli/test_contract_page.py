@@ -5,7 +5,7 @@ from pathlib import Path
 
 from orchestrator.cli.composition import STORED_MODELS
 from orchestrator.resources import ROOT
-from orchestrator.running.folders import set_aside
+from orchestrator.running.attempts import set_aside
 from tests.unit.cli.conftest import Program
 
 PAGE = (ROOT / "docs" / "contract.md").read_text(encoding="utf-8")

@@ -51,6 +51,15 @@ def test_repeats_that_were_measured_again_are_told_with_where_the_others_are() -
     )
 
 
+def test_a_repeat_that_could_not_be_measured_again_is_told_with_its_reason() -> None:
+    told = list(warned({"disturbance": REASON, "not_remeasured": "failed: it\x1b[31m broke"}, {}))
+
+    assert told[1] == (
+        "1 repeat was to be measured again and was not, so the disturbed measurement counts: "
+        f"{s.cell(s.MXNET).id} repeat 0: failed: it broke"
+    )
+
+
 def test_a_host_that_was_not_idle_is_told() -> None:
     (warning,) = warned({"busy": "others used 0.9 of 2 CPUs"}, {})
 

@@ -113,6 +113,111 @@ def test_a_stop_during_a_disturbed_repeat_leaves_it_as_it_is(tmp_path: Path) -> 
     assert (outcome.status, outcome.disturbance) == (Status.OK, REASON)
 
 
+def killed(task: Task, request: dict[str, object], watch: Watch) -> Ended:
+    """End the orchestrator in the middle of a launch, as `kill -9` does: nothing after this is written."""
+    task.log.write_text("half\n")
+    raise KeyboardInterrupt
+
+
+def begun_and_killed(folder: Path, *behaviours: Behaviour, extra: int = 1) -> None:
+    around, _ = surroundings(folder, FakeRuntime([*behaviours, killed]))
+    with pytest.raises(KeyboardInterrupt):
+        list(execute(a_plan(a_cell()), around, Policy(extra_repeats=extra)))
+
+
+def resumed(folder: Path, *behaviours: Behaviour, extra: int = 1) -> tuple[Outcome, FakeRuntime]:
+    runtime = FakeRuntime(list(behaviours))
+    around, _ = surroundings(folder, runtime)
+    (outcome,) = execute(a_plan(a_cell()), around, Policy(extra_repeats=extra))
+    return outcome, runtime
+
+
+def test_a_kill_while_measuring_again_leaves_the_mark_and_uses_up_no_more_than_the_limit(tmp_path: Path) -> None:
+    begun_and_killed(tmp_path, DISTURBED)
+    outcome, runtime = resumed(tmp_path, DISTURBED, QUIET)
+
+    assert (outcome.status, outcome.attempts, outcome.remeasured) == (Status.OK, 3, 1)
+    assert (outcome.disturbance, len(runtime.launched)) == (REASON, 1)
+
+
+def test_of_several_extra_repeats_those_before_a_kill_are_used_up(tmp_path: Path) -> None:
+    begun_and_killed(tmp_path, DISTURBED, DISTURBED, extra=3)
+    outcome, runtime = resumed(tmp_path, DISTURBED, DISTURBED, QUIET, extra=3)
+
+    assert (outcome.attempts, outcome.remeasured, len(runtime.launched)) == (5, 3, 2)
+
+
+FAILED = "failed: it broke"
+
+
+@pytest.mark.parametrize("behaviour", [exiting(1), exiting(6)])
+def test_measuring_again_in_vain_leaves_the_earlier_measurement_and_says_so(
+    behaviour: Behaviour, tmp_path: Path
+) -> None:
+    outcomes, _ = carry_out(tmp_path, DISTURBED, behaviour, QUIET, extra=1)
+
+    assert (outcomes[0].status, outcomes[0].attempts, outcomes[0].remeasured) == (Status.OK, 2, 0)
+    assert (outcomes[0].disturbance, outcomes[0].not_remeasured[-8:]) == (REASON, "it broke")
+    assert Run(tmp_path).outcome(CELL, 0) == outcomes[0]
+    assert Run(tmp_path).result(outcomes[0]) is not None
+    folder = tmp_path / CELL / "0"
+    assert (folder / "log.txt").read_text() == "measured\n"
+    assert json.loads((folder / "attempt-2" / "outcome.json").read_text())["reason"] == "it broke"
+
+
+def test_the_last_of_several_disturbed_measurements_counts_where_one_more_fails(tmp_path: Path) -> None:
+    outcomes, _ = carry_out(tmp_path, DISTURBED, under(2.0), exiting(1), QUIET, extra=2)
+
+    assert (outcomes[0].attempts, outcomes[0].remeasured, outcomes[0].not_remeasured) == (3, 1, FAILED)
+    assert "the hypervisor took 2 of our CPUs" in outcomes[0].disturbance
+
+
+def test_a_crash_while_measuring_again_may_be_retried(tmp_path: Path) -> None:
+    outcomes, _ = carry_out(tmp_path, DISTURBED, exiting(1), QUIET, QUIET, extra=1, retries=1)
+
+    assert (outcomes[0].attempts, outcomes[0].remeasured, outcomes[0].disturbance) == (3, 1, "")
+    assert outcomes[0].not_remeasured == ""
+
+
+def test_a_stop_while_measuring_again_leaves_the_earlier_measurement(tmp_path: Path) -> None:
+    stop = threading.Event()
+
+    def stopping(task: Task, request: dict[str, object], watch: Watch) -> Ended:
+        stop.set()
+        return Ended(Cause.STOPPED, None, wall_s=1.0)
+
+    around, _ = surroundings(tmp_path, FakeRuntime([DISTURBED, stopping]), stop)
+    outcomes = list(execute(a_plan(replace(a_cell(), repeats=2)), around, Policy(extra_repeats=1)))
+
+    assert [(one.status, one.not_remeasured) for one in outcomes] == [
+        (Status.OK, "not_run: stopped"),
+        (Status.NOT_RUN, ""),
+    ]
+    assert outcomes[0].disturbance == REASON
+
+
+def test_a_stop_before_a_killed_run_has_gone_on_leaves_the_earlier_measurement(tmp_path: Path) -> None:
+    begun_and_killed(tmp_path, DISTURBED)
+    stop = threading.Event()
+    stop.set()
+    around, _ = surroundings(tmp_path, FakeRuntime(), stop)
+    (outcome,) = execute(a_plan(a_cell()), around, Policy(extra_repeats=1))
+
+    assert (outcome.status, outcome.disturbance, outcome.attempts) == (Status.OK, REASON, 2)
+    assert outcome.not_remeasured == "not_run: stopped"
+
+
+def test_an_earlier_measurement_that_has_rotted_does_not_count_again(tmp_path: Path) -> None:
+    def rotting(task: Task, request: dict[str, object], watch: Watch) -> Ended:
+        (task.folder / "attempt-1" / "result.json").write_text("{")
+        return exiting(1)(task, request, watch)
+
+    outcomes, _ = carry_out(tmp_path, DISTURBED, rotting, QUIET, extra=1)
+
+    assert (outcomes[0].status, outcomes[0].reason) == (Status.FAILED, "it broke")
+    assert Run(tmp_path).outcome(CELL, 0) == outcomes[0]
+
+
 def test_the_gate_is_passed_before_every_launch_and_what_it_saw_is_recorded(tmp_path: Path) -> None:
     seen: list[tuple[int, ...]] = []
 

@@ -246,6 +246,41 @@ def test_failures_are_run_again_only_on_request_and_what_they_left_is_kept(tmp_p
     assert (tmp_path / "run/fake-1-cpu/c/0/attempt-1/log.txt").read_text() == "it broke\n"
 
 
+def test_a_failure_that_was_not_tried_again_after_all_stays_what_it_was(tmp_path: Path) -> None:
+    plan, stop, again = a_plan(replace(a_cell(), repeats=3)), threading.Event(), Policy(retry_failed=True)
+    before = carry_out(tmp_path / "run", FakeRuntime([exiting(1), exiting(1), exiting(1)]), plan)
+    assert statuses(before) == [Status.FAILED] * 3
+
+    fail_fast = replace(again, fail_fast=True)
+    after = carry_out(tmp_path / "run", FakeRuntime([exiting(1, "again")]), plan, fail_fast)
+    assert [(one.reason, one.attempts) for one in after] == [("again", 2), ("it broke", 1), ("it broke", 1)]
+    broken = FakeRuntime(unavailable={SPEC.name: Unavailable(SPEC.name, Status.BUILD_FAILED, "no such package", None)})
+    assert carry_out(tmp_path / "run", broken, plan, again) == after
+    stop.set()
+    assert carry_out(tmp_path / "run", FakeRuntime(), plan, again, stop) == after
+
+
+def test_a_build_that_fails_again_for_another_reason_says_so(tmp_path: Path) -> None:
+    for reason in ("no such package", "no such index"):
+        unavailable = {SPEC.name: Unavailable(SPEC.name, Status.BUILD_FAILED, reason, None)}
+        runtime = FakeRuntime(unavailable=unavailable)
+        (outcome,) = carry_out(tmp_path / "run", runtime, a_plan(a_cell()), Policy(retry_failed=True))
+
+        assert outcome.reason == reason
+
+
+def test_what_a_lost_launch_left_is_kept_where_nothing_is_launched_any_more(tmp_path: Path) -> None:
+    plan = a_plan(a_cell())
+    carry_out(tmp_path / "run", FakeRuntime([lost] * (1 + LOSSES)), plan)
+    stop = threading.Event()
+    stop.set()
+    (outcome,) = carry_out(tmp_path / "run", FakeRuntime(), plan, stop=stop)
+
+    assert (outcome.status, outcome.reason) == (Status.NOT_RUN, "stopped")
+    kept = Run(tmp_path / "run").repeat_folder(outcome.cell_id, 0) / f"attempt-{1 + LOSSES}"
+    assert "the engine was lost" in (kept / "outcome.json").read_text()
+
+
 def test_a_repeat_that_a_killed_orchestrator_left_is_run_again_beside_what_it_measured(tmp_path: Path) -> None:
     folder = tmp_path / "run/fake-1-cpu/c/0"
     folder.mkdir(parents=True)
