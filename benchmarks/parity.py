@@ -151,8 +151,10 @@ def tensor(array):
 def _in_a_process(work, request, enter):
     """Call `work(request, enter)` in a forked process and return what it returns; raises the `Failure` it raises."""
     reading, writing = os.pipe()
+    bind = process.dying_with_this()
     child = os.fork()
     if child == 0:
+        bind()
         _tell_and_end(writing, work, request, enter)
     os.close(writing)
     with os.fdopen(reading) as pipe:

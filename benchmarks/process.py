@@ -1,6 +1,7 @@
 """What every process that runs a session does: prepare itself, import the builder, tell facts and failures."""
 
 import os
+import signal
 import sys
 import time
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ THREAD_VARIABLES = (
     "NUMEXPR_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )
+_PR_SET_PDEATHSIG = 1
 _DEVICE_MEMORY = (
     "out of memory",
     "OOM when allocating",
@@ -24,6 +26,22 @@ _DEVICE_MEMORY = (
     "ALLOC_FAILED",
     "CUDA_ERROR_OUT_OF_MEMORY",
 )
+
+
+def dying_with_this():
+    """Give what a child calls first, so that it is killed with this process, by whatever this ends."""
+    # Here, for no measurement needs it, and between fork and exec little may be done.
+    import ctypes
+
+    prctl, parent = getattr(ctypes.CDLL(None), "prctl", None), os.getpid()
+
+    def bind():
+        if prctl is not None:
+            prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+            if os.getppid() != parent:  # it has ended before
+                os._exit(1)
+
+    return bind
 
 
 def prepare(request):

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 
-from benchmarks import MEASUREMENT_VERSION, telemetry
+from benchmarks import MEASUREMENT_VERSION, process, telemetry
 from benchmarks.errors import BadRequest, Failure
 
 LINE_BYTES = 4096
@@ -149,24 +149,25 @@ def _run(command, folder, environment, readers):
     """Run a command to its end, hand on what it prints, and let the readers see each line; return its status."""
     before = signal.signal(signal.SIGALRM, _too_long)
     try:
-        process = subprocess.Popen(
+        child = subprocess.Popen(
             command,
             cwd=folder,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
+            preexec_fn=process.dying_with_this(),  # noqa: PLW1509 -- there are no threads here
         )
         lines = Lines()
-        with process.stdout:
+        with child.stdout:
             while True:
-                chunk = os.read(process.stdout.fileno(), _CHUNK_BYTES)
+                chunk = os.read(child.stdout.fileno(), _CHUNK_BYTES)
                 _hand_on(chunk)
                 for line in lines.split(chunk):
                     for reader in readers:
                         reader.read(line)
                 if not chunk:
-                    return process.wait()
+                    return child.wait()
     finally:
         signal.signal(signal.SIGALRM, before)
 

@@ -1,13 +1,21 @@
 """Reading figures from what a script prints: line by line, whatever the lines and the patterns are."""
 
+import contextlib
+import json
+import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from container_support import document
 
 from benchmarks import script
 from benchmarks.errors import BadRequest
+from orchestrator.resources import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -86,3 +94,48 @@ def test_a_line_without_end_is_cut_and_the_rest_of_it_passed_over() -> None:
 
     assert split(long + b"\nnext\n") == ["x" * script.LINE_BYTES, "next"]
     assert split(*[long] * 3, b"tail\nnext") == ["x" * script.LINE_BYTES, "next"]
+
+
+HANGING = "import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(600)\n"
+PARITY = """
+import os, time
+from benchmarks import parity
+
+def hang(request, enter):
+    os.write(1, b"%d\\n" % os.getpid())
+    time.sleep(600)
+
+parity._in_a_process(hang, None, None)
+"""
+
+
+def is_alive(pid: int) -> bool:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def script_command(folder: Path) -> list[str]:
+    (folder / "hang.py").write_text(HANGING)
+    asked = {"folder": str(folder), "file": "hang.py", "arguments": [], "environment": {}, "metrics": []}
+    (folder / "request.json").write_text(json.dumps(document(mode="script", script=asked)))
+    return ["-m", "benchmarks.run", "--io", str(folder)]
+
+
+@pytest.mark.parametrize("command", [script_command, lambda _: ["-c", PARITY]], ids=["script", "parity"])
+def test_what_a_process_of_ours_has_started_does_not_outlive_it(command, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    with subprocess.Popen([sys.executable, *command(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        child = int(process.stdout.readline())
+        try:
+            assert child != process.pid
+            assert is_alive(child)
+            process.kill()
+            process.wait()
+            deadline = time.monotonic() + 5
+            while is_alive(child) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert not is_alive(child)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
