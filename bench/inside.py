@@ -9,7 +9,7 @@ from pathlib import Path
 from orchestrator import resources
 from orchestrator.catalog import load
 from orchestrator.cli.composition import site_settings
-from orchestrator.cli.places import cache_folder
+from orchestrator.cli.places import turns
 from orchestrator.devices import idle, inventory
 from orchestrator.domain import (
     BuildSettings,
@@ -64,7 +64,7 @@ def begin(plan: Plan, folder: Path) -> tuple[Run, Iterator[Outcome]]:
     runtime = DockerRuntime(connect(os.environ), site_settings(BuildSettings(), None), user=user, owner=this_process())
     around = Surroundings(
         run, runtime, inventory(), lambda: datetime.now(UTC), _built, threading.Event(),
-        turn=cache_folder() / "measuring.lock",
+        turns=turns(),
         idle=lambda given, stop: idle.wait(given.cpus, IDLE_WAIT_S, stop),
     )  # fmt: skip
     return run, map(_ok, execute(plan, around))

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 
 import docker
@@ -10,6 +11,8 @@ import pytest
 from orchestrator.engine.client import connect
 from orchestrator.errors import HostError
 
+_locks = tempfile.TemporaryDirectory(prefix="bench-locks-")  # tests take no turns with runs of their host
+os.environ["ORCHESTRATOR_LOCK_FOLDER"] = _locks.name
 os.environ.setdefault("ORCHESTRATOR_IDLE_WAIT", "0")  # tests of runs share their host with other tests
 
 

@@ -159,7 +159,7 @@ def _execute(job: Job, policy: Policy, idle_wait_s: float, listener: Listener, s
             clock=lambda: datetime.now(UTC),
             listener=listener,
             stop=stop,
-            turn=places.cache_folder() / "measuring.lock",
+            turns=places.turns(),
             answers=places.cache_folder() / "parity",
             idle=(lambda given, stop: idle.wait(given.cpus, idle_wait_s, stop)) if idle_wait_s else None,
         )

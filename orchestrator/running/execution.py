@@ -125,7 +125,7 @@ class _Execution:
         elif self._with.stop.is_set():
             outcome = _not_launched(cell, repeat, Status.NOT_RUN, STOPPED)
         elif isinstance(ready, Ready):
-            with taken(self._with.turn, self._with.listener, self._with.stop) as mine:
+            with taken(self._with.turns, self._with.listener, self._with.stop) as mine:
                 if mine:
                     return self._attempts(cell, repeat, position, ready, given)
             outcome = _not_launched(cell, repeat, Status.NOT_RUN, STOPPED)

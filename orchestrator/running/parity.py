@@ -171,7 +171,7 @@ def _answered_before(job: _Job, answers: Answers, content: str) -> ParityOutcome
 def _in_turn(job: _Job, content: str) -> ParityOutcome | None:
     """Carry out one check when it is this run's turn to use the host; None where the run is stopped."""
     around = job.surroundings
-    with taken(around.turn, around.listener, around.stop) as mine:
+    with taken(around.turns, around.listener, around.stop) as mine:
         if not mine or around.stop.is_set():
             return None
         set_aside(job.store.folder(job.check.id))

@@ -24,8 +24,8 @@ class Surroundings:
     """The time in UTC."""
     listener: Listener
     stop: Stop
-    turn: Path | None = None
-    """A file that the runs of a host lock in turn, each for one repeat, so that no two measure at once."""
+    turns: tuple[Path, ...] = ()
+    """Files that the runs of a host lock in turn, each for one repeat, so that no two measure at once."""
     answers: Path | None = None
     """Where answers of parity checks are kept for later runs; without it, each run asks anew."""
     idle: Callable[[Allocation, Stop], Waited] | None = None

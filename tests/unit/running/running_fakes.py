@@ -101,4 +101,4 @@ def surroundings(
     folder.mkdir(parents=True, exist_ok=True)
     here = Inventory((Cpu(0, 0), Cpu(1, 1)), 2**30)
     stop = stop or threading.Event()
-    return Surroundings(Run(folder), runtime, here, lambda: NOW, events.append, stop, turn), events
+    return Surroundings(Run(folder), runtime, here, lambda: NOW, events.append, stop, (turn,) if turn else ()), events

@@ -1,8 +1,14 @@
 """Runs of one host measure in turn: one repeat at a time, whoever it belongs to."""
 
+import os
+import stat
 import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from filelock import FileLock, Timeout
 from running_fakes import FakeRuntime, a_cell, a_plan, measured, surroundings
 
@@ -78,3 +84,43 @@ def test_a_turn_that_cannot_be_written_is_told_and_hinders_no_run(tmp_path: Path
     assert outcome.status is Status.OK
     (notice,) = notices(events)
     assert "another run could measure on this host at the same time" in str(notice)
+
+
+def test_runs_of_different_users_take_turns_by_the_file_of_the_host(tmp_path: Path) -> None:
+    host = tmp_path / "host.lock"
+    one, two = (
+        replace(surroundings(tmp_path / name, FakeRuntime())[0], turns=(host, tmp_path / f"{name}.lock"))
+        for name in ("one", "two")
+    )
+    told: list[Event] = []
+    two = replace(two, listener=told.append)
+    free = threading.Event()
+
+    def slow(task: Task, request: dict[str, object], watch: Watch) -> Ended:
+        free.wait(20)
+        return measured(task, request, watch)
+
+    one = replace(one, runtime=FakeRuntime([slow]))
+    first = threading.Thread(target=lambda: list(execute(a_plan(a_cell()), one)))
+    first.start()
+    while not host.exists():
+        time.sleep(0.01)
+    threading.Timer(0.7, free.set).start()
+    (outcome,) = execute(a_plan(a_cell()), two)
+    first.join()
+
+    assert (outcome.status, notices(told)) == (Status.OK, [WAITING])
+    assert stat.S_IMODE(host.stat().st_mode) == 0o644
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to(path.with_name("elsewhere"))])
+def test_what_somebody_put_in_the_place_of_the_file_is_neither_followed_nor_waited_for(
+    make: Callable[[Path], None], tmp_path: Path
+) -> None:
+    make(tmp_path / "measuring.lock")
+    around, events = surroundings(tmp_path / "run", FakeRuntime(), turn=tmp_path / "measuring.lock")
+    (outcome,) = execute(a_plan(a_cell()), around)
+
+    assert outcome.status is Status.OK
+    assert "another run could measure on this host at the same time" in str(notices(events))
+    assert not (tmp_path / "elsewhere").exists()
