@@ -3,15 +3,14 @@
 SI units in key names, raw samples, never a summary. A newer schema is refused, an older one upgraded stepwise.
 """
 
-import math
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
-from pydantic_core import to_json
+from pydantic import BaseModel, ConfigDict, Field
 
-from orchestrator.domain import Mode, Status
 from orchestrator.brought import Take
+from orchestrator.domain import Mode, Status
+from orchestrator.results.facts import Facts
 
 SCHEMA: Literal[1] = 1
 MIN_BLOCK_S = 0.2
@@ -23,21 +22,6 @@ Taken = Annotated[float, Field(ge=1e-9, le=1e9, allow_inf_nan=False)]
 Finite = Annotated[float, Field(ge=-1e300, le=1e300, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0, le=2**60)]
 Some = Annotated[int, Field(ge=1, le=2**60)]
-
-
-def _finite(value: Any) -> Any:
-    """Refuse what a number such as 1e999 becomes, which no JSON can hold again."""
-    written = to_json(value, inf_nan_mode="constants")
-    # The words may also stand in a text; to look through all values of all results would take longer than to read them.
-    if (b"Infinity" in written or b"NaN" in written) and not _is_finite(value):
-        raise ValueError("holds a number beyond all bounds")
-    return value
-
-
-def _is_finite(value: Any) -> bool:
-    if isinstance(value, dict | list):
-        return all(_is_finite(inner) for inner in (value.values() if isinstance(value, dict) else value))
-    return not isinstance(value, float) or math.isfinite(value)
 
 
 class _Strict(BaseModel):
@@ -285,7 +269,7 @@ class Result(_Strict):
     memory: Memory
     used: Used | None = None
     """None in older results."""
-    facts: Annotated[dict[str, Any], AfterValidator(_finite)]
+    facts: Facts
     """Queried, never typed: `versions`, `python`, `cpu`, `threads`, `layout`, `precision`, `gpus`, …"""
 
 

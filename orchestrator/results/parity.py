@@ -4,16 +4,17 @@ A parity container measures no time. It says what the framework's own layers are
 host can tell which cells do the same work; `docs/measurement.md` explains how that is judged.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from orchestrator.domain import Status
 from orchestrator.results.contract import SCHEMA, Finite, Seconds
 from orchestrator.results.contract import _Strict as Strict
+from orchestrator.results.facts import Facts
 
 REVISION = 2
-"""Of what a check asks and answers: raised with it, so that no answer kept from before stands for what it never held."""
+"""Of what a check asks and answers: raised with it, so that no answer from before stands for what it never held."""
 LARGEST = 1e100
 """What is larger has diverged; its square is still a number."""
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -75,7 +76,7 @@ class ParityResult(Strict):
     inferred: Tensor | None = None
     """The same by the step that is timed where inference is measured; None in older answers."""
     wall_s: Seconds
-    facts: dict[str, Any]
+    facts: Facts
 
 
 class ParityOutcome(Strict):

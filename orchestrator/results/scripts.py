@@ -1,12 +1,13 @@
 """What a script's container answers: figures as the script printed them, which nobody here has measured."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from orchestrator.brought import Script
 from orchestrator.results.contract import SCHEMA, Count, Finite, MetricRequest, Request, ScriptRequest, Seconds
 from orchestrator.results.contract import _Strict as Strict
+from orchestrator.results.facts import Facts
 
 
 class PrintedMemory(Strict):
@@ -39,7 +40,7 @@ class ScriptResult(Strict):
     """Of the script as a whole, from its start to its end: the one figure here that is ours."""
     metrics: dict[str, PrintedValues]
     memory: PrintedMemory
-    facts: dict[str, Any]
+    facts: Facts
 
 
 def with_script(request: Request, script: Script, folder: str) -> Request:

@@ -31,6 +31,8 @@ from orchestrator.results.plans import first_problem, plan_from_json
 from orchestrator.results.scripts import ScriptResult
 
 MAX_RESULT_BYTES = 64 * 1024 * 1024
+MAX_RESULT_VALUES = 4_000_000
+"""More than a day of blocks has; each takes a hundred bytes of memory, however few it takes in the file."""
 MAX_OUTCOME_BYTES = 1024 * 1024
 _MOST = 2**53
 _OUTCOME = TypeAdapter(Outcome)
@@ -116,6 +118,8 @@ def read_answer(path: Path | str, kind: type[_Answer]) -> _Answer:
         # A link is said to have too many levels.
         why = "is no plain file" if error.errno in {0, errno.ELOOP} else f"cannot be read: {error.strerror}"
         raise InvalidResultError(f"result.json {why}") from error
+    if sum(map(content.count, (b",", b"[", b"{"))) > MAX_RESULT_VALUES:
+        raise InvalidResultError(f"result.json holds more than {MAX_RESULT_VALUES} values")
     try:
         # Unlike the standard library's, this one refuses NaN, half characters and depths that later steps cannot take.
         document = from_json(content, allow_inf_nan=False)

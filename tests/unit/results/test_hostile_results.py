@@ -1,8 +1,9 @@
-"""A `result.json` may hold anything: it is a valid result, or `invalid_result` with one line, and every report lives."""
+"""A `result.json` may hold anything: it is valid, or `invalid_result` with one line, and every report lives."""
 
 import copy
 import json
 import random
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from orchestrator.devices.disturbance import judge
 from orchestrator.domain import Outcome, Status
 from orchestrator.results import index
 from orchestrator.results.contract import Result
-from orchestrator.results.store import InvalidResultError, Run, read_result
+from orchestrator.results.store import MAX_RESULT_VALUES, InvalidResultError, Run, read_result
 from orchestrator.running.classify import throughput
 from tests.unit.reporting import synthetic
 
@@ -27,7 +28,20 @@ QUICK = settings(
 )
 VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 1, 2, 10**15, 2**60, 10**40, 0.0, -0.0, 5e-324, 1e-9, 1e9, 1e300, -1e300, 1e308),
-    *("", "x", "\x1b[31mred", "\x1b]0;title\x07", "\u202etxt", "=cmd()", "<script>", "|", "`", "\r\n", "x" * 5000, "\ud800"),
+    *(
+        "",
+        "x",
+        "\x1b[31mred",
+        "\x1b]0;title\x07",
+        "\u202etxt",
+        "=cmd()",
+        "<script>",
+        "|",
+        "`",
+        "\r\n",
+        "x" * 5000,
+        "\ud800",
+    ),
     *([], {}, [[]], [{}], {"": {}}, {"a": {"b": [1, {"c": None}]}}, ["a", 1, None], float("nan"), float("inf")),
 )
 
@@ -89,7 +103,7 @@ def test_a_mutated_result_is_refused_in_one_line_or_has_figures(run: Run, genera
     try:
         result = read_result(path)
     except InvalidResultError as error:
-        assert "\n" not in str(error)
+        assert "\n" not in str(error)  # noqa: PT017 -- it may as well be valid
         return
     assert throughput(result, epochs=False) > 0
     judge(result)
@@ -123,7 +137,11 @@ def test_a_mutated_outcome_is_read_or_counts_as_not_recorded_in_the_index_too(
     path = run.repeat_folder(cell, 0) / "outcome.json"
     document = json.loads(path.read_text()) if path.exists() else {}
     good = {"cell_id": cell, "repeat": 0, "status": "ok", "wall_s": 1.0, "log": f"{cell}/0/log.txt"}
-    changed = document | good | {generator.choice([*good, "attempts", "started_at", "exit_code", "x"]): generator.choice(VALUES)}
+    changed = (
+        document
+        | good
+        | {generator.choice([*good, "attempts", "started_at", "exit_code", "x"]): generator.choice(VALUES)}
+    )
     path.write_text(json.dumps(changed))
     cache = tmp_path_factory.getbasetemp() / "cache"
 
@@ -138,3 +156,31 @@ def test_a_mutated_outcome_is_read_or_counts_as_not_recorded_in_the_index_too(
 
 def test_the_golden_result_itself_is_one() -> None:
     assert Result.model_validate(GOLDEN)
+
+
+@pytest.mark.parametrize(
+    ("facts", "wrong"),
+    [
+        ({"x": [{}] * 10_000}, "facts: Value error, are more than 10000 values"),
+        ({"x": "x" * 2**20}, "facts: Value error, are more than 1048576 bytes"),
+        ({"x": json.loads("[" * 17 + "]" * 17)}, "facts: Value error, are nested more than 16 deep"),
+    ],
+)
+def test_facts_beyond_all_bounds_make_a_result_invalid(facts: dict[str, Any], wrong: str, tmp_path: Path) -> None:
+    (tmp_path / "result.json").write_text(json.dumps(GOLDEN | {"facts": facts}))
+
+    with pytest.raises(InvalidResultError, match=wrong):
+        read_result(tmp_path / "result.json")
+
+
+@pytest.mark.parametrize("value", ["[]", "{}", "0"])
+def test_a_small_file_of_very_many_values_is_refused_before_it_is_taken_apart(value: str, tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    path.write_text('{"facts": {"x": [' + f"{value}," * MAX_RESULT_VALUES + "0]}}")
+    tracemalloc.start()
+    with pytest.raises(InvalidResultError, match="holds more than 4000000 values"):
+        read_result(path)
+    _, most_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert most_bytes < 3 * path.stat().st_size
