@@ -1,10 +1,17 @@
-"""Which of our images nobody needs any more, decided from what the engine has; removing them is another's job."""
+"""Which of our images nobody needs any more, decided from what the engine has; removing them is another's job.
 
+What a user has built on one of ours inherits its labels, so labels alone make no image ours: its names must.
+"""
+
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from orchestrator.engine.images import ImageFacts
 from orchestrator.images import labels
+
+_REPOSITORY = re.compile(r"(?:.+/)?bench/[^/:]+")
+"""Of our images, below a registry or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +31,8 @@ class Surplus:
 def surplus(images: Sequence[ImageFacts], keep_last: int, in_use: Collection[str] = ()) -> tuple[Surplus, ...]:
     """Find what may go: of each alias all but the `keep_last` newest contents, and environments under none of these.
 
-    `images` are those with our label, newest first; `in_use` are names and ids that must stay.
+    `images` are those with our label, newest first; `in_use` are names and ids that must stay. One that anybody has
+    given a name of his own stays, with what it stands on.
     """
     kept = _kept(images, keep_last, set(in_use))
     gone = [image for image in images if image.image_id not in kept and image.tags]
@@ -36,9 +44,11 @@ def surplus(images: Sequence[ImageFacts], keep_last: int, in_use: Collection[str
 
 
 def _kept(images: Sequence[ImageFacts], keep_last: int, in_use: set[str]) -> set[str]:
+    ours = [image for image in images if _is_ours(image)]
     kept = {image.image_id for image in images if in_use & {image.image_id, *image.tags}}
+    kept |= {image.image_id for image in images if image not in ours}
     seen: dict[str, set[str]] = {}
-    for image in images:
+    for image in ours:
         for alias in _aliases(image):
             newest = seen.setdefault(alias, set())
             if len(newest) < keep_last:
@@ -46,6 +56,17 @@ def _kept(images: Sequence[ImageFacts], keep_last: int, in_use: set[str]) -> set
                 kept.add(image.image_id)
     stood_on = [image for image in images if image.image_id in kept]
     return kept | {image.image_id for image in images if any(_stands_on(other, image) for other in stood_on)}
+
+
+def _is_ours(image: ImageFacts) -> bool:
+    """Whether all its names are such as we give: with its content hash, or that name without the hash."""
+    content = image.labels.get(labels.CONTENT, "")
+    named = [tag.rpartition(":") for tag in image.tags]
+    true = {(repository, tag) for repository, _, tag in named if tag == content or tag.endswith(f"-{content}")}
+    aliases = {(repository, tag.removesuffix(f"-{content}")) for repository, tag in true}
+    return bool(content) and all(
+        _REPOSITORY.fullmatch(repository) and (repository, tag) in true | aliases for repository, _, tag in named
+    )
 
 
 def _aliases(image: ImageFacts) -> set[str]:

@@ -1,5 +1,9 @@
 """Which images may go, decided from what an engine has."""
 
+from dataclasses import replace
+
+import pytest
+
 from orchestrator.engine.images import ImageFacts
 from orchestrator.images import labels
 from orchestrator.images.surplus import surplus
@@ -52,3 +56,31 @@ def test_to_keep_none_frees_every_layer_once() -> None:
 def test_what_a_run_needs_stays_with_what_it_stands_on() -> None:
     assert gone(1, "bench/mxnet:1.9.1-cpu-c1") == {"bench/mxnet:1.9.1-cpu-c2": 12}
     assert "bench/mxnet:1.9.1-cpu-c2" not in gone(0, "sha256:c2")
+
+
+@pytest.mark.parametrize(
+    "tags",
+    [
+        ("mine:1",),
+        ("registry.corp/team/mine:2.0-c1",),
+        ("bench/mine:latest",),
+        ("bench/mxnet:1.9.1-cpu-c9", "mine:1"),
+        ("bench/mxnet:1.9.1-cpu-c9", "bench/mxnet:mine"),
+    ],
+)
+@pytest.mark.parametrize("base", [OLDEST, OLD_ENVIRONMENT])
+def test_what_a_user_has_built_on_ours_or_named_stays_with_what_it_stands_on(
+    tags: tuple[str, ...], base: ImageFacts
+) -> None:
+    named = {**base.labels, labels.CONTENT: "c9"} if "c9" in tags[0] else base.labels
+    mine = replace(base, image_id="sha256:mine", labels=named, tags=tags, layers=(*base.layers, "m"))
+    found = {name for one in surplus([mine, *ALL], 0) for name in one.names}
+
+    assert not found & {*tags, *base.tags}
+    assert "bench/mxnet:1.9.1-cpu-c2" in found
+
+
+def test_ours_below_a_registry_goes_like_ours() -> None:
+    elsewhere = replace(OLDEST, image_id="sha256:e", tags=("registry.corp:5000/x/bench/mxnet:1.9.1-cpu-c1",))
+
+    assert [one.image_id for one in surplus([elsewhere], 0)] == ["sha256:e"]
