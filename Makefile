@@ -49,7 +49,7 @@ report: $(VENV)/installed ## the table of the latest run again, and its page
 
 .PHONY: test
 test: $(VENV)/installed-dev ## all tests that run in about fifteen minutes; container tests where an engine answers
-	$(BIN)/python -m pytest -m "not slow and not gpu" $(ARGS)
+	$(BIN)/python -m pytest -m "not slow" $(ARGS)
 
 .PHONY: test-all
 test-all: $(VENV)/installed-dev ## every test, hours on a small machine

@@ -10,17 +10,11 @@ import pytest
 
 from orchestrator.engine.client import connect
 from orchestrator.errors import HostError
+from tests.required import missing
 
 _locks = tempfile.TemporaryDirectory(prefix="bench-locks-")  # tests take no turns with runs of their host
 os.environ["ORCHESTRATOR_LOCK_FOLDER"] = _locks.name
 os.environ.setdefault("ORCHESTRATOR_IDLE_WAIT", "0")  # tests of runs share their host with other tests
-
-
-def _missing(what: str, requirement: str) -> None:
-    """Skip on a machine without `what`, fail where the environment says that it must be there."""
-    if os.environ.get(requirement) == "1":
-        pytest.fail(f"{what}, and {requirement}=1 says that there must be one")
-    pytest.skip(what)
 
 
 @pytest.fixture(scope="session")
@@ -29,8 +23,7 @@ def engine() -> Iterator[docker.DockerClient]:
     try:
         client = connect(os.environ)
     except HostError as error:
-        _missing(str(error), "BENCH_REQUIRE_ENGINE")
-        raise
+        missing(str(error), "BENCH_REQUIRE_ENGINE")
     yield client
     client.close()
 
@@ -46,16 +39,12 @@ def base_image(engine: docker.DockerClient) -> str:
         try:
             engine.images.pull(reference)
         except docker.errors.APIError as error:
-            _missing(f"no base image {reference} here: {error.explanation}", "BENCH_REQUIRE_ENGINE")
+            missing(f"no base image {reference} here: {error.explanation}", "BENCH_REQUIRE_ENGINE")
     return template
 
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """Path of a Chromium for browser tests."""
-    for name in ("chromium", "chromium-browser", "google-chrome"):
-        path = shutil.which(name)
-        if path:
-            return path
-    _missing("no Chromium on PATH", "BENCH_REQUIRE_BROWSER")
-    raise AssertionError("unreachable: _missing always raises")
+    names = ("chromium", "chromium-browser", "google-chrome")
+    return next(filter(None, map(shutil.which, names)), None) or missing("no Chromium on PATH", "BENCH_REQUIRE_BROWSER")

@@ -1,11 +1,12 @@
 """What tests with an engine share: the far side of an air gap."""
 
-import os
 from collections.abc import Iterator
 
 import far_support
 import pytest
 from far_support import FarSide
+
+from tests.required import missing
 
 
 @pytest.fixture(scope="session")
@@ -34,7 +35,5 @@ def empty_far_of_module(engine: object) -> Iterator[FarSide]:
 
 def _needed() -> None:
     reason = far_support.missing()
-    if reason and os.environ.get("BENCH_REQUIRE_ENGINE") == "1":
-        pytest.fail(f"{reason}, and BENCH_REQUIRE_ENGINE=1 says that it must be")
     if reason:
-        pytest.skip(reason)
+        missing(reason, "BENCH_REQUIRE_ENGINE")

@@ -115,16 +115,15 @@ def test_the_run_can_go_on_once_the_fault_is_gone_and_nothing_of_the_first_attem
             assert kept == [old["status"]], number
 
 
-@pytest.mark.slow
-def test_a_log_of_gigabytes_is_bounded_like_any_other(
+def test_a_log_of_more_than_a_gigabyte_is_bounded_like_any_other(
     engine: docker.DockerClient, base_image: str, tmp_path: Path
 ) -> None:
-    folder = support.workplace(tmp_path, base_image, "talk", name="talking", talk_mib=3000)
+    folder = support.workplace(tmp_path, base_image, "talk", name="talking", talk_mib=1100)
     matrix = folder / "matrix.yaml"
     matrix.write_text(matrix.read_text().replace("timeout: 6s", "timeout: 10m"))
     support.run(folder)
 
     (found,) = support.outcomes(folder / "results").values()
     assert found["reason"] == "the last word"
-    assert found["log_omitted_bytes"] > 2900 * 2**20
+    assert found["log_omitted_bytes"] > 1000 * 2**20
     assert sum(path.stat().st_size for path in (folder / "results").rglob("log.txt")) < 17 * 2**20

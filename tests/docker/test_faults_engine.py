@@ -1,73 +1,15 @@
 """The engine is stopped and started again in the middle of a run: a second engine of the test's own, not the shared."""
 
-import os
-import shutil
 import signal
-import subprocess
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import docker
 import faults_support as support
 import pytest
+from far_engine import second_engine
 
-from orchestrator.engine.client import connect
-from orchestrator.errors import HostError
-
-pytestmark = [pytest.mark.docker, pytest.mark.slow]
-
-
-class Engine:
-    """A container engine with folders and a socket of its own, and without a network."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self.address = f"unix://{folder}/socket"
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> docker.DockerClient:
-        """Start it, and wait until it answers."""
-        folder = self._folder
-        with (folder / "engine.log").open("ab") as log:
-            self.process = subprocess.Popen(
-                [
-                    # In a network of its own: an engine without a bridge removes the one of the other.
-                    "unshare", "--net", "--", "dockerd",
-                    "--data-root", folder / "data", "--exec-root", folder / "exec", "-H", self.address,
-                    "-p", folder / "pid", "--bridge=none", "--iptables=false", "--shutdown-timeout", "1",
-                ],
-                stdout=log, stderr=log,
-            )  # fmt: skip
-        deadline = time.monotonic() + 60
-        while True:
-            try:
-                return connect({"DOCKER_HOST": self.address})
-            except HostError:
-                if self.process.poll() is not None or time.monotonic() > deadline:
-                    pytest.skip(f"no second engine starts here: {(folder / 'engine.log').read_text()[-500:]}")
-                time.sleep(0.2)
-
-    def stop(self) -> None:
-        """Stop it as an upgrade of its package would."""
-        if self.process and self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-            self.process.wait(60)
-
-
-@contextmanager
-def second_engine() -> Iterator[Engine]:
-    if os.getuid() != 0 or shutil.which("dockerd") is None or shutil.which("unshare") is None:
-        pytest.skip("a second engine needs root, dockerd and unshare")
-    # A socket's path may not be long.
-    with tempfile.TemporaryDirectory(prefix="bench-engine-", ignore_cleanup_errors=True) as name:
-        engine = Engine(Path(name))
-        try:
-            yield engine
-        finally:
-            engine.stop()
+pytestmark = pytest.mark.docker
 
 
 def test_a_run_outlives_its_engine_and_without_it_ends_with_a_clear_error(
@@ -79,7 +21,7 @@ def test_a_run_outlives_its_engine_and_without_it_ends_with_a_clear_error(
     matrix.write_text(matrix.read_text().replace("timeout: 6s", "timeout: 5m"))
     results = folder / "results"
     with second_engine() as second:
-        client = second.start()
+        client = second.client()
         client.images.load(engine.images.get(base).save(named=True))
         process = support.start(folder, results=str(results), DOCKER_HOST=second.address)
         support.until(
@@ -131,7 +73,7 @@ def test_an_engine_lost_in_the_middle_of_a_build_fails_no_cell_and_the_run_goes_
     recipe.write_text(recipe.read_text() + "RUN echo building; sleep 20\n")
     results = folder / "results"
     with second_engine() as second:
-        client = second.start()
+        client = second.client()
         client.images.load(engine.images.get(base).save(named=True))
         process = support.start(folder, results=str(results), DOCKER_HOST=second.address)
         support.until(lambda: any("building" in path.read_text() for path in results.glob("*/builds/*.log")), process)

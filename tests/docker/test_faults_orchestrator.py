@@ -22,6 +22,7 @@ import run_support
 
 from orchestrator.domain import Status
 from orchestrator.results.store import Run
+from tests.required import missing
 
 pytestmark = pytest.mark.docker
 
@@ -53,7 +54,7 @@ def hangs(results: Path) -> bool:
 def small_disk(folder: Path, size: str) -> Iterator[Path]:
     """A file system of its own, of a size that fills up."""
     if os.getuid() != 0:
-        pytest.skip("only root may mount")
+        missing("only root may mount", "BENCH_REQUIRE_ENGINE")
     folder.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], check=True)
     try:
@@ -228,7 +229,7 @@ def test_results_belong_to_the_user_who_runs_the_command_though_the_engine_runs_
     engine: docker.DockerClient, base_image: str, public: Path
 ) -> None:
     if os.getuid() != 0:
-        pytest.skip("only root may become somebody else")
+        missing("only root may become somebody else", "BENCH_REQUIRE_ENGINE")
     run_support.build_image(engine, base_image.format(python="3.11"))
     group = Path("/var/run/docker.sock").stat().st_gid
     run = public / "run"

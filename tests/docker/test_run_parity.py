@@ -91,6 +91,15 @@ def orchestrator(folder: Path, base_image: str, *arguments: str) -> subprocess.C
     )
 
 
+def plant(folder: Path, image: str, name: str) -> None:
+    """Lay down the Dockerfile of an image in which something is changed as soon as Python starts."""
+    (folder / name).mkdir()
+    (folder / name / "sitecustomize.py").write_text(HEAD + PLANTED[name])
+    (folder / name / "Dockerfile").write_text(
+        f"FROM {image}\nCOPY sitecustomize.py /planted/\nENV PYTHONPATH=/planted:/opt/bench\n"
+    )
+
+
 @pytest.fixture(scope="module")
 def ran(engine: docker.DockerClient, base_image: str, tmp_path_factory: pytest.TempPathFactory) -> Ran:
     """MXNet and PyTorch as they are beside four PyTorches with something planted."""
@@ -103,12 +112,8 @@ def ran(engine: docker.DockerClient, base_image: str, tmp_path_factory: pytest.T
     assert built.returncode == 0, built.stderr
     image = json.loads(built.stdout)[0]["reference"]
     entries = ["torch==2.13.0", "mxnet==1.9.1"]
-    for name, change in PLANTED.items():
-        (folder / name).mkdir()
-        (folder / name / "sitecustomize.py").write_text(HEAD + change)
-        (folder / name / "Dockerfile").write_text(
-            f"FROM {image}\nCOPY sitecustomize.py /planted/\nENV PYTHONPATH=/planted:/opt/bench\n"
-        )
+    for name in PLANTED:
+        plant(folder, image, name)
         entries.append(f"{{name: torch, version: {name}, dockerfile: {name}/Dockerfile}}")
     listed = "".join(f"  - {entry}\n" for entry in entries)
     (folder / "matrix.yaml").write_text(f"{common}steps: 1\nwarmup_steps: 1\nframeworks:\n{listed}")
@@ -167,3 +172,32 @@ def test_every_check_is_stored_with_its_log_and_is_not_made_again(ran: Ran, base
     )
     assert again.returncode == 0, again.stderr
     assert {path: path.stat().st_mtime_ns for path in (ran.folder / "parity").rglob("result.json")} == before
+
+
+OTHERS = {
+    "tensorflow": "tensorflow==2.21.0",
+    "jax": "jax==0.12.0.1",
+    "keras-mxnet": "keras-mxnet==2.2.4.3 on mxnet==1.5.1",
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_planted_model_is_caught_in_every_other_builder_too(
+    name: str, engine: docker.DockerClient, base_image: str, tmp_path: Path
+) -> None:
+    """One fault each, where PyTorch has had them all: what matters is whose native layers are asked."""
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "bit.py").write_text(MODEL)
+    common = "version: 1\nsystems: {cpu: {cpus: 1, memory: 4g}}\nmodels_folder: models\nmodels: [bit]\nrepeats: 1\n"
+    (tmp_path / "build.yaml").write_text(f"{common}frameworks: [{OTHERS[name]}]\n")
+    built = orchestrator(tmp_path, base_image, "build", "-f", "build.yaml", "--json")
+    assert built.returncode == 0, built.stderr
+    plant(tmp_path, json.loads(built.stdout)[0]["reference"], "filter")
+    entries = f"[{OTHERS[name]}, {{name: {name}, version: filter, dockerfile: filter/Dockerfile}}]"
+    (tmp_path / "matrix.yaml").write_text(f"{common}steps: 1\nwarmup_steps: 1\nframeworks: {entries}\n")
+    ended = orchestrator(tmp_path, base_image, "run", "--runtime", "docker", "--json")
+
+    assert ended.returncode == 0, ended.stderr
+    (group,) = json.loads(ended.stdout)["groups"]
+    (verdict,) = [found for row in group["parity"] for found in row if found and found["work"] == "not comparable"][:1]
+    assert verdict["reason"].startswith("conv2d_1 yields"), verdict["reason"]

@@ -1,0 +1,84 @@
+"""An engine of a test's own, which it may stop and start again without harm to any other."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import docker
+
+from orchestrator.engine.client import connect
+from orchestrator.errors import HostError
+from tests.required import missing
+
+TOOLS = ("dockerd", "unshare")
+_PATIENCE_S = 60.0
+
+
+class Engine:
+    """A container engine with folders and a socket of its own, and without a network."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.address = f"unix://{folder}/socket"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> docker.DockerClient:
+        """Start it, and wait until it answers; raises `RuntimeError` where it does not."""
+        folder = self._folder
+        with (folder / "engine.log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [
+                    # In a network of its own: an engine without a bridge removes the one of the other.
+                    "unshare", "--net", "--", "dockerd",
+                    "--data-root", folder / "data", "--exec-root", folder / "exec", "-H", self.address,
+                    "-p", folder / "pid", "--bridge=none", "--iptables=false", "--shutdown-timeout", "1",
+                ],
+                stdout=log, stderr=log,
+            )  # fmt: skip
+        deadline = time.monotonic() + _PATIENCE_S
+        while True:
+            try:
+                return self.client()
+            except HostError:
+                if self.process.poll() is not None or time.monotonic() > deadline:
+                    said = (folder / "engine.log").read_text(errors="replace")[-500:]
+                    raise RuntimeError(f"the second engine does not answer: {said}") from None
+                time.sleep(0.2)
+
+    def client(self) -> docker.DockerClient:
+        """A client of it, which the caller closes; raises `HostError` where it does not answer."""
+        return connect({"DOCKER_HOST": self.address})
+
+    def stop(self) -> None:
+        """Stop it as an upgrade of its package would."""
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(_PATIENCE_S)
+
+
+@contextmanager
+def second_engine() -> Iterator[Engine]:
+    """One that answers.
+
+    A host that cannot have one is found out at the first start; where it starts no second time, the test fails.
+    """
+    absent = [tool for tool in TOOLS if shutil.which(tool) is None]
+    if os.getuid() != 0 or absent:
+        missing(f"a second engine needs root and {' and '.join(TOOLS)}", "BENCH_REQUIRE_ENGINE")
+    # A socket's path may not be long.
+    with tempfile.TemporaryDirectory(prefix="bench-engine-", ignore_cleanup_errors=True) as name:
+        engine = Engine(Path(name))
+        try:
+            try:
+                engine.start().close()
+            except RuntimeError as error:
+                missing(str(error), "BENCH_REQUIRE_ENGINE")
+            yield engine
+        finally:
+            engine.stop()
