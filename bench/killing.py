@@ -2,13 +2,18 @@
 
     python -m bench.killing [--moments 50] [--seed 1]
 
-Every moment is a run of its own: it is started as a person starts it, killed with all its processes after a random part
-of the time that a whole run takes, and gone on with. Complete is a run in which every repeat ended `ok`, with one
-result that is its own; in which what had been measured before the kill is byte for byte as it was, and was not launched
-again; and after which the engine holds no container of it.
+A run measures PyTorch and nothing (`noop`), with the parity check of PyTorch before it. It is begun as a person begins
+it, killed with all its processes at a random moment, gone on with and killed again, four times in all, and then left to
+end. Beside every second run something else burns the CPU, so that its repeats are disturbed and measured again. For
+every kill the figure says after how long it came, what the run was doing, and how many repeats were measured by then.
+
+Complete is a run in which every repeat ended `ok`, with one result that is its own; in which what had been measured
+before a kill is byte for byte as it was; in which as many disturbed measurements are kept as the outcomes say, and no
+more than the limit; and after which the engine holds no container of it.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -17,18 +22,28 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import docker
 
+from orchestrator.devices import Allocation, allocate, inventory
+from orchestrator.domain import System
+
 MATRIX = """\
 version: 1
-systems: {cpu: {cpus: 1, memory: 256m}}
-frameworks: [noop==1]
-models: [{name: mlp, batch_size: [1, 2]}]
+systems: {cpu: {cpus: 1, memory: 1g}}
+frameworks: [noop==1, torch==2.13.0]
+models: [{name: mlp, batch_size: 32}]
 repeats: 2
 """
 REPEATS = 4
+KILLS = 4
+"""Of one run."""
+IN_THE_MIDDLE = ("checking parity", "measuring", "measuring again")
+HOG = "import os\nos.sched_setaffinity(0, [{cpu}])\nwhile True: pass"
 
 
 def command(results: Path) -> list[str]:
@@ -44,7 +59,8 @@ def run(folder: Path, results: Path, kill_after_s: float | None = None) -> float
     with (folder / "log.txt").open("ab") as log:
         process = subprocess.Popen(
             command(results), cwd=folder, stdout=log, stderr=log, start_new_session=True,
-            env=os.environ | {"XDG_CACHE_HOME": str(folder / "cache")},
+            # A cache of its own: the answer of a parity check would be taken from it.
+            env=os.environ | {"XDG_CACHE_HOME": str(results) + "-cache"},
         )  # fmt: skip
         try:
             process.wait(kill_after_s)
@@ -54,10 +70,54 @@ def run(folder: Path, results: Path, kill_after_s: float | None = None) -> float
     return time.perf_counter() - began
 
 
+@contextlib.contextmanager
+def hog(*, on: bool) -> Iterator[None]:
+    """Burn the CPU that the cells are given, as any other process of the host could."""
+    given = allocate(System("cpu", cpus=1), inventory())
+    if not on or not isinstance(given, Allocation):
+        yield
+        return
+    with subprocess.Popen([sys.executable, "-c", HOG.format(cpu=given.cpus[0])]) as process:
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+def outcomes(results: Path) -> dict[Path, dict[str, Any]]:
+    """What every repeat ended as, by its folder."""
+    return {path.parent: json.loads(path.read_bytes()) for path in of_repeats(results, "outcome.json")}
+
+
+def of_repeats(results: Path, name: str) -> list[Path]:
+    """The files of this name, one for each repeat that has one."""
+    return [path for path in results.glob(f"*/*/*/*/{name}") if path.parts[-4] != "parity"]
+
+
 def measured(results: Path) -> dict[Path, bytes]:
     """Every outcome that is `ok` and its result, as bytes."""
-    ends = [path for path in results.glob("*/*/*/*/outcome.json") if json.loads(path.read_bytes())["status"] == "ok"]
-    return {path: path.read_bytes() for end in ends for path in (end, end.with_name("result.json"))}
+    ends = [folder for folder, one in outcomes(results).items() if one["status"] == "ok"]
+    return {path: path.read_bytes() for end in ends for path in (end / "outcome.json", end / "result.json")}
+
+
+def doing(results: Path) -> str:
+    """What a run was at when it was killed, by its files."""
+    if not any(results.glob("*/run.json")):
+        return "not begun"
+    if len(outcomes(results)) == REPEATS:
+        return "reporting"
+    asked = [path.parent for path in of_repeats(results, "request.json")]
+    under_way = [folder for folder in asked if not (folder / "outcome.json").exists()]
+    if under_way:
+        return "measuring again" if any(disturbed(folder) for folder in under_way) else "measuring"
+    checks = [path for path in results.glob("*/parity/*/*/request.json") if not path.with_name("outcome.json").exists()]
+    return "checking parity" if checks else "between two steps"
+
+
+def disturbed(folder: Path) -> int:
+    """How many measurements of a repeat were set aside because they were disturbed."""
+    kept = [json.loads(path.read_bytes()) for path in folder.glob("attempt-*/outcome.json")]
+    return sum(one["status"] == "ok" and bool(one["disturbance"]) for one in kept)
 
 
 def problem(results: Path, before: dict[Path, bytes], client: docker.DockerClient) -> str:
@@ -69,17 +129,31 @@ def problem(results: Path, before: dict[Path, bytes], client: docker.DockerClien
     if len(after) != 2 * REPEATS:
         return f"{len(after) // 2} of {REPEATS} repeats measured"
     if any(after.get(path) != content for path, content in before.items()):
-        return "what was measured before the kill has changed"
-    for path, content in after.items():
-        if path.name == "result.json":
-            result = json.loads(content)
-            if (result["cell"], str(result["repeat"])) != (
-                str(path.parents[1].relative_to(runs[0].parent)),
-                path.parent.name,
-            ):
-                return f"{path} is the result of another repeat"
+        return "what was measured before a kill has changed"
+    for folder, outcome in outcomes(results).items():
+        result = json.loads((folder / "result.json").read_bytes())
+        if (result["cell"], str(result["repeat"])) != (str(folder.parent.relative_to(runs[0].parent)), folder.name):
+            return f"{folder} holds the result of another repeat"
+        if not outcome["remeasured"] == disturbed(folder) <= 1:
+            return f"{folder}: {outcome['remeasured']} measured again, {disturbed(folder)} kept"
     left = client.containers.list(all=True, filters={"label": f"bench.run={runs[0].parent.name}"})
     return f"{len(left)} containers left" if left else ""
+
+
+def killed(folder: Path, number: int, whole_s: float, generator: random.Random) -> tuple[list[dict[str, Any]], str]:
+    """One run, killed and gone on with: its kills, and what is wrong with it in the end."""
+    results, kills, before = folder / f"run-{number}", [], dict[Path, bytes]()
+    with contextlib.closing(docker.from_env()) as client, hog(on=number % 2 == 0):
+        for _ in range(KILLS):
+            after_s = run(folder, results, generator.uniform(0.05, 0.6) * whole_s)
+            now = measured(results)
+            if any(now.get(path) != content for path, content in before.items()):
+                return kills, "what was measured before a kill has changed"
+            before = now
+            kills.append({"run": number, "after_s": round(after_s, 2), "doing": doing(results), "kept": len(now) // 2})
+            print(f"  {kills[-1]}", file=sys.stderr)
+        run(folder, results)
+        return kills, problem(results, before, client)
 
 
 def main() -> None:
@@ -88,35 +162,34 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     generator = random.Random(options.seed)
-    client = docker.from_env()
+    kills: list[dict[str, Any]] = []
     problems: list[str] = []
+    again = 0
     with tempfile.TemporaryDirectory(prefix="bench-killing-") as scratch:
         folder = Path(scratch)
         (folder / "matrix.yaml").write_text(MATRIX)
         run(folder, folder / "warm")
         whole_s = run(folder, folder / "whole")
-        for moment in range(1, options.moments + 1):
-            results = folder / f"moment-{moment}"
-            killed_s = run(folder, results, generator.uniform(0.02, 1.0) * whole_s)
-            before = measured(results)
-            run(folder, results)
-            found = problem(results, before, client)
-            problems += [f"killed after {killed_s:.2f} s: {found}"] if found else []
-            print(
-                f"  {moment}/{options.moments}: {killed_s:.2f} s, {len(before) // 2} kept, {found or 'complete'}",
-                file=sys.stderr,
-            )
-    client.close()
-    complete = options.moments - len(problems)
-    print(
-        f"{complete} of {options.moments} complete, " + ("; ".join(problems) or "nothing lost or doubled"),
-        file=sys.stderr,
+        runs = -(-options.moments // KILLS)
+        for number in range(1, runs + 1):
+            found, wrong = killed(folder, number, whole_s, generator)
+            kills += found
+            again += sum(one["remeasured"] for one in outcomes(folder / f"run-{number}").values())
+            problems += [f"run {number}: {wrong}"] if wrong else []
+            print(f"  {number}/{runs}: {wrong or 'complete'}", file=sys.stderr)
+    middle = sum(kill["doing"] in IN_THE_MIDDLE for kill in kills)
+    enough = 0.6 * len(kills)
+    text = (
+        f"{runs - len(problems)} of {runs} runs complete after {len(kills)} kills, {middle} of them in the middle of a "
+        f"check or a measurement; {again} repeats measured again" + ("" if problems else "; nothing lost or doubled")
     )
+    print(text + "".join(f"; {one}" for one in problems), file=sys.stderr)
     figure = {
-        "name": "`kill -9` at random moments of a run, resumed", "moments": options.moments, "complete": complete,
-        "problems": problems, "whole_run_s": round(whole_s, 2), "seed": options.seed,
-        "text": f"{complete} of {options.moments} complete" + ("" if problems else ", nothing lost or doubled"),
-        "wanted": "all complete, nothing lost or doubled", "within": not problems,
+        "name": "`kill -9` at random moments of runs, resumed", "moments": len(kills), "runs": runs,
+        "complete": runs - len(problems), "problems": problems, "whole_run_s": round(whole_s, 2), "seed": options.seed,
+        "doing": dict(Counter(kill["doing"] for kill in kills)), "measured_again": again, "kills": kills, "text": text,
+        "wanted": "all complete, nothing lost or doubled; three kills of five in the middle of something",
+        "within": not problems and middle >= enough and again > 0,
     }  # fmt: skip
     print(json.dumps([figure]))
 
