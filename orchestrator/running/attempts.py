@@ -87,7 +87,9 @@ class Attempts:
         return [(number, one) for number, one in found if one and one.status is Status.OK and one.disturbance]
 
     def _numbers(self) -> list[int]:
-        return sorted(int(match[1]) for match in map(_ATTEMPT.fullmatch, _names(self._folder)) if match)
+        names = [match for match in map(_ATTEMPT.fullmatch, _names(self._folder)) if match]
+        # A link to a folder, which what was measured could have made, may lead anywhere.
+        return sorted(int(match[1]) for match in names if not (self._folder / match[0]).is_symlink())
 
     @property
     def _folder(self) -> Path:

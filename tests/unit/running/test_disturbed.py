@@ -207,6 +207,19 @@ def test_a_stop_before_a_killed_run_has_gone_on_leaves_the_earlier_measurement(t
     assert outcome.not_remeasured == "not_run: stopped"
 
 
+def test_an_earlier_measurement_is_not_looked_for_behind_a_link(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+
+    def planting(task: Task, request: dict[str, object], watch: Watch) -> Ended:
+        (task.folder / "attempt-1").rename(elsewhere)
+        (task.folder / "attempt-1").symlink_to(elsewhere)
+        return exiting(1)(task, request, watch)
+
+    outcomes, _ = carry_out(tmp_path / "run", DISTURBED, planting, QUIET, extra=1)
+
+    assert (outcomes[0].status, outcomes[0].not_remeasured) == (Status.FAILED, "")
+
+
 def test_an_earlier_measurement_that_has_rotted_does_not_count_again(tmp_path: Path) -> None:
     def rotting(task: Task, request: dict[str, object], watch: Watch) -> Ended:
         (task.folder / "attempt-1" / "result.json").write_text("{")
