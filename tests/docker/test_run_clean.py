@@ -14,15 +14,19 @@ from orchestrator.images.surplus import Surplus, surplus
 
 pytestmark = pytest.mark.docker
 
-ALIAS = "bench-test-clean/image:1"
+ALIAS = "bench-test-clean/bench/image:1"
+MINE = "bench-test-clean/mine:1"
 
 
-def made(client: docker.DockerClient, content: str, names: tuple[str, ...]) -> str:
-    """An image of one small file, labelled as ours are."""
-    marks = f"LABEL {labels.KIND}={labels.IMAGE} {labels.CONTENT}={content}\n"
+def made(client: docker.DockerClient, content: str, names: tuple[str, ...], base: str = "") -> str:
+    """An image of one small file, labelled as ours are, or one that inherits the labels of its base."""
+    marks = "" if base else f"LABEL {labels.KIND}={labels.IMAGE} {labels.CONTENT}={content}\n"
     context = io.BytesIO()
     with tarfile.open(fileobj=context, mode="w") as archive:
-        for name, text in (("Dockerfile", f'FROM scratch\nCOPY file /file\nCMD ["/file"]\n{marks}'), ("file", content)):
+        for name, text in (
+            ("Dockerfile", f'FROM {base or "scratch"}\nCOPY file /file\nCMD ["/file"]\n{marks}'),
+            ("file", content),
+        ):
             entry = tarfile.TarInfo(name)
             entry.size = len(text)
             archive.addfile(entry, io.BytesIO(text.encode()))
@@ -50,7 +54,7 @@ def two(engine: docker.DockerClient) -> Iterator[tuple[str, str]]:
     time.sleep(1.1)  # the engine lists by whole seconds
     made(engine, "new", (new, ALIAS))
     yield old, new
-    for name in (old, new, ALIAS):
+    for name in (MINE, old, new, ALIAS):
         if engine.images.list(name):
             engine.api.remove_image(name, force=True)
 
@@ -81,3 +85,11 @@ def test_an_image_that_a_container_uses_is_left(engine: docker.DockerClient, two
 def test_what_a_run_needs_is_no_surplus(engine: docker.DockerClient, two: tuple[str, str]) -> None:
     assert gone(engine, 1, two[0]) == ()
     assert {name for one in gone(engine, 0) for name in one.names} == {*two, ALIAS}
+
+
+def test_what_a_user_has_built_on_ours_is_no_surplus_nor_is_what_it_stands_on(
+    engine: docker.DockerClient, two: tuple[str, str]
+) -> None:
+    made(engine, "mine", (MINE,), base=two[0])
+
+    assert {name for one in gone(engine, 0) for name in one.names} == {two[1], ALIAS}
