@@ -142,7 +142,9 @@ def problem(results: Path, before: dict[Path, bytes], client: docker.DockerClien
 
 def killed(folder: Path, number: int, whole_s: float, generator: random.Random) -> tuple[list[dict[str, Any]], str]:
     """One run, killed and gone on with: its kills, and what is wrong with it in the end."""
-    results, kills, before = folder / f"run-{number}", [], dict[Path, bytes]()
+    results = folder / f"run-{number}"
+    kills: list[dict[str, Any]] = []
+    before: dict[Path, bytes] = {}
     with contextlib.closing(docker.from_env()) as client, hog(on=number % 2 == 0):
         for _ in range(KILLS):
             after_s = run(folder, results, generator.uniform(0.05, 0.6) * whole_s)

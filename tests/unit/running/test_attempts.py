@@ -65,7 +65,8 @@ def test_moving_aside_is_one_step_whenever_it_is_interrupted(
 ) -> None:
     left = ["log.txt", "outcome.json", "request.json", "result.json"]
     fill(tmp_path, *left)
-    renamed, rename = [], Path.rename
+    renamed: list[str] = []
+    rename = Path.rename
 
     def power_cut(path: Path, target: Path) -> Path:
         if len(renamed) == interrupted_after:
