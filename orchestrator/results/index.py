@@ -19,8 +19,8 @@ from filelock import FileLock
 
 from orchestrator.domain import Outcome, Status
 from orchestrator.errors import InputError
-from orchestrator.results.store import OUTCOME_FIELDS, OUTCOME_VALUES, Run
 from orchestrator.results.plans import plan_from_json
+from orchestrator.results.store import OUTCOME_FIELDS, OUTCOME_VALUES, Run
 
 _VERSION = 4
 _SCHEMA = """

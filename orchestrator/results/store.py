@@ -15,8 +15,8 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from orchestrator.domain import Cell, Outcome, Plan, Status
 from orchestrator.brought import ModelFile
+from orchestrator.domain import Cell, Outcome, Plan, Status
 from orchestrator.errors import HostError, InputError
 from orchestrator.files import move_aside, open_plain
 from orchestrator.results.contract import (
