@@ -48,7 +48,7 @@ report: $(VENV)/installed ## the table of the latest run again, and its page
 	$(ORCHESTRATOR) report --results $(RESULTS) $(ARGS)
 
 .PHONY: test
-test: $(VENV)/installed-dev ## all tests that run in about fifteen minutes; container tests where an engine answers
+test: $(VENV)/installed-dev ## all tests that run in about twenty minutes; container tests where an engine answers
 	$(BIN)/python -m pytest -m "not slow" $(ARGS)
 
 .PHONY: test-all
