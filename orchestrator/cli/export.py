@@ -45,13 +45,46 @@ from orchestrator.runtimes.environments import Workshop
 DEFAULT_FOLDER = Path("offline_bundle")
 
 
+Offline = Annotated[bool, typer.Option("--offline", help="As a bundle for a host without internet.")]
+Output = Annotated[
+    Path | None, typer.Option("-o", "--output", metavar="DIR", help="The bundle; offline_bundle/NAME by default.")
+]
+Since = Annotated[
+    Path | None,
+    typer.Option("--since", metavar="BUNDLE", help="Leave out what this bundle (or manifest.json) holds."),
+]
+Data = Annotated[
+    list[str],
+    typer.Option(
+        "--data",
+        metavar="NAME[=DIR]",
+        help="A dataset to carry along, from DIR or the folder of its name in the data folder; may be repeated.",
+    ),
+]
+Pythons = Annotated[
+    list[str],
+    typer.Option("--python", metavar="X.Y", help="A Python of the far side; 3.11 to 3.14 by default. May be repeated."),
+]
+NoWheelCheck = Annotated[
+    bool, typer.Option("--no-wheel-check", help="Do not install the wheels here to see that they are enough.")
+]
+NoOrchestrator = Annotated[
+    bool, typer.Option("--no-orchestrator", help="Leave the orchestrator out: the other side has one already.")
+]
+Sign = Annotated[
+    Path | None,
+    typer.Option("--sign", metavar="KEY", help="Sign the manifest with this SSH key, or the agent's to a KEY.pub."),
+]
+Tar = Annotated[bool, typer.Option("--tar", help="Beside the folder, as one file too: DIR.tar.")]
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command("export")(export)
 
 
 def export(
-    offline: Annotated[bool, typer.Option("--offline", help="As a bundle for a host without internet.")] = False,
+    offline: Offline = False,
     file: MatrixFile = None,
     select: Select = [],
     exclude: Exclude = [],
@@ -60,38 +93,14 @@ def export(
     base_image: BaseImage = None,
     models: ModelsFolder = None,
     jobs: Jobs = 2,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="DIR", help="The bundle; offline_bundle/NAME by default.")
-    ] = None,
-    since: Annotated[
-        Path | None,
-        typer.Option("--since", metavar="BUNDLE", help="Leave out what this bundle (or manifest.json) holds."),
-    ] = None,
-    data: Annotated[
-        list[str],
-        typer.Option(
-            "--data",
-            metavar="NAME[=DIR]",
-            help="A dataset to carry along, from DIR or the folder of its name in the data folder; may be repeated.",
-        ),
-    ] = [],
-    python: Annotated[
-        list[str],
-        typer.Option(
-            "--python", metavar="X.Y", help="A Python of the far side; 3.11 to 3.14 by default. May be repeated."
-        ),
-    ] = [],
-    no_wheel_check: Annotated[
-        bool, typer.Option("--no-wheel-check", help="Do not install the wheels here to see that they are enough.")
-    ] = False,
-    no_orchestrator: Annotated[
-        bool, typer.Option("--no-orchestrator", help="Leave the orchestrator out: the other side has one already.")
-    ] = False,
-    key: Annotated[
-        Path | None,
-        typer.Option("--sign", metavar="KEY", help="Sign the manifest with this SSH key, or the agent's to a KEY.pub."),
-    ] = None,
-    tar: Annotated[bool, typer.Option("--tar", help="Beside the folder, as one file too: DIR.tar.")] = False,
+    output: Output = None,
+    since: Since = None,
+    data: Data = [],
+    python: Pythons = [],
+    no_wheel_check: NoWheelCheck = False,
+    no_orchestrator: NoOrchestrator = False,
+    key: Sign = None,
+    tar: Tar = False,
     json: Json = False,
 ) -> None:
     """Write a bundle with images, plan and orchestrator; GPU images too, no GPU is needed for that."""

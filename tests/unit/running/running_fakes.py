@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from orchestrator.devices import Cpu, Inventory
-from orchestrator.domain import Cell, Environment, Framework, ImageSpec, Mode, Plan, System, Workload
+from orchestrator.domain import Cell, Environment, Framework, ImageSpec, Mode, Outcome, Plan, Status, System, Workload
 from orchestrator.events import Event, Listener
-from orchestrator.processes import Cause, Stop, Watch
+from orchestrator.processes import Cause, LostError, StartError, Stop, Watch
 from orchestrator.results.store import Run
-from orchestrator.running import Surroundings
+from orchestrator.running import Policy, Surroundings, execute
 from orchestrator.runtimes import Ended, Provided, Ready, Task, Unavailable
 
 FRAMEWORK = Framework("fake", "1", python="3.11")
@@ -102,3 +102,30 @@ def surroundings(
     here = Inventory((Cpu(0, 0), Cpu(1, 1)), 2**30)
     stop = stop or threading.Event()
     return Surroundings(Run(folder), runtime, here, lambda: NOW, events.append, stop, (turn,) if turn else ()), events
+
+
+def carry_out(
+    folder: Path,
+    runtime: FakeRuntime,
+    plan: Plan,
+    policy: Policy | None = None,
+    stop: threading.Event | None = None,
+) -> list[Outcome]:
+    around, _ = surroundings(folder, runtime, stop)
+    outcomes = list(execute(plan, around, policy or Policy()))
+    for outcome in outcomes:
+        assert Run(folder).outcome(outcome.cell_id, outcome.repeat) == outcome
+    return outcomes
+
+
+def a_crash(task: Task, request: dict[str, object], watch: Watch) -> Ended:
+    raise StartError("no space left for containers")
+
+
+def statuses(outcomes: list[Outcome]) -> list[Status]:
+    return [outcome.status for outcome in outcomes]
+
+
+def lost(task: Task, request: dict[str, object], watch: Watch) -> Ended:
+    task.log.write_text("half\n")
+    raise LostError("the engine was lost: connection refused")
