@@ -205,4 +205,7 @@ def _tell(folder: Path, manifest: Manifest, archive: Path | None, *, json: bool)
         return
     built_on = f", on top of {manifest.base.name}" if manifest.base else ""
     speech.say(f"{archive or folder}: {len(manifest.images)} images, {size_bytes / 1e6:,.0f} MB{built_on}")
-    speech.say(f"on the other side: orchestrator load {(archive or folder).name}")
+    ways = [f"orchestrator load {(archive or folder).name}"]
+    if any(file.path == layout.INSTALL for file in manifest.files):
+        ways.insert(0, f"sh {folder.name}/{layout.INSTALL}")
+    speech.say(f"on the other side: {', or where there is an orchestrator '.join(ways)}")
