@@ -1,0 +1,1 @@
+"""Version-upgrade regression: what is new, what changed, and since when."""
