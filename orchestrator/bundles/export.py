@@ -58,6 +58,8 @@ class Export:
     """Of the far side; empty for all that there are wheels for."""
     try_wheels: bool = True
     """Whether the wheels are installed here, with no index, to prove that they are enough."""
+    sign: Callable[[bytes], bytes] | None = None
+    """Gives the signature over the bytes of a manifest; None where nobody signs."""
     images: tuple[Image, ...] = ()
     """As they are in the bundle; they are there before any other part is written."""
 
@@ -176,6 +178,9 @@ def _finish(export: Export) -> Manifest:
         left_out=tuple(left_out),
     )
     write_atomically(export.folder / layout.SUMS, manifest.sums().decode())
+    if export.sign:
+        # Before the manifest: without a signature that was asked for there is no bundle yet.
+        write_atomically(export.folder / layout.SIGNATURE, export.sign(manifest.encoded()).decode())
     write_atomically(export.folder / layout.MANIFEST, manifest.encoded().decode())
     (export.folder / layout.STATE).unlink()
     return manifest

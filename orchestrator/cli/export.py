@@ -37,7 +37,6 @@ from orchestrator.errors import InputError, OrchestratorError
 from orchestrator.events import Listener, Notice
 from orchestrator.images import Built
 from orchestrator.processes import Stop
-from orchestrator.results.store import write_atomically
 from orchestrator.running.presence import announced
 from orchestrator.runtimes import remove_leftovers, this_process
 from orchestrator.runtimes.environments import Workshop
@@ -139,11 +138,9 @@ def export(
             workshop=Workshop(places.cache_folder(), prepared.settings, os.environ),
             pythons=tuple(python),
             try_wheels=not no_wheel_check,
+            sign=(lambda content: signature.sign(content, key, os.environ)) if key else None,
         )
         manifest = writing.write(wanted, parts.of(orchestrator=not no_orchestrator))
-        if key:
-            made = signature.sign(manifest.encoded(), key, os.environ)
-            write_atomically(folder / layout.SIGNATURE, made.decode())
         archive = write_tar(folder, folder.with_name(f"{folder.name}.tar")) if tar else None
     _tell(folder, manifest, archive, json=json)
 

@@ -127,6 +127,25 @@ def test_an_interrupted_export_is_no_bundle_and_goes_on_where_it_stopped(tmp_pat
     assert content(tmp_path / "bundle") == content(tmp_path / "whole")
 
 
+def test_an_export_that_cannot_be_signed_in_the_end_is_no_bundle(tmp_path: Path) -> None:
+    def refused(_: bytes) -> bytes:
+        assert not (tmp_path / "bundle" / layout.MANIFEST).exists()
+        raise InputError("the agent is gone")
+
+    with pytest.raises(InputError, match="the agent is gone"):
+        exported(an_engine("1"), tmp_path / "bundle", ["1"], sign=refused)
+
+    assert not (tmp_path / "bundle" / layout.MANIFEST).exists()
+    with pytest.raises(InputError, match="its export was interrupted"):
+        open_source(tmp_path / "bundle")
+
+
+def test_the_signature_is_over_the_manifest_and_is_there_before_the_bundle_is_whole(tmp_path: Path) -> None:
+    manifest = exported(an_engine("1"), tmp_path / "bundle", ["1"], sign=lambda content: content[::-1])
+
+    assert (tmp_path / "bundle" / layout.SIGNATURE).read_bytes() == manifest.encoded()[::-1]
+
+
 def test_a_blob_that_the_power_took_away_is_made_again(tmp_path: Path) -> None:
     engine = an_engine("1")
     whole = exported(engine, tmp_path / "bundle", ["1"])
