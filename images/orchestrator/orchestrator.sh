@@ -61,7 +61,7 @@ unix://*) socket=${engine#unix://} ;;
 *) fail 3 "DOCKER_HOST=$engine: from its image, the orchestrator can only use the engine of this host, by its socket" ;;
 esac
 [ -S "$socket" ] || fail 3 "no container engine at $socket; start Docker"
-export DOCKER_HOST="unix://$socket"
+export DOCKER_HOST="unix://$socket" ORCHESTRATOR_OWN_IMAGE="$image"
 if ! docker image inspect "$image" >/dev/null 2>&1; then
     docker version >/dev/null 2>&1 || fail 3 "the container engine at $socket does not answer this user; start it, or join the group docker"
     fail 3 "$image is not on this engine any more; run install.sh of the bundle again"

@@ -62,7 +62,8 @@ def clean(
         problem = str(error)
     else:
         with contextlib.closing(client):
-            found = surplus_images(engine.labelled(client, labels.KIND), keep, needed.references | _carried())
+            in_use = needed.references | _carried() | _own()
+            found = surplus_images(engine.labelled(client, labels.KIND), keep, in_use)
             lines = [_removed_image(client, image) if yes else _line(image) for image in found]
             if yes:
                 engine.remove_steps(client, labels.STAGE, before=datetime.now(UTC) - _STALE)
@@ -79,6 +80,12 @@ def _carried() -> frozenset[str]:
     """The images of bundles that were loaded here, which this host may not be able to make again."""
     bundles = loaded.registered(places.bundles_folder()).values()
     return frozenset(image.image_id for bundle in bundles for image in bundle.record.images)
+
+
+def _own() -> frozenset[str]:
+    """The image that this very program runs from, where it does (`images/orchestrator/orchestrator.sh` says so)."""
+    name = os.environ.get("ORCHESTRATOR_OWN_IMAGE")
+    return frozenset({name} if name else ())
 
 
 def _line(image: Surplus, removed: bool | None = None) -> _Line:

@@ -1,5 +1,5 @@
-"""What the cache folder holds that can be made again: environments, indexes of results, logs of builds,
-answers of parity checks."""
+"""What the cache folder holds that can be made again: environments, indexes of results, logs of builds, answers of
+parity checks, and what exports have found out."""
 
 import json
 import shutil
@@ -12,6 +12,12 @@ from filelock import FileLock, Timeout
 
 from orchestrator.runtimes.environments import MARKER
 
+_FOLDERS = {
+    "build-logs": "logs", "parity": "answers", "layer-contents": "contents of layers", "wheel-proofs": "proofs",
+}  # fmt: skip
+"""Of small files that go together."""
+_OWN_IMAGES = "own-image"
+
 
 @dataclass(frozen=True, slots=True)
 class Kept:
@@ -19,7 +25,8 @@ class Kept:
 
     path: Path
     kind: str
-    """`venv`, `index`, `logs` or `answers` (of parity checks)."""
+    """`venv`, `index`, `logs`, `answers` (of parity checks), `archive` (of the orchestrator's own image), or what
+    exports keep: `contents of layers`, `proofs` (of wheels)."""
     name: str
     """What an environment was made for, where it tells."""
     created: str
@@ -28,7 +35,8 @@ class Kept:
 
 
 def surplus(cache: Path, keep_last: int, in_use: Collection[str] = ()) -> tuple[Kept, ...]:
-    """Find what may go: of each environment all but the newest, those in `in_use` left alone, and all caches."""
+    """Find what may go: of each environment, and of archives, all but the newest, those in `in_use` left alone; and
+    all caches."""
     seen: dict[str, int] = {}
     gone = []
     for one in sorted(_environments(cache), key=lambda one: one.created, reverse=True):
@@ -38,16 +46,21 @@ def surplus(cache: Path, keep_last: int, in_use: Collection[str] = ()) -> tuple[
         if seen[one.name] > keep_last:
             gone.append(one)
     indexes = [_kept(path, "index") for path in sorted(cache.glob("results-*.sqlite"))]
-    folders = ((cache / "build-logs", "logs"), (cache / "parity", "answers"))
+    archives = [_kept(path, "archive") for path in (cache / _OWN_IMAGES).glob("*.tar.gz")]
+    older = sorted(archives, key=lambda one: one.created, reverse=True)[keep_last:]
+    folders = [(cache / name, kind) for name, kind in _FOLDERS.items()]
     full = [_kept(path, kind) for path, kind in folders if path.is_dir() and any(path.iterdir())]
-    return (*gone, *indexes, *full)
+    return (*gone, *indexes, *older, *full)
 
 
 def remove(one: Kept) -> bool:
     """Remove it; false where it is being made or read just now."""
-    if one.kind in {"logs", "answers"}:
+    if one.kind in _FOLDERS.values():
         shutil.rmtree(one.path, ignore_errors=True)
         return not one.path.exists()
+    if one.kind == "archive":
+        one.path.unlink(missing_ok=True)
+        return True
     lock = FileLock(one.path.with_suffix(".lock"))
     try:
         lock.acquire(timeout=0)

@@ -111,7 +111,7 @@ def test_it_gets_the_variables_that_are_its_own_by_name_and_no_others(host: Host
     words = started(host, "plan")
 
     names = {words[at + 1] for at, word in enumerate(words) if word == "--env"}
-    assert {"ORCHESTRATOR_IDLE_WAIT", "HOME", "DOCKER_HOST"} <= names
+    assert {"ORCHESTRATOR_IDLE_WAIT", "HOME", "DOCKER_HOST", "ORCHESTRATOR_OWN_IMAGE"} <= names
     assert "A_SECRET" not in names
 
 

@@ -131,3 +131,13 @@ def test_the_images_of_a_loaded_bundle_stay(engine: Engine, tmp_path: Path, caps
     shutil.rmtree(bundles / "carried")
     run(capsys, "--yes")
     assert "bench/a:1-c1" in engine.removed
+
+
+def test_the_image_that_the_program_itself_runs_from_stays(
+    engine: Engine, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ORCHESTRATOR_OWN_IMAGE", "bench/a:1-c1")
+
+    run(capsys, "--yes", "--keep-last", "0")
+
+    assert engine.removed == ["bench/a:1-c2", "bench/a:1", "steps"]

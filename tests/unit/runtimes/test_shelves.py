@@ -56,6 +56,21 @@ def test_indexes_and_build_logs_can_always_be_made_again_and_nothing_else_is_tou
     assert (tmp_path / "measuring.lock").exists()
 
 
+def test_what_exports_keep_can_go_and_the_newest_archive_stays(tmp_path: Path) -> None:
+    for folder in ("layer-contents", "wheel-proofs", "own-image", "somebody-elses"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "one.json").write_text("{}")
+    for number, name in enumerate(("old.tar.gz", "new.tar.gz")):
+        (tmp_path / "own-image" / name).write_bytes(bytes(100))
+        os.utime(tmp_path / "own-image" / name, (1e9 + number, 1e9 + number))
+
+    assert names(tmp_path, 1) == ["old.tar.gz", "layer-contents", "wheel-proofs"]
+    assert names(tmp_path, 0) == ["new.tar.gz", "old.tar.gz", "layer-contents", "wheel-proofs"]
+    assert all(shelves.remove(one) for one in shelves.surplus(tmp_path, 1))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["own-image", "somebody-elses"]
+    assert (tmp_path / "own-image" / "new.tar.gz").exists()
+
+
 def test_an_environment_is_removed_unless_somebody_makes_it_just_now(tmp_path: Path) -> None:
     folder = environment(tmp_path, "a1", "bench/a:1", 10)
     (one,) = shelves.surplus(tmp_path, 0)
