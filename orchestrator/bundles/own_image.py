@@ -7,6 +7,7 @@ import json
 import posixpath
 import tarfile
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 from uuid import uuid4
@@ -26,7 +27,6 @@ from orchestrator.images import labels
 from orchestrator.images.bases import Bases
 from orchestrator.images.context import File, digest, tar
 from orchestrator.images.dockerfiles import base_reference, environment_text, orchestrator_text
-from orchestrator.images.recipe import Step
 from orchestrator.images.settings import build_arguments, build_network, redacted, secrets
 from orchestrator.processes import Stop
 
@@ -40,7 +40,20 @@ _OF_OLDER_ENGINES = frozenset({"repositories", "VERSION", "json", "index.json", 
 """What an archive holds beside the image, in forms that no engine since 1.10 needs."""
 
 
-def step(wheels: Sequence[Path], python: str, settings: BuildSettings) -> Step:
+@dataclass(frozen=True, slots=True)
+class OwnRecipe:
+    """What the image is built from, and the names that it will have."""
+
+    spec: ImageSpec
+    reference: str
+    content: str
+    """The content hash alone, as in the reference."""
+    base: str
+    files: tuple[File, ...]
+    """Of the context, the Dockerfile first."""
+
+
+def recipe(wheels: Sequence[Path], python: str, settings: BuildSettings) -> OwnRecipe:
     """Give what the image is built from; its name is that of its content, whatever the settings of the site.
 
     `wheels` are those of Python `python`, pip's and our own among them. Raises `InputError` where a file that the
@@ -53,13 +66,17 @@ def step(wheels: Sequence[Path], python: str, settings: BuildSettings) -> Step:
     identity = _text(python, BuildSettings(base_image=settings.base_image), certificates=False)
     content = hashlib.sha256(f"{identity}\0{digest(files)}".encode()).hexdigest()[:12]
     text = _text(python, settings, certificates=bool(trust))
-    reference = f"{REPOSITORY}:{__version__}-{content}"
-    return Step(reference, (File("Dockerfile", text.encode()), configuration, *trust, *files))
+    spec = _spec(python)
+    return OwnRecipe(
+        spec=spec,
+        reference=f"{REPOSITORY}:{__version__}-{content}",
+        content=content,
+        base=base_reference(spec, settings),
+        files=(File("Dockerfile", text.encode()), configuration, *trust, *files),
+    )
 
 
-def build(  # noqa: PLR0913 - the engine, what to build, and four things the caller owns
-    client: docker.DockerClient, wanted: Step, python: str, settings: BuildSettings, *, log: Path, stop: Stop
-) -> str:
+def build(client: docker.DockerClient, wanted: OwnRecipe, settings: BuildSettings, *, log: Path, stop: Stop) -> str:
     """Build the image unless it is there, and return its id; raises `HostError` with the reason where that fails."""
     there = engine.facts(client, wanted.reference)
     if there is not None:
@@ -74,9 +91,9 @@ def build(  # noqa: PLR0913 - the engine, what to build, and four things the cal
                 raise StoppedError(STOPPED)
 
         try:
-            Bases(client, stop.is_set).digest(base_reference(_spec(python), settings))
+            digest_of_base = Bases(client, stop.is_set).digest(wanted.base)
             image_id = builds.build(
-                tar(wanted.files),
+                tar(_labelled(wanted, digest_of_base)),
                 build_args={**build_arguments(settings), "BENCH_BUILD": token},
                 network=build_network(settings),
                 on_line=note,
@@ -88,6 +105,20 @@ def build(  # noqa: PLR0913 - the engine, what to build, and four things the cal
             engine.remove_steps(client, f"{labels.STAGE}={token}")
     engine.tag(client, image_id, wanted.reference)
     return image_id
+
+
+def _labelled(wanted: OwnRecipe, digest_of_base: str) -> tuple[File, ...]:
+    """The context with what `clean` and the image's provenance know it by."""
+    dockerfile, *rest = wanted.files
+    text = dockerfile.read()
+    told = {
+        labels.KIND: labels.IMAGE,
+        labels.CONTENT: wanted.content,
+        labels.BASE_DIGEST: digest_of_base,
+        labels.DOCKERFILE: hashlib.sha256(text).hexdigest(),
+    }
+    named = " ".join(f'{name}="{value}"' for name, value in told.items())
+    return (replace(dockerfile, content=text + f"\nLABEL {named}\n".encode()), *rest)
 
 
 def save(client: docker.DockerClient, reference: str, path: Path, stop: Stop) -> None:

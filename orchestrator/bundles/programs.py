@@ -8,6 +8,7 @@ from pathlib import Path
 
 from orchestrator import __version__
 from orchestrator.bundles import layout, own_image, own_wheel, wheels
+from orchestrator.bundles.descriptions import describe
 from orchestrator.bundles.export import Export
 from orchestrator.bundles.manifest import Base
 from orchestrator.bundles.proof import Proof, prove
@@ -82,11 +83,9 @@ def write_image(export: Export, names: tuple[str, ...], python: str) -> str:
     """Write the image as an archive, and give its reference; what was written for an earlier bundle is taken again."""
     logs = export.workshop.cache / "build-logs"
     paths = [export.folder / layout.WHEELS / name for name in names]
-    wanted = own_image.step(paths, python, export.settings)
+    wanted = own_image.recipe(paths, python, export.settings)
     export.listener(Notice(f"the orchestrator's own image: {wanted.reference}"))
-    image_id = own_image.build(
-        export.client, wanted, python, export.settings, log=logs / "orchestrator.log", stop=export.stop
-    )
+    image_id = own_image.build(export.client, wanted, export.settings, log=logs / "orchestrator.log", stop=export.stop)
     shelf = export.workshop.cache / _CACHED
     kept = shelf / f"{image_id.removeprefix('sha256:')}.tar.gz"
     if not kept.is_file():
@@ -97,6 +96,7 @@ def write_image(export: Export, names: tuple[str, ...], python: str) -> str:
             older.unlink()
         part.replace(kept)
     shutil.copyfile(kept, export.folder / layout.OWN_IMAGE)
+    describe(export, wanted)
     return wanted.reference
 
 

@@ -1,12 +1,12 @@
 """Where an image comes from, as a statement of in-toto with the provenance predicate of SLSA 1."""
 
 import json
+from typing import Protocol
 from urllib.parse import urlsplit, urlunsplit
 
-from orchestrator.domain import BuildSettings
+from orchestrator.domain import BuildSettings, ImageSpec
 from orchestrator.engine.images import ImageFacts
 from orchestrator.images import labels
-from orchestrator.images.recipe import Recipe
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://slsa.dev/provenance/v1"
@@ -16,7 +16,31 @@ NOT_RECORDED = "not recorded"
 """Of images that were built before their labels told."""
 
 
-def statement(recipe: Recipe, facts: ImageFacts, settings: BuildSettings) -> bytes:
+class Made(Protocol):
+    """An image of ours, and what it was made from."""
+
+    @property
+    def spec(self) -> ImageSpec:
+        """What it must hold."""
+        ...
+
+    @property
+    def reference(self) -> str:
+        """Its content tag."""
+        ...
+
+    @property
+    def content(self) -> str:
+        """The content hash alone."""
+        ...
+
+    @property
+    def base(self) -> str:
+        """The image that it stands on; empty where its Dockerfile alone names that."""
+        ...
+
+
+def statement(recipe: Made, facts: ImageFacts, settings: BuildSettings) -> bytes:
     """Tell of an image what it was built from, when, and by which version; equal images have equal statements.
 
     What an image does not tell itself comes from its recipe: under one content tag, both are the same.
