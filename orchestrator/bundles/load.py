@@ -9,7 +9,7 @@ import docker
 
 from orchestrator.bundles import sending
 from orchestrator.bundles.earlier import find_base
-from orchestrator.bundles.manifest import Image
+from orchestrator.bundles.manifest import Image, Layer
 from orchestrator.bundles.saving import STOPPED, StoppedError
 from orchestrator.bundles.sending import Parcel
 from orchestrator.bundles.sources import Source
@@ -30,6 +30,16 @@ class Receiver:
     progress: Progress
     said: Callable[[str], None]
     stop: Stop
+    by_manifest: bool = False
+    """Whether the engine knows images by their manifests (`transfer.knows_by_manifest`), not by configurations."""
+
+    def identity(self, image: Image) -> str:
+        """The id that the engine gives to an image."""
+        return image.manifest if self.by_manifest else image.config
+
+    def has(self, image: Image) -> bool:
+        """Whether the image is there."""
+        return engine.facts(self.client, self.identity(image)) is not None
 
 
 def load_images(bundle: Opened, place: Path, to: Receiver) -> list[Image]:
@@ -40,24 +50,28 @@ def load_images(bundle: Opened, place: Path, to: Receiver) -> list[Image]:
     """
     images = bundle.manifest.images
     _refuse_foreign_names(to.client, images)
-    missing = [image for image in images if not _is_there(to.client, image)]
+    missing = [image for image in images if not to.has(image)]
     for image in missing:
         check_image(bundle, image)
-    parcels = _parcels(bundle, place, missing, to.client) if missing else []
-    begun: list[str] = []
+    parcels = _parcels(bundle, place, missing, to) if missing else []
+    begun: list[Image] = []
     try:
         _send_all(bundle, parcels, to, begun)
     except InputError:
-        for config in begun:
-            engine.remove(to.client, config)
+        _take_back(to, begun)
         raise
     for image in images:
-        _name(to.client, image)
+        _name(to, image)
     return missing
 
 
-def _is_there(client: docker.DockerClient, image: Image) -> bool:
-    return engine.facts(client, image.config) is not None
+def _take_back(to: Receiver, begun: Sequence[Image]) -> None:
+    """Remove what came of a bundle that turned out to be bad, with the one name that each has by then."""
+    for image in begun:
+        known = engine.facts(to.client, image.reference)
+        if known is not None and known.image_id == to.identity(image):
+            engine.remove(to.client, image.reference)
+        engine.remove(to.client, to.identity(image))
 
 
 def _refuse_foreign_names(client: docker.DockerClient, images: Sequence[Image]) -> None:
@@ -71,21 +85,47 @@ def _refuse_foreign_names(client: docker.DockerClient, images: Sequence[Image]) 
         )
 
 
-def _parcels(bundle: Opened, place: Path, missing: Sequence[Image], client: docker.DockerClient) -> list[Parcel]:
+def _parcels(bundle: Opened, place: Path, missing: Sequence[Image], to: Receiver) -> list[Parcel]:
     """What has to be sent, in order; raises `InputError` with the name of a bundle that is missing for it."""
-    chains = set(transfer.known_chains(client))
+    known = _Known(bundle, missing, to)
     sources: tuple[Source, ...] = (bundle.source,)
     parcels = []
     for image in missing:
-        parcel = Parcel(image, sending.absent(image, chains), sources)
+        parcel = Parcel(image, known.absent(image), sources)
         if parcel.lost:
             sources = (bundle.source, *_bases(bundle, place))
             parcel = replace(parcel, sources=sources)
+        if parcel.lost and to.by_manifest:
+            # Such an engine does not tell which blobs it has: it may have these from the bundle that this builds on.
+            parcel = replace(parcel, layers=tuple(layer for layer in parcel.layers if layer not in parcel.lost))
         if parcel.lost:
-            raise InputError(_base_is_missing(bundle, place, image))
+            raise InputError(_base_is_missing(bundle, image))
         parcels.append(parcel)
-        chains.update(transfer.chain_ids([layer.diff_id for layer in image.layers]))
+        known.add(image)
     return parcels
+
+
+class _Known:
+    """What an engine has of layers, as far as it tells: chains of them, or the blobs of images that it has."""
+
+    def __init__(self, bundle: Opened, missing: Sequence[Image], to: Receiver) -> None:
+        self._by_manifest = to.by_manifest
+        self._chains = set() if to.by_manifest else set(transfer.known_chains(to.client))
+        self._blobs: set[str] = set()
+        for image in bundle.manifest.images:
+            if image not in missing:
+                self.add(image)
+
+    def absent(self, image: Image) -> tuple[Layer, ...]:
+        """The layers of an image that it has to be sent."""
+        if self._by_manifest:
+            return tuple(layer for layer in image.layers if layer.digest not in self._blobs)
+        return sending.absent(image, self._chains)
+
+    def add(self, image: Image) -> None:
+        """Remember that it has an image, or will have it by then."""
+        self._chains.update(transfer.chain_ids([layer.diff_id for layer in image.layers]))
+        self._blobs.update(layer.digest for layer in image.layers)
 
 
 def _bases(bundle: Opened, place: Path) -> Iterator[Source]:
@@ -97,17 +137,17 @@ def _bases(bundle: Opened, place: Path) -> Iterator[Source]:
         base = found.manifest.base
 
 
-def _base_is_missing(bundle: Opened, place: Path, image: Image) -> str:
+def _base_is_missing(bundle: Opened, image: Image) -> str:
     base = bundle.manifest.base
     named = f"{base.name} (its manifest has the sum {base.manifest_sha256[:12]}…)" if base else "another one"
     return (
         f"{bundle.source.place}: {image.name} builds on layers of the bundle {named}, which this engine has not; "
-        f"load that bundle first, or put it into {place.resolve().parent}"
+        f"load that bundle first, or put it into {Path(bundle.source.place).resolve().parent}"
     )
 
 
-def _send_all(bundle: Opened, parcels: Sequence[Parcel], to: Receiver, begun: list[str]) -> None:
-    """Send image after image, each while the engine unpacks the one before; `begun` gets the id of each."""
+def _send_all(bundle: Opened, parcels: Sequence[Parcel], to: Receiver, begun: list[Image]) -> None:
+    """Send image after image, each while the engine unpacks the one before; `begun` gets each."""
     under_way: list[_Sending] = []
     try:
         for parcel in parcels:
@@ -115,7 +155,7 @@ def _send_all(bundle: Opened, parcels: Sequence[Parcel], to: Receiver, begun: li
             if before is not None:
                 before.wait_until_sent(to.stop)
             to.said(f"loading {parcel.image.name}")
-            begun.append(parcel.image.config)
+            begun.append(parcel.image)
             under_way.append(_Sending(bundle, parcel, to, before))
         if under_way:
             under_way[-1].wait_until_loaded(to.stop)
@@ -161,12 +201,15 @@ class _Sending:
 
     def _run(self) -> None:
         try:
+            image = self._parcel.image
             self._load(self._parcel)
-            if not _is_there(self._to.client, self._parcel.image):
+            if not self._to.has(image):
                 raise HostError(
-                    f"the engine took {self._parcel.image.name} and does not know it by its id; "
-                    "engines with containerd's image store are not served yet"
+                    f"the engine took {image.name} and does not know it by its id {self._to.identity(image)}"
                 )
+            if engine.facts(self._to.client, image.reference) is None:
+                # At once, so that an interrupted load leaves nothing without a name; the others it gets with the rest.
+                engine.tag(self._to.client, self._to.identity(image), image.reference)
         except Exception as error:
             self._error = error
         finally:
@@ -177,7 +220,12 @@ class _Sending:
         try:
             transfer.load(self._to.client, self._pieces(parcel))
         except TransferError as error:
+            if self._to.by_manifest:
+                # It keeps the name of an image that it could not unpack.
+                engine.remove(self._to.client, self._to.identity(parcel.image))
             whole = replace(parcel, layers=parcel.image.layers)
+            if whole != parcel and whole.lost and self._to.by_manifest:
+                raise InputError(_base_is_missing(self._bundle, parcel.image)) from error
             if whole != parcel and not whole.lost:
                 # What it had when it was asked may have been removed since: it gets everything.
                 self._load(whole)
@@ -185,7 +233,8 @@ class _Sending:
             raise HostError(f"the engine did not take {parcel.image.name}: {error}") from error
 
     def _pieces(self, parcel: Parcel) -> Iterator[bytes]:
-        for piece in sending.archive(self._bundle, parcel, self._to.progress, self._before_end):
+        form = sending.layout_archive if self._to.by_manifest else sending.archive
+        for piece in form(self._bundle, parcel, self._to.progress, self._before_end):
             if self._to.stop.is_set():
                 raise StoppedError(STOPPED)
             yield piece
@@ -197,10 +246,10 @@ class _Sending:
             self._before.wait_until_loaded(self._to.stop)
 
 
-def _name(client: docker.DockerClient, image: Image) -> None:
+def _name(to: Receiver, image: Image) -> None:
     for tag in image.tags:
-        facts = engine.facts(client, tag)
-        if facts is None or facts.image_id != image.config:
-            if not _is_there(client, image):
+        facts = engine.facts(to.client, tag)
+        if facts is None or facts.image_id != to.identity(image):
+            if not to.has(image):
                 raise HostError(f"{image.name} has gone from the engine meanwhile; load the bundle again")
-            engine.tag(client, image.config, tag)
+            engine.tag(to.client, to.identity(image), tag)

@@ -145,7 +145,7 @@ def register(bundles: Path, record: LoadedRecord, opened: Callable[[str], Binary
             for left in bundles.glob(f"{_PARTIAL}*"):
                 shutil.rmtree(left, ignore_errors=True)
             there = read(folder) if (folder / RECORD).exists() else None
-            if there and there.record.manifest_sha256 == record.manifest_sha256 and _is_whole(there):
+            if there and _same(there.record, record) and _is_whole(there):
                 return there
             partial = bundles / f"{_PARTIAL}{secrets.token_hex(8)}"
             try:
@@ -178,9 +178,8 @@ def _fill(
 def _linked(source: Path, place: Path, digest: str) -> bool:
     """Share a file with another loaded bundle, as a dataset that a later bundle leaves out; False where that fails."""
     try:
-        with source.open("rb") as file:
-            if hashlib.file_digest(file, "sha256").hexdigest() != digest:
-                return False
+        if not _has(source, digest):
+            return False
         place.hardlink_to(source)
     except OSError:
         return False
@@ -206,8 +205,21 @@ def _put(partial: Path, folder: Path, bundles: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
+def _same(one: LoadedRecord, other: LoadedRecord) -> bool:
+    """Whether they are of one bundle, and of one engine: with another image store it gives images other ids."""
+    return (one.manifest_sha256, one.images) == (other.manifest_sha256, other.images)
+
+
 def _is_whole(loaded: Loaded) -> bool:
-    return all((loaded.folder / path).is_file() for path in loaded.record.files)
+    return all(_has(loaded.folder / path, digest) for path, digest in loaded.record.files.items())
+
+
+def _has(path: Path, digest: str) -> bool:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == digest
+    except OSError:
+        return False
 
 
 def read(folder: Path) -> Loaded:

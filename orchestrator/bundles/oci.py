@@ -27,17 +27,24 @@ def image_manifest(config: str, config_bytes: int, layers: Sequence[Layer]) -> b
 
 def index(images: Sequence[Image], manifest_bytes: Sequence[int]) -> bytes:
     """`index.json`: every image under each of its names; sizes are those of their manifests."""
-    entries = [
-        {
-            "mediaType": _MANIFEST,
-            "digest": image.manifest,
-            "size": size,
-            "annotations": {_CONTAINERD_NAME: tag, _NAME: tag},
-        }
+    return _index([
+        _entry(image, size) | {"annotations": {_CONTAINERD_NAME: tag, _NAME: tag}}
         for image, size in zip(images, manifest_bytes, strict=True)
         for tag in image.tags
-    ]
-    return _encoded({"schemaVersion": 2, "mediaType": _INDEX, "manifests": entries})
+    ])  # fmt: skip
+
+
+def index_without_names(image: Image, manifest_bytes: int) -> bytes:
+    """`index.json` of one image that is to get its names later."""
+    return _index([_entry(image, manifest_bytes)])
+
+
+def _entry(image: Image, manifest_bytes: int) -> dict[str, Any]:
+    return {"mediaType": _MANIFEST, "digest": image.manifest, "size": manifest_bytes}
+
+
+def _index(entries: Sequence[dict[str, Any]]) -> bytes:
+    return _encoded({"schemaVersion": 2, "mediaType": _INDEX, "manifests": list(entries)})
 
 
 def _encoded(document: dict[str, Any]) -> bytes:

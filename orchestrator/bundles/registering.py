@@ -1,10 +1,12 @@
 """From a bundle as it was carried to what is kept of it on this host: plan, matrix, models, datasets, and papers."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
 from orchestrator.bundles import layout
 from orchestrator.bundles.loaded import Loaded, LoadedRecord, read_matrix, read_plan, register
+from orchestrator.bundles.manifest import Image
 from orchestrator.bundles.sources import read_whole
 from orchestrator.bundles.verify import Opened, checked
 from orchestrator.errors import InputError
@@ -29,15 +31,16 @@ def check_kept(bundle: Opened) -> None:
     read_matrix(read_whole(bundle.source, layout.MATRIX, MAX_DOCUMENT_BYTES), f"{place}/{layout.MATRIX}")
 
 
-def keep(bundles: Path, bundle: Opened, loaded_at: str) -> Loaded:
-    """Register a bundle whose images were loaded; raises as `loaded.register` does."""
+def keep(bundles: Path, bundle: Opened, identity: Callable[[Image], str], loaded_at: str) -> Loaded:
+    """Register a bundle whose images were loaded, with the ids that the engine gave them; raises as
+    `loaded.register` does."""
     manifest = bundle.manifest
     listed = (*manifest.files, *manifest.left_out)
     record = LoadedRecord(
         name=manifest.name,
         manifest_sha256=bundle.manifest_sha256,
         loaded_at=loaded_at,
-        images=tuple(GivenImage(image.name, image.reference, image.config) for image in manifest.images),
+        images=tuple(GivenImage(image.name, image.reference, identity(image)) for image in manifest.images),
         files={file.path: file.sha256 for file in listed if file.path.startswith(KEPT)}
         | {layout.MANIFEST: bundle.manifest_sha256},
     )

@@ -1,14 +1,14 @@
-"""Images of a bundle as archives that every engine reads, made as they are sent: none is written to a disk here."""
+"""Images of a bundle as archives that engines read, made as they are sent: none is written to a disk here."""
 
 import json
 import tarfile
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
-from orchestrator.bundles import layout
+from orchestrator.bundles import layout, oci
 from orchestrator.bundles.manifest import Image, Layer
 from orchestrator.bundles.sources import Source
-from orchestrator.bundles.verify import Opened, Progress, config_of, unpacked
+from orchestrator.bundles.verify import Opened, Progress, config_of, manifest_of, packed, unpacked
 from orchestrator.engine.transfer import chain_ids
 
 _BLOCK = 512
@@ -60,6 +60,30 @@ def archive(bundle: Opened, parcel: Parcel, progress: Progress, before_end: Call
     yield _END
 
 
+def layout_archive(
+    bundle: Opened, parcel: Parcel, progress: Progress, before_end: Callable[[], None]
+) -> Iterator[bytes]:
+    """An OCI layout of one image without names, its blobs as they lie in the bundle, for engines that keep such.
+
+    Its index, without which an engine takes nothing, comes last, as the manifest does in `archive`.
+    Raises `InputError` as `packed` does.
+    """
+    image = parcel.image
+    for layer in dict.fromkeys(parcel.layers):
+        source = source_of(layer, parcel.sources)
+        if source is not None:
+            yield _header(_blob_name(layer.digest), layer.size_bytes)
+            yield from packed(source, layer, progress)
+            yield _padding(layer.size_bytes)
+    manifest = manifest_of(bundle, image)
+    yield _file(_blob_name(image.config), config_of(bundle, image))
+    yield _file(_blob_name(image.manifest), manifest)
+    yield _file("oci-layout", oci.LAYOUT)
+    before_end()
+    yield _file("index.json", oci.index_without_names(image, len(manifest)))
+    yield _END
+
+
 def source_of(layer: Layer, sources: Collection[Source]) -> Source | None:
     """Which of several bundles holds a layer."""
     return next((source for source in sources if layout.blob(layer.digest) in source.sizes), None)
@@ -67,6 +91,10 @@ def source_of(layer: Layer, sources: Collection[Source]) -> Source | None:
 
 def _layer_name(layer: Layer) -> str:
     return f"{layer.diff_id.removeprefix('sha256:')}/layer.tar"
+
+
+def _blob_name(digest: str) -> str:
+    return layout.blob(digest).removeprefix(f"{layout.IMAGES}/")
 
 
 def _file(name: str, content: bytes) -> bytes:

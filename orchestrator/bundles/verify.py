@@ -88,15 +88,26 @@ def checked(source: Source, path: str, sha256: str, progress: Progress) -> Itera
         raise InputError(f"{source.place}: {path} has another digest than the manifest says; {_CARRY_AGAIN}")
 
 
-def unpacked(source: Source, layer: Layer, progress: Progress) -> Iterator[bytes]:
-    """Give a layer as a plain tar, its blob and itself checked on the way.
+def packed(source: Source, layer: Layer, progress: Progress) -> Iterator[bytes]:
+    """Give a layer's blob as it lies; what it unpacks to is checked on the way, and raises as `unpacked` does."""
+    read: list[bytes] = []
+    for _ in unpacked(source, layer, progress, read.append):
+        yield from read
+        read.clear()
+    yield from read
+
+
+def unpacked(
+    source: Source, layer: Layer, progress: Progress, seen: Callable[[bytes], None] = lambda _: None
+) -> Iterator[bytes]:
+    """Give a layer as a plain tar, its blob and itself checked on the way; `seen` is given the blob as it is read.
 
     Raises `InputError` as soon as it is more than the manifest says, and at the latest after the last byte: whoever
     passes the bytes on must not let them count before.
     """
     path = layout.blob(layer.digest)
     whole, total = hashlib.sha256(), 0
-    blob = _Pieces(checked(source, path, layer.digest.removeprefix("sha256:"), progress))
+    blob = _Pieces(checked(source, path, layer.digest.removeprefix("sha256:"), progress), seen)
     reader = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW_BYTES).stream_reader(
         cast("BinaryIO", blob), read_size=CHUNK
     )
@@ -117,13 +128,16 @@ def unpacked(source: Source, layer: Layer, progress: Progress) -> Iterator[bytes
 class _Pieces:
     """Pieces of bytes as a file that can only be read on."""
 
-    def __init__(self, pieces: Iterator[bytes]) -> None:
+    def __init__(self, pieces: Iterator[bytes], seen: Callable[[bytes], None]) -> None:
         self._pieces = pieces
+        self._seen = seen
 
     def read(self, size: int) -> bytes:
         """Give the next piece, whatever its size; empty at the end."""
         del size
-        return next(self._pieces, b"")
+        piece = next(self._pieces, b"")
+        self._seen(piece)
+        return piece
 
 
 def _bad(source: Source, path: str, said: str) -> InputError:
@@ -138,10 +152,18 @@ def config_of(bundle: Opened, image: Image) -> bytes:
     return content
 
 
+def manifest_of(bundle: Opened, image: Image) -> bytes:
+    """An image's manifest in the layout; raises `InputError` where it is not the one that the bundle means."""
+    content = read_whole(bundle.source, layout.blob(image.manifest), MAX_DOCUMENT_BYTES)
+    if f"sha256:{hashlib.sha256(content).hexdigest()}" != image.manifest:
+        raise _bad(bundle.source, layout.blob(image.manifest), "has another digest than its name")
+    return content
+
+
 def check_image(bundle: Opened, image: Image) -> None:
     """Compare what an image's configuration and its manifest in the layout say with what the bundle's manifest says."""
     config = config_of(bundle, image)
-    said = read_whole(bundle.source, layout.blob(image.manifest), MAX_DOCUMENT_BYTES)
+    said = manifest_of(bundle, image)
     try:
         named = diff_ids(config)
         document = json.loads(said)

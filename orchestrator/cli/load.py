@@ -19,6 +19,7 @@ from orchestrator.bundles.verify import verify as verify_bundle
 from orchestrator.cli import places, speech, views
 from orchestrator.cli.options import Json
 from orchestrator.cli.signals import stop_on_signals
+from orchestrator.engine import transfer
 from orchestrator.engine.client import connect
 from orchestrator.events import Notice
 
@@ -63,9 +64,11 @@ def load(bundle: Bundle, allowed_signers: AllowedSigners = None, json: Json = Fa
     ):
         meter = Meter(listener, "read", _size_bytes(opened))
         check_kept(opened)
-        to = Receiver(client, meter, lambda line: listener(Notice(line)), stop)
+        by_manifest = transfer.knows_by_manifest(client)
+        to = Receiver(client, meter, lambda line: listener(Notice(line)), stop, by_manifest)
         loaded = load_images(opened, bundle, to)
-        kept = keep(places.bundles_folder(), opened, datetime.now(UTC).isoformat(timespec="milliseconds"))
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        kept = keep(places.bundles_folder(), opened, to.identity, now)
     if json:
         speech.print_json(_described(opened) | {"loaded": [image.name for image in loaded]})
     else:

@@ -17,6 +17,10 @@ STREAM_ERRORS = (HTTPError, requests.exceptions.RequestException, OSError)
 """What reading from the engine raises where the engine goes away meanwhile."""
 
 
+_SNAPSHOTTERS = "io.containerd.snapshotter."
+"""What such an engine says of its storage driver."""
+
+
 class TransferError(Exception):
     """The engine did not give or take an image; the message is what it said, in one line."""
 
@@ -82,6 +86,13 @@ def _message(line: bytes) -> dict[str, Any]:
     except ValueError:
         return {}
     return message if isinstance(message, dict) else {}
+
+
+def knows_by_manifest(client: docker.DockerClient) -> bool:
+    """Whether the engine has containerd's image store: it knows images by their manifests, and takes OCI layouts as
+    they are; others know them by their configurations, and read docker-archives alone."""
+    status = client.info().get("DriverStatus") or ()
+    return any(value.startswith(_SNAPSHOTTERS) for entry in status for value in map(str, entry))
 
 
 def chain_ids(layers: Sequence[str]) -> list[str]:

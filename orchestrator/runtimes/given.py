@@ -27,7 +27,8 @@ class GivenImage:
     reference: str
     """Its content tag."""
     image_id: str
-    """The digest of its configuration, which names all that is in it."""
+    """As the engine knows it: the digest of its configuration (or, with containerd's image store, of its manifest),
+    which names all that is in it."""
 
 
 def absent(client: docker.DockerClient, images: Iterable[GivenImage]) -> tuple[GivenImage, ...]:

@@ -70,6 +70,9 @@ class FakeEngine:
     def api(self) -> "FakeEngine":
         return self
 
+    def info(self) -> dict[str, Any]:
+        return {"Driver": "overlay2", "DriverStatus": [["Backing Filesystem", "extfs"]]}
+
     def add(self, name: str, layers: Sequence[bytes], **more: Any) -> str:
         """Make an image of ours; return its id."""
         config = {

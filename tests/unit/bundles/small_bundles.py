@@ -19,6 +19,7 @@ from orchestrator.bundles.parts import write_data, write_plan
 from orchestrator.bundles.sources import open_source
 from orchestrator.bundles.verify import open_bundle, verify
 from orchestrator.domain import BuildSettings, Environment, Framework, ImageSpec, Plan
+from orchestrator.engine import transfer
 from orchestrator.events import ignore
 from orchestrator.images import Built
 from orchestrator.runtimes.environments import Workshop
@@ -77,7 +78,8 @@ def verified(path: Path) -> None:
 
 def loaded(engine: FakeEngine, path: Path) -> list[Image]:
     """Load a bundle, and return what was missing before."""
-    to = Receiver(engine, lambda size: None, lambda line: None, threading.Event())  # type: ignore[arg-type]
+    by_manifest = transfer.knows_by_manifest(engine)  # type: ignore[arg-type]
+    to = Receiver(engine, lambda size: None, lambda line: None, threading.Event(), by_manifest)  # type: ignore[arg-type]
     return load_images(open_bundle(open_source(path)), path, to)
 
 

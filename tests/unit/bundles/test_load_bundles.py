@@ -147,6 +147,7 @@ def test_an_interrupted_load_goes_on_with_what_is_missing(tmp_path: Path) -> Non
     with pytest.raises(HostError, match="the engine did not take bench/small:2-cpu: gone"):
         loaded(far, tmp_path / "bundle")
     assert len(far.configs) == 1
+    assert set(far.names) == {"bench/small:1-cpu-0123456789ab"}, "what is there has a name, by which `clean` finds it"
 
     far.works = True
     assert [image.name for image in loaded(far, tmp_path / "bundle")] == ["bench/small:2-cpu"]

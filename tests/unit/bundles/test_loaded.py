@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -31,6 +32,25 @@ def test_a_second_time_nothing_is_copied(tmp_path: Path) -> None:
         raise AssertionError(path)
 
     assert register(tmp_path, a_record(loaded_at="2027"), never).record.loaded_at == a_record().loaded_at
+
+
+def test_what_was_changed_here_is_mended_by_a_second_time(tmp_path: Path) -> None:
+    kept = register(tmp_path, a_record(), opened())
+    (kept.folder / "plan.json").write_text("{}")
+
+    register(tmp_path, a_record(), opened())
+
+    assert (kept.folder / "plan.json").read_bytes() == FILES["plan.json"]
+
+
+def test_with_another_image_store_images_have_other_ids_from_then_on(tmp_path: Path) -> None:
+    register(tmp_path, a_record(), opened())
+    other = replace(IMAGE, image_id="sha256:" + "2" * 64)
+
+    register(tmp_path, a_record(images=(other,)), opened())
+
+    (found,) = registered(tmp_path).values()
+    assert found.record.images == (other,)
 
 
 def test_a_file_that_is_not_what_was_verified_leaves_nothing(tmp_path: Path) -> None:

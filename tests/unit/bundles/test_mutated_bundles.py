@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from bundle_fake_engine import FakeEngine
+from bundle_fake_store import FakeStore
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from small_bundles import an_engine, content, exported, loaded
@@ -149,7 +150,8 @@ def _see(far: FakeEngine, load: Callable[[], object]) -> None:
 
 
 def _load(source: Source, far: FakeEngine) -> None:
-    to = Receiver(far, lambda size: None, lambda line: None, threading.Event())  # type: ignore[arg-type]
+    by_manifest = isinstance(far, FakeStore)
+    to = Receiver(far, lambda size: None, lambda line: None, threading.Event(), by_manifest)  # type: ignore[arg-type]
     load_images(open_bundle(source), Path("/nowhere/bundle"), to)
 
 
@@ -160,6 +162,19 @@ def test_a_mutated_bundle_loads_what_is_true_or_nothing(files: dict[str, bytes])
     if layout.MANIFEST not in files:
         return
     _see(far, lambda: _load(MemorySource(files), far))
+
+
+@given(bundles())
+@THOUSANDS
+def test_a_mutated_bundle_puts_nothing_false_into_a_store_of_blobs(files: dict[str, bytes]) -> None:
+    far = FakeStore()
+    if layout.MANIFEST not in files:
+        return
+    try:
+        _load(MemorySource(files), far)
+    except InputError:
+        assert (far.configs, far.names) == ({}, {})
+    assert set(far.configs.values()) <= {original()[0][layout.blob(config)] for config in original()[1]}
 
 
 @given(bundles())
