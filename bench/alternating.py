@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks import conditions, contract, measure, process
+from benchmarks import conditions, contract, definitions, measure, process
 from benchmarks.workload import Workload, model_module
 
 STEPS = 3
@@ -34,7 +34,8 @@ def main(path, pairs, seed):
     sampler = conditions.Sampler()
     model = model_module(request.model, request.model_file)
     builder, _ = process.import_builder(request.builder, lambda _phase: None)
-    session = builder.start(Workload(request, model, builder.OPTIONS))
+    maker = definitions.maker(request, builder)
+    session = maker.start(Workload(request, model, maker.OPTIONS))
     read, unread = (
         measure._Timer(session, request.batch_size, measure.SYSTEM_CLOCK, each)
         for each in (sampler, conditions.Unsampled())

@@ -6,7 +6,7 @@ import os
 import statistics
 import sys
 
-from benchmarks import contract, mounted, telemetry
+from benchmarks import contract, definitions, mounted, telemetry
 from benchmarks.errors import BadRequest
 from benchmarks.workload import model_module
 
@@ -59,7 +59,8 @@ def _request(asked):
     if asked.steps is not None and asked.epochs is not None:
         raise BadRequest("give either --steps or --epochs")
     name, file = _model(asked.model)
-    batch_size = model_module(name, file).BATCH_SIZE if asked.batch_size is None else asked.batch_size
+    model = model_module(name, file)
+    batch_size = model.BATCH_SIZE if asked.batch_size is None else asked.batch_size
     steps = None if asked.epochs is not None else 50 if asked.steps is None else asked.steps
     document = {
         "cell": "by-hand/%s-%s-b%s" % (name, asked.mode, batch_size),
@@ -77,7 +78,8 @@ def _request(asked):
         "steps": steps,
         "epochs": asked.epochs,
     }
-    return contract.request(document)._replace(model_file=file)
+    definition = definitions.beside(model, asked.framework)
+    return contract.request(document)._replace(model_file=file, definition_file=definition)
 
 
 def _model(asked):
@@ -124,6 +126,8 @@ def _lines(request, result):
     step_ms = [1e3 * block["wall_s"] / block["steps"] for block in result["blocks"]]
     phases = result["phases"]
     yield "%s, %s, batches of %d, %s" % (model.TITLE, request.mode, request.batch_size, _environment(request, facts))
+    if request.definition_file:
+        yield "definition  of its own for this framework: %s/%s.py" % (request.model, request.builder)
     spread = (statistics.median(rates), len(rates), rates[0], rates[-1])
     yield "throughput  %.1f samples/s (median of %d blocks; %.1f to %.1f)" % spread
     yield "step        %.3f ms (median, pipelined)" % statistics.median(step_ms)

@@ -87,6 +87,7 @@ _FIELDS = (
     ("builder", _text, _REQUIRED),
     ("model", _text, _REQUIRED),
     ("model_file", _optional(_file_name), None),
+    ("definition_file", _optional(_file_name), None),
     ("mode", _mode, _REQUIRED),
     ("script", _optional(_script), None),
     ("batch_size", _whole(1), _REQUIRED),
@@ -147,9 +148,10 @@ def read_request(folder):
     except ValueError as error:
         raise BadRequest("%s is not JSON: %s" % (path, error)) from None
     checked = request(document)
-    if checked.model_file is None:
-        return checked
-    return checked._replace(model_file=os.path.join(os.path.abspath(folder), checked.model_file))
+    files = {name: getattr(checked, name) for name in ("model_file", "definition_file")}
+    return checked._replace(
+        **{name: file and os.path.join(os.path.abspath(folder), file) for name, file in files.items()}
+    )
 
 
 def result_text(result):

@@ -1,6 +1,7 @@
-"""Models from outside: a file beside the request, run as it is, with its mistakes told at their place."""
+"""Files from outside that hold a model, run as they are, with their mistakes told at their place."""
 
 import hashlib
+import sys
 import types
 
 from benchmarks import layers
@@ -11,6 +12,15 @@ REQUIRED = ("TITLE", "INPUT_SHAPE", "CLASSES", "BATCH_SIZE", "SAMPLES", "OPTIMIZ
 
 def load(path, name):
     """Run a model file and return it as a module; raises `BadRequest` with the line where that cannot be done."""
+    module = run(path, "benchmarks.models." + name, name + ".py")
+    missing = [each for each in REQUIRED if not hasattr(module, each)]
+    if missing:
+        raise BadRequest("%s.py: it has no %s" % (name, ", ".join(missing)))
+    return module
+
+
+def run(path, name, shown):
+    """Run a file as the module `name`, with `SHA256` of its text; `shown` is what messages call it."""
     module = types.ModuleType(name)
     module.__file__ = path
     try:
@@ -19,13 +29,12 @@ def load(path, name):
     except OSError as error:
         raise BadRequest("the model file %s cannot be read: %s" % (path, error.strerror)) from None
     module.SHA256 = hashlib.sha256(source).hexdigest()
+    # What a class or a compiler looks up by the name of its module, it finds there alone.
+    sys.modules[name] = module
     try:
         exec(compile(source, path, "exec"), module.__dict__)
     except Exception as error:
-        raise BadRequest(_placed(error, module)) from error
-    missing = [each for each in REQUIRED if not hasattr(module, each)]
-    if missing:
-        raise BadRequest("%s.py: it has no %s" % (name, ", ".join(missing)))
+        raise BadRequest(placed(error, path, shown)) from error
     return module
 
 
@@ -34,16 +43,15 @@ def record(model):
     try:
         return layers.record(model.build)
     except Exception as error:
-        raise BadRequest(_placed(error, model)) from error
+        raise BadRequest(placed(error, model.__file__, model.__name__.rpartition(".")[2] + ".py")) from error
 
 
-def _placed(error, model):
+def placed(error, path, shown):
     """`mine.py:12: dense takes flat features, …`, by the last line of the file on the way to the error."""
     import traceback
 
-    name = model.__name__.rpartition(".")[2]
     frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame[1] for frame in frames if frame[0] == model.__file__]
+    lines = [frame[1] for frame in frames if frame[0] == path]
     line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else 1
     kind = "" if type(error) is ValueError else type(error).__name__ + ": "
-    return "%s.py:%s: %s%s" % (name, line, kind, getattr(error, "msg", None) or error)
+    return "%s:%s: %s%s" % (shown, line, kind, getattr(error, "msg", None) or error)

@@ -11,7 +11,7 @@ import sys
 import time
 import traceback
 
-from benchmarks import MEASUREMENT_VERSION, contract, counting, errors, optimizers, process
+from benchmarks import MEASUREMENT_VERSION, contract, counting, definitions, errors, optimizers, process
 from benchmarks.errors import Failure
 from benchmarks.workload import Workload, model_module
 
@@ -54,13 +54,14 @@ def _first_step(request, enter):
     """What the layers are, and the gradients of the first step, in canonical layout."""
     session, workload = _start(request, enter, "train", GRADIENT_RATE)
     enter("first_step")
-    before = _weights(session)
-    layers = [_layer(*layer) for layer in session.native_layers()]
+    lacking = definitions.lacking(session)
+    before = _weights(session, lacking)
+    layers = [] if "native_layers" in lacking else [_layer(*layer) for layer in session.native_layers()]
     inputs, _ = next(workload.batches())
-    logits = session.predict(inputs)
+    logits = None if "predict" in lacking else session.predict(inputs)
     handle = session.step(session.batches[0])
     session.synchronise(handle)
-    after = _weights(session)
+    after = _weights(session, lacking)
     return {
         "parameters": int(session.parameters),
         "layers": layers,
@@ -68,7 +69,8 @@ def _first_step(request, enter):
         "counted": [_layer(layer.name, layer.output_shape, counting.parameters([layer])) for layer in workload.layers],
         "weights": {name: tensor(value) for name, value in before.items()},
         "gradients": {name: tensor((value - after[name]) / GRADIENT_RATE) for name, value in before.items()},
-        "logits": tensor(logits),
+        "logits": None if logits is None else tensor(logits),
+        "lacking": lacking,
     }
 
 
@@ -85,7 +87,7 @@ def _descent(request, enter):
         "first_loss": losses[0],
         "losses": {str(steps): losses[steps] for steps in STEPS},
         "learning_rate": workload.optimizer["learning_rate"],
-        "facts": dict(process.facts(request, workload), **session.facts()),
+        "facts": process.facts(request, workload, session),
     }
 
 
@@ -105,24 +107,27 @@ def _start(request, enter, mode, learning_rate=None):
     model = model_module(request.model, request.model_file)
     builder, _ = process.import_builder(request.builder, enter)
     enter("build")
-    workload = Workload(request._replace(mode=mode), model, builder.OPTIONS)
+    maker = definitions.maker(request, builder)
+    workload = Workload(request._replace(mode=mode), model, maker.OPTIONS)
     rate = learning_rate or descent_rate(model)
     workload.optimizer = optimizers.complete({"name": "sgd", "learning_rate": rate})
     if workload.training:
         # Inference drops nothing, and whether it does is one of the questions.
         workload.layers = tuple(_without_dropout(layer) for layer in workload.layers)
     workload.batch_count = 1
-    return builder.start(workload), workload
+    return maker.start(workload), workload
 
 
 def _without_dropout(layer):
     return layer._replace(settings={"rate": 0.0}) if layer.kind == "dropout" else layer
 
 
-def _weights(session):
-    """What the session holds, whatever it should: as float64 by name."""
+def _weights(session, lacking):
+    """What the session holds, whatever it should: as float64 by name; nothing where it cannot be asked."""
     import numpy
 
+    if "weights" in lacking:
+        return {}
     return {name: numpy.asarray(value, numpy.float64) for name, value in session.weights().items()}
 
 

@@ -78,7 +78,7 @@ def device_memory(request):
     try:
         yield
     except Exception as error:
-        if request.gpus and _is_device_memory(error):
+        if request.gpus and (_is_device_memory(error) or _is_device_memory(error.__cause__)):
             message = "the device ran out of memory at batch size %d" % request.batch_size
             raise DeviceOutOfMemory(message) from error
         raise
@@ -90,8 +90,15 @@ def _is_device_memory(error):
     return any(sign in text for sign in _DEVICE_MEMORY)
 
 
-def facts(request, workload):
-    """What can be asked without the framework, of the machine and of what was asked for."""
+def facts(request, workload, session):
+    """What can be asked of the machine, of what was asked for, and of the framework; None where that tells nothing."""
+    unknown = dict.fromkeys(("framework_version", "layout", "precision", "threads", "device"))
+    told = dict(unknown, **session.facts())
+    found = dict(_without_framework(request, workload), **told)
+    return dict(found, definition_sha256=workload.definition_sha256)
+
+
+def _without_framework(request, workload):
     return dict(
         telemetry.machine(),
         python=telemetry.python_version(),

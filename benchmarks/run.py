@@ -14,6 +14,7 @@ from benchmarks import (
     conditions,
     contract,
     counting,
+    definitions,
     evaluation,
     gpus,
     measure,
@@ -38,9 +39,10 @@ def execute(request, enter):
 
     begin = time.perf_counter()
     enter("build")
-    workload = Workload(request, model, builder.OPTIONS)
+    maker = definitions.maker(request, builder)
+    workload = Workload(request, model, maker.OPTIONS)
     with process.device_memory(request):
-        session = builder.start(workload)
+        session = maker.start(workload)
         _check_parameters(session, workload)
         build_s = time.perf_counter() - begin - workload.data_s
         peaks = _Peaks(session)
@@ -51,7 +53,7 @@ def execute(request, enter):
         sampler.close()
         _check_logits(taken.logits, workload)
         memory = peaks.read()
-    facts = dict(process.facts(request, workload), **session.facts())
+    facts = process.facts(request, workload, session)
     return {
         "schema": contract.SCHEMA,
         "measurement_version": MEASUREMENT_VERSION,

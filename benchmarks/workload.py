@@ -42,6 +42,8 @@ class Workload:
         self.classes = model.CLASSES
         # Of a file from outside: one of the image's own is known by the image.
         self.model_sha256 = getattr(model, "SHA256", None)
+        # Of the framework's own definition, which sets it where it makes the session.
+        self.definition_sha256 = None
         self.optimizer = optimizers.complete(model.OPTIMIZER)
         self.layers = own_models.record(model)
         self.steps_per_epoch = self.data.samples // request.batch_size

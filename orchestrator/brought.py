@@ -44,6 +44,18 @@ class Script:
 
 
 @dataclass(frozen=True, slots=True)
+class Definition:
+    """A framework's own definition of a model: its whole file, which goes to the container as it is."""
+
+    model: str
+    builder: str
+    """Module of `benchmarks/frameworks/` in whose place it makes the session."""
+    source: str
+    sha256: str
+    """Of the source in UTF-8."""
+
+
+@dataclass(frozen=True, slots=True)
 class ModelFile:
     """A model of the user's own: its whole file, which goes to the container as it is."""
 
@@ -51,6 +63,13 @@ class ModelFile:
     source: str
     sha256: str
     """Of the source in UTF-8."""
+    definitions: tuple[Definition, ...] = ()
+
+    @property
+    def files(self) -> dict[str, str]:
+        """Every file of it in a folder of models, with its text."""
+        defined = {f"{self.name}/{each.builder}.py": each.source for each in self.definitions}
+        return {f"{self.name}.py": self.source, **defined}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from orchestrator.brought import ModelFile, MountedData, Script
+from orchestrator.brought import Definition, ModelFile, MountedData, Script
 
 
 class Status(StrEnum):
@@ -185,6 +185,8 @@ class Cell:
     expect: Status = Status.OK
     script: Script | None = None
     """What runs in place of a model of ours; its figures are never compared with measured ones."""
+    definition: str = ""
+    """SHA-256 of the framework's own definition of the model; empty where its builder makes the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +213,12 @@ class Plan:
     """Whether it is checked which cells do the same work; a plan from before this was asked says nothing of it."""
     data: tuple[MountedData, ...] = ()
     """Datasets of its cells that lie in folders of the user's own; filled in when a run begins."""
+    definitions: tuple[Definition, ...] = ()
+    """Frameworks' own definitions that its cells run, of the program's models and of the user's."""
+
+    def definition(self, model: str, sha256: str) -> Definition | None:
+        """The one that a cell of this model names; None for the empty name."""
+        return next((each for each in self.definitions if (each.model, each.sha256) == (model, sha256)), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,9 +67,20 @@ def pair(one: Side, other: Side, mode: Mode, faults: Sequence[KnownFault] = ()) 
     if broken:
         more = f" (and {len(broken) - 1} more over their bars)" if len(broken) > 1 else ""
         return _unequal(broken[0].text + more, broken[0].evidence, (one, other), faults, found)
-    if lacking:
-        return PairParity(Work.NOT_CHECKED, lacking, differences=found)
+    unasked = _unasked(one, other)
+    if unasked or lacking:
+        work = Work.NOT_COMPARABLE if unasked else Work.NOT_CHECKED
+        return PairParity(work, unasked or lacking, differences=found)
     return PairParity(Work.SAME, note=_note(one, other, found), differences=found)
+
+
+def _unasked(one: Side, other: Side) -> str:
+    """What sessions of frameworks' own definitions could not be asked, of all that the verdict needs; else empty."""
+    asked = {side.label: side.result.lacking for side in (one, other) if side.result}
+    lacking = {
+        label: [name for name in names if name in {"native_layers", "weights"}] for label, names in asked.items()
+    }
+    return "; ".join(f"{label} without {', '.join(names)}" for label, names in lacking.items() if names)
 
 
 def _unanswered(one: Side, other: Side, faults: Sequence[KnownFault]) -> PairParity:

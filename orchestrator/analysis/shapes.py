@@ -42,7 +42,7 @@ def _against_definition(label: str, result: ParityResult) -> Iterator[str]:
     for name, layer in counted.items():
         if name in native:
             yield from _unlike(name, label, native[name], "the model's definition", layer)
-        elif layer.parameters:
+        elif layer.parameters and "native_layers" not in result.lacking:
             yield f"{label} made no {name}, which the model's definition has"
     yield from (f"{label} made {name}, which the model's definition has not" for name in native if name not in counted)
     if result.parameters != result.counted_parameters:

@@ -15,7 +15,7 @@ from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import from_json
 
-from orchestrator.brought import ModelFile
+from orchestrator.brought import Definition, ModelFile
 from orchestrator.bundles import layout
 from orchestrator.domain import Plan
 from orchestrator.errors import HostError, InputError
@@ -79,12 +79,27 @@ class Loaded:
 
     def own_models(self) -> tuple[ModelFile, ...]:
         """The user's own models that the matrix may name; raises `InputError` where one is damaged."""
-        names = [Path(path).stem for path in self.record.files if Path(path).parent == Path(layout.MODELS)]
+        paths = [Path(path) for path in self.record.files if Path(path).parts[0] == layout.MODELS]
+        return tuple(
+            ModelFile(path.stem, *self._text(path), self._definitions(path.stem, paths))
+            for path in paths
+            if path.parent == Path(layout.MODELS)
+        )
+
+    def _definitions(self, model: str, paths: list[Path]) -> tuple[Definition, ...]:
+        return tuple(
+            Definition(model, path.stem, *self._text(path))
+            for path in paths
+            if path.parent == Path(layout.MODELS, model)
+        )
+
+    def _text(self, path: Path) -> tuple[str, str]:
+        """A file, and its SHA-256."""
         try:
-            sources = [(name, self._read(f"{layout.MODELS}/{name}.py").decode()) for name in names]
+            text = self._read(path.as_posix()).decode()
         except UnicodeDecodeError as error:
             raise InputError(f"{self.folder / layout.MODELS}: holds what is no Python: {error.reason}") from None
-        return tuple(ModelFile(name, text, hashlib.sha256(text.encode()).hexdigest()) for name, text in sources)
+        return text, hashlib.sha256(text.encode()).hexdigest()
 
     def _read(self, path: str) -> bytes:
         try:

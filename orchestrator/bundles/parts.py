@@ -17,9 +17,10 @@ def write_plan(export: Export) -> None:
     (export.folder / layout.PLAN).write_text(plan + "\n", encoding="utf-8")
     (export.folder / layout.MATRIX).write_text(export.matrix, encoding="utf-8")
     for model in export.own_models:
-        path = export.folder / layout.MODELS / f"{model.name}.py"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(model.source, encoding="utf-8")
+        for name, text in model.files.items():
+            path = export.folder / layout.MODELS / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
 
 
 def write_data(export: Export) -> None:

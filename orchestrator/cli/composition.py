@@ -132,10 +132,10 @@ def without_credentials(document: dict[str, Any], settings: BuildSettings) -> di
 def store_matrix(run: Run, document: dict[str, Any], own: Sequence[ModelFile] = ()) -> None:
     """Keep a matrix's long form beside the run with the user's own models, to be read by people and by `--resume`."""
     if own:
-        folder = run.folder / STORED_MODELS
-        folder.mkdir(exist_ok=True)
-        for model in own:
-            write_atomically(folder / f"{model.name}.py", model.source)
+        for name, text in (file for model in own for file in model.files.items()):
+            path = run.folder / STORED_MODELS / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, text)
     document = {**document, "models_folder": STORED_MODELS if own else None}
     write_atomically(run.folder / STORED_MATRIX, yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
 

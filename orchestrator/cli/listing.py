@@ -141,11 +141,12 @@ def models(file: MatrixFile = None, models: ModelsFolder = None, json: Json = Fa
     if json:
         speech.print_json([_model_entry(model) for model in found])
         return
-    table = _table("model", "title", "input", "classes", "batch", "samples", "optimizer", "whose")
+    table = _table("model", "title", "input", "classes", "batch", "samples", "optimizer", "own definitions", "whose")
     for model in found:
         shape = "×".join(map(str, model.input_shape))
         optimizer = f"{model.optimizer['name']} {model.optimizer.get('learning_rate', '')}"
-        figures = (shape, str(model.classes), str(model.batch_size), str(model.samples), optimizer)
+        defined = ", ".join(each.builder for each in model.definitions)
+        figures = (shape, str(model.classes), str(model.batch_size), str(model.samples), optimizer, defined)
         table.add_row(*_texts(model.name, model.title, *figures, "yours" if model.own else "the program's"))
     speech.output().print(table)
 
@@ -153,7 +154,9 @@ def models(file: MatrixFile = None, models: ModelsFolder = None, json: Json = Fa
 def _model_entry(model: ModelInfo) -> dict[str, Any]:
     entry = {field: getattr(model, field) for field in ("name", "title", "input_shape", "classes", "batch_size")}
     own = {"sha256": model.own.sha256} if model.own else None
-    return entry | {"samples": model.samples, "optimizer": dict(model.optimizer), "own": own}
+    definitions = {each.builder: each.sha256 for each in model.definitions}
+    optimizer = dict(model.optimizer)
+    return entry | {"samples": model.samples, "optimizer": optimizer, "own": own, "definitions": definitions}
 
 
 def frameworks(json: Json = False) -> None:

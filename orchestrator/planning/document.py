@@ -48,6 +48,10 @@ def _parts(plan: Plan, estimate: Estimate) -> Iterator[tuple[str, Any]]:
     yield "cells", (_cell(cell, shared) for cell in plan.cells)
     yield "images", (_image(image) for image in plan.images)
     yield "models", [{"name": model.name, "sha256": model.sha256} for model in plan.models]
+    yield (
+        "definitions",
+        [{"model": each.model, "builder": each.builder, "sha256": each.sha256} for each in plan.definitions],
+    )
     yield "skips", ({"id": skip.cell_id, "reason": skip.reason} for skip in plan.skips)
     yield "warnings", list(plan.warnings)
     yield "parity", ({"id": check.id, "image": check.image, "model": check.model} for check in parity.checks(plan))
@@ -73,6 +77,7 @@ def _cell(cell: Cell, shared: _Shared) -> dict[str, Any]:
         "dataset": workload.dataset,
         "options": shared(cell.options),
         "script": cell.script.path if cell.script else None,
+        "definition": cell.definition or None,
         "image": cell.image,
         "warmup_steps": cell.duration.warmup_steps,
         "steps": cell.duration.steps,

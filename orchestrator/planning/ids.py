@@ -7,6 +7,8 @@ from orchestrator.domain import Framework, Options, OptionValue, System
 
 MAX_PART = 200
 """File systems take 255 bytes in a component."""
+DEFINED = "-definition=own"
+"""Ends the id of a cell that runs the framework's own definition of a model: without it, it is another cell."""
 MAX_ALIAS = 100
 """Engines take 128 characters in a tag; the content hash needs its share."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9._=+-]")

@@ -25,6 +25,8 @@ class Check:
     framework: Framework
     model: str
     options: Options
+    definition: str
+    """SHA-256 of the framework's own definition of the model; empty where its builder makes the model."""
     system: System
     """Of the first of its cells, as is the time-out: neither changes what is computed."""
     timeout_s: float
@@ -63,6 +65,7 @@ def checks(plan: Plan) -> tuple[Check, ...]:
                 framework=cell.framework,
                 model=cell.workload.model,
                 options=cell.options,
+                definition=cell.definition,
                 system=cell.system,
                 timeout_s=cell.timeout_s,
             )

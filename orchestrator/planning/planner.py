@@ -44,6 +44,7 @@ def plan(
         raise InputError(_nothing(matrix, tuple(draft.skips.values())))
     cells, skips, warnings = select(tuple(draft.cells.values()), tuple(draft.skips.values()), selection)
     used = dict.fromkeys(cell.image for cell in cells)
+    defined = dict.fromkeys((cell.workload.model, cell.definition) for cell in cells if cell.definition)
     return Plan(
         name=matrix.name,
         seed=matrix.seed,
@@ -52,11 +53,14 @@ def plan(
         skips=tuple(skips),
         warnings=(*draft.warnings(), *warnings),
         models=tuple(
-            own
+            replace(own, definitions=())
             for name in dict.fromkeys(cell.workload.model for cell in cells)
             if name in models and (own := models[name].own)
         ),
         parity=matrix.parity,
+        definitions=tuple(
+            next(each for each in models[model].definitions if each.sha256 == digest) for model, digest in defined
+        ),
     )
 
 
@@ -192,7 +196,9 @@ class _Draft:
 
     def _add(self, site: _Site, work: Work, chosen: Combination, hits: tuple[int, int], *, added: bool) -> None:
         out, into = hits
-        cell_id = f"{site.part}/{ids.second_part(work.label, chosen.suffix)}"
+        definition = self._definition(site, work)
+        suffix = chosen.suffix + (ids.DEFINED if definition else "")
+        cell_id = f"{site.part}/{ids.second_part(work.label, suffix)}"
         if added:
             if cell_id in self.cells:
                 return
@@ -220,7 +226,14 @@ class _Draft:
                 repeats=measure.repeats,
                 expect=measure.expect,
                 script=work.script,
+                definition=definition,
             )
+
+    def _definition(self, site: _Site, work: Work) -> str:
+        """SHA-256 of what the framework runs in place of the model as its builder makes it; empty without that."""
+        info = self.models.get(work.workload.model) if site.image and not work.script else None
+        builder = self.images[site.image].environment.builder if info and info.definitions else ""
+        return next((each.sha256 for each in info.definitions if each.builder == builder), "") if info else ""
 
     def _measure(self, settings: Settings, expect: Status, included: int) -> _Measure:
         """What the matrix, the model and then each include that speaks of a cell set, the later over the earlier."""

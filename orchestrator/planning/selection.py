@@ -63,12 +63,14 @@ def narrowed(plan: Plan, selection: Selection) -> Plan:
     cells, skips, warnings = select(plan.cells, plan.skips, selection)
     images = {cell.image for cell in cells}
     models = {cell.workload.model for cell in cells}
+    defined = {(cell.workload.model, cell.definition) for cell in cells}
     return replace(
         plan,
         cells=tuple(cells),
         skips=tuple(skips),
         images=tuple(image for image in plan.images if image.name in images),
         models=tuple(model for model in plan.models if model.name in models),
+        definitions=tuple(each for each in plan.definitions if (each.model, each.sha256) in defined),
         warnings=(*plan.warnings, *warnings),
     )
 

@@ -12,7 +12,7 @@ from orchestrator.reporting.text import clean_line, options
 Value = str | int | float | None
 _CELL = (
     *("cell", "framework", "version", "backend", "python", "packages", "options", "image"),
-    *("system", "cpus", "gpus", "model", "mode", "batch_size", "dataset"),
+    *("system", "cpus", "gpus", "model", "mode", "batch_size", "dataset", "definition"),
 )
 _REPEAT = (
     *("repeat", "status", "reason", "samples_per_s", "block_variation", "cpu_cores"),
@@ -91,7 +91,7 @@ def _cell_columns(cell: Cell) -> dict[str, Value]:
     values = (
         *(cell.id, framework.name, framework.version, backend, framework.python, packages, options(cell.options)),
         *(cell.image, system.name, system.cpus, system.gpus),
-        *(workload.model, workload.mode.value, workload.batch_size, workload.dataset),
+        *(workload.model, workload.mode.value, workload.batch_size, workload.dataset, cell.definition),
     )
     return dict(zip(_CELL, values, strict=True))
 

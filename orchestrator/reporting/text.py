@@ -258,6 +258,7 @@ def labels(cells: Sequence[Cell]) -> tuple[str, ...]:
     found = []
     for cell, mine in zip(cells, axes, strict=True):
         varying = [text for name, text in mine.items() if len(values[cell.framework.label, name]) > 1]
+        varying += ["own definition"] if cell.definition else []
         found.append(clean_line(" · ".join([cell.framework.label, *varying])))
     named = Counter(found)
     return tuple(label if named[label] == 1 else cell.id for label, cell in zip(found, cells, strict=True))

@@ -1,16 +1,24 @@
 """The parity checks of a run: one folder each below `<run>/parity/`, written like everything else of a run."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from orchestrator.brought import ModelFile
 from orchestrator.errors import HostError
 from orchestrator.files import open_plain
 from orchestrator.results.contract import Request
 from orchestrator.results.parity import ParityOutcome, ParityResult
-from orchestrator.results.store import MAX_OUTCOME_BYTES, InvalidResultError, Run, read_answer, write_atomically
+from orchestrator.results.store import (
+    MAX_OUTCOME_BYTES,
+    NO_FILES,
+    InvalidResultError,
+    Run,
+    read_answer,
+    write_atomically,
+    write_request,
+)
 
 FOLDER = "parity"
 
@@ -25,15 +33,13 @@ class Checks:
         """Where one check lives: `<run>/parity/<check id>`."""
         return self.run.folder / FOLDER / check
 
-    def prepare(self, request: Request, model: ModelFile | None = None) -> Path:
-        """Make the folder of a check with its `request.json` and the model that this names, and return it.
+    def prepare(self, request: Request, files: Mapping[str, str] = NO_FILES) -> Path:
+        """Make the folder of a check with its request and the texts of the files that this names, and return it.
 
         Raises `HostError` where that cannot be done.
         """
         folder = self._made(request.cell)
-        if model is not None and request.model_file is not None:
-            write_atomically(folder / request.model_file, model.source)
-        write_atomically(folder / "request.json", request.model_dump_json(by_alias=True, indent=1) + "\n")
+        write_request(folder, request, files)
         return folder
 
     def write_outcome(self, outcome: ParityOutcome) -> None:

@@ -74,6 +74,8 @@ class Request(_Strict):
     model: str
     model_file: str | None = None
     """File beside the request that holds the model, for one of the user's own; None for one of the image's."""
+    definition_file: str | None = None
+    """File beside the request whose `start` makes the session, for a framework's own definition of the model."""
     mode: Mode | Literal["parity"]
     """With `parity` nothing is timed: the answer is a `ParityResult` (`orchestrator/results/parity.py`)."""
     script: ScriptRequest | None = None

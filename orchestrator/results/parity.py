@@ -75,6 +75,9 @@ class ParityResult(Strict):
     """Of the fixed batch with the initial weights by `session.predict`, which evaluates training; batch by classes."""
     inferred: Tensor | None = None
     """The same by the step that is timed where inference is measured; None in older answers."""
+    lacking: tuple[str, ...] = ()
+    """What the session could not be asked, as one of a framework's own definition may: `weights`, `native_layers`,
+    `predict`."""
     wall_s: Seconds
     facts: Facts
 

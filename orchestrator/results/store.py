@@ -5,7 +5,7 @@ import errno
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
 from pathlib import Path
@@ -15,7 +15,6 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from orchestrator.brought import ModelFile
 from orchestrator.domain import Cell, Outcome, Plan, Status
 from orchestrator.errors import HostError, InputError
 from orchestrator.files import move_aside, open_plain
@@ -34,6 +33,7 @@ MAX_RESULT_BYTES = 64 * 1024 * 1024
 MAX_RESULT_VALUES = 4_000_000
 """More than a day of blocks has; each takes a hundred bytes of memory, however few it takes in the file."""
 MAX_OUTCOME_BYTES = 1024 * 1024
+NO_FILES: Mapping[str, str] = {}
 _MOST = 2**53
 _OUTCOME = TypeAdapter(Outcome)
 OUTCOME_FIELDS = tuple(field.name for field in fields(Outcome))
@@ -70,6 +70,13 @@ def write_atomically(path: Path, text: str) -> None:
         raise HostError(
             f"{path}: cannot be written: {error.strerror}; make room there, or choose another place"
         ) from error
+
+
+def write_request(folder: Path, request: Request, files: Mapping[str, str] = NO_FILES) -> None:
+    """Write what a container is asked, last of all, and beside it the files that the request names."""
+    for name, text in files.items():
+        write_atomically(folder / name, text)
+    write_atomically(folder / "request.json", request.model_dump_json(by_alias=True, indent=1) + "\n")
 
 
 def _synchronise(path: Path) -> None:
@@ -203,12 +210,10 @@ class Run:
         text = self.environments().merged(provided).model_dump_json(by_alias=True, indent=1) + "\n"
         write_atomically(self.folder / "environments.json", text)
 
-    def prepare(self, request: Request, model: ModelFile | None = None) -> Path:
-        """Make the folder of one repeat with its `request.json` and the model that this names, and return it."""
+    def prepare(self, request: Request, files: Mapping[str, str] = NO_FILES) -> Path:
+        """Make the folder of one repeat with its request and the texts of the files that this names, and return it."""
         folder = self._made(request.cell, request.repeat)
-        if model is not None and request.model_file is not None:
-            write_atomically(folder / request.model_file, model.source)
-        write_atomically(folder / "request.json", request.model_dump_json(by_alias=True, indent=1) + "\n")
+        write_request(folder, request, files)
         return folder
 
     def write_outcome(self, outcome: Outcome, attempt: int | None = None) -> None:

@@ -17,7 +17,7 @@ from orchestrator.running.classify import Verdict, classify, throughput, worth_a
 from orchestrator.running.folders import LOG, PhaseWatch, answer, note, reclaim
 from orchestrator.running.order import Repeat, order, unfinished
 from orchestrator.running.parity import check_parity
-from orchestrator.running.requests import request_for, with_data, with_model
+from orchestrator.running.requests import request_for, with_data, with_files
 from orchestrator.running.surroundings import Surroundings
 from orchestrator.running.turn import taken
 from orchestrator.runtimes import DATA, SCRIPT, STOPPED, Ended, Provided, Ready, Task, Unavailable
@@ -64,7 +64,6 @@ class _Execution:
         self._policy = policy
         self._told_busy = False
         self._builders = {image.name: image.environment.builder for image in plan.images}
-        self._own = {model.name: model for model in plan.models}
         self._data = {data.name: data for data in plan.data}
         self._given = {
             system: allocate(system, surroundings.inventory) for system in {cell.system for cell in plan.cells}
@@ -169,14 +168,13 @@ class _Execution:
         earlier = attempts.begin()
         builder, pinned = self._builders[cell.image], runtime.pins_cpus
         request = request_for(cell, repeat, builder, self._plan.seed, given, pinned=pinned)
-        own = self._own.get(cell.workload.model)
-        request = with_model(request, own)
+        request, files = with_files(request, self._plan, cell.definition)
         shown = tuple(self._shown(cell))
         seen = runtime.seen(*shown[0]) if shown else ""
         if cell.script:
             request = with_script(request, cell.script, seen)
         request = with_data(request, self._data.get(cell.workload.dataset), seen)
-        folder = run.prepare(request, own)
+        folder = run.prepare(request, files)
         labels = (("bench.run", run.name), ("bench.cell", cell.id), ("bench.repeat", str(repeat)))
         task = Task(
             ready, folder, folder / LOG, cell.system, given, cell.timeout_s, labels, tuple(request.variables.items()),

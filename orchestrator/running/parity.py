@@ -23,7 +23,7 @@ from orchestrator.results.store import InvalidResultError, read_answer
 from orchestrator.running.attempts import set_aside
 from orchestrator.running.classify import Verdict, classify
 from orchestrator.running.folders import LOG, note, reclaim
-from orchestrator.running.requests import with_model
+from orchestrator.running.requests import with_files
 from orchestrator.running.surroundings import Surroundings
 from orchestrator.running.turn import taken
 from orchestrator.runtimes import Ended, Provided, Ready, Task
@@ -64,7 +64,7 @@ def check_parity(
             if content in answered:
                 outcome = ParityOutcome(check=check.id, content=content, status=Status.OK, folder=answered[content])
             else:
-                job = _Job(check, own.get(check.model), plan.seed, ready, allocation, surroundings)
+                job = _Job(check, plan, ready, allocation, surroundings)
                 outcome = _answered_before(job, answers, content) if answers else None
                 if outcome is None:
                     surroundings.listener(Notice(f"parity check {number} of {len(planned)}: {check.id}"))
@@ -92,11 +92,12 @@ def content_of(
 ) -> str:
     """Hash what a check's answer depends on, and what it answers at all (`REVISION`): 16 hexadecimal digits.
 
-    The user's `own` model is in no environment. Libraries choose their kernels by the machine, and a fault may be in
-    one of them alone.
+    The user's `own` model is in no environment, nor is a framework's own definition of a model. Libraries choose their
+    kernels by the machine, and a fault may be in one of them alone.
     """
     model = own.sha256 if own else check.model
     asked = [check.builder, model, check.options, check.system.gpus, BATCH_SIZE, seed]
+    asked += [check.definition] if check.definition else []
     return hashlib.sha256(json.dumps([REVISION, environment, asked, machine]).encode()).hexdigest()[:16]
 
 
@@ -113,9 +114,7 @@ class _Job:
     """One check with what it is carried out in."""
 
     check: Check
-    own: ModelFile | None
-    """The model, where it is the user's own."""
-    seed: int
+    plan: Plan
     ready: Ready
     allocation: Allocation
     surroundings: Surroundings
@@ -125,8 +124,8 @@ class _Job:
         """Where it is kept."""
         return Checks(self.surroundings.run)
 
-    def request(self) -> Request:
-        """Spell out what the container is asked."""
+    def request(self) -> tuple[Request, dict[str, str]]:
+        """Spell out what the container is asked, and the files beside that."""
         check, runtime = self.check, self.surroundings.runtime
         pinned = runtime.pins_cpus or check.system.cpus is None
         request = Request(
@@ -139,12 +138,12 @@ class _Job:
             batch_size=BATCH_SIZE,
             options=without_variables(check.options),
             variables=variables(check.options),
-            seed=self.seed,
+            seed=self.plan.seed,
             threads=len(self.allocation.cpus),
             cpuset=None if pinned else self.allocation.cpus,
             gpus=check.system.gpus,
         )
-        return with_model(request, self.own)
+        return with_files(request, self.plan, check.definition)
 
     def task(self, folder: Path) -> Task:
         """What the runtime launches."""
@@ -164,7 +163,7 @@ def _answered_before(job: _Job, answers: Answers, content: str) -> ParityOutcome
     if earlier is None:
         return None
     set_aside(job.store.folder(job.check.id))
-    job.store.prepare(job.request(), job.own)
+    job.store.prepare(*job.request())
     return take_over(job.store, job.check.id, earlier)
 
 
@@ -175,7 +174,7 @@ def _in_turn(job: _Job, content: str) -> ParityOutcome | None:
         if not mine or around.stop.is_set():
             return None
         set_aside(job.store.folder(job.check.id))
-        task = job.task(job.store.prepare(job.request(), job.own))
+        task = job.task(job.store.prepare(*job.request()))
         started_at = around.clock().isoformat(timespec="milliseconds")
         try:
             ended = around.runtime.launch(task, stop=around.stop, watch=_look_at_nothing)
@@ -204,7 +203,7 @@ def _in_turn(job: _Job, content: str) -> ParityOutcome | None:
 
 def _judged(ended: Ended, job: _Job, task: Task) -> Verdict:
     if ended.cause is not Cause.EXITED or ended.exit_code != 0:
-        return classify(ended, InvalidResultError("no answer was looked for"), job.request(), task, tail(task.log))
+        return classify(ended, InvalidResultError("no answer was looked for"), job.request()[0], task, tail(task.log))
     try:
         answer = read_answer(task.folder / "result.json", ParityResult)
     except InvalidResultError as error:

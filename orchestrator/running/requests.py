@@ -1,14 +1,15 @@
 """From a planned cell to the request that its container reads."""
 
-from orchestrator.brought import ModelFile, MountedData
+from orchestrator.brought import MountedData
 from orchestrator.devices import Allocation
-from orchestrator.domain import Cell, variables, without_variables
+from orchestrator.domain import Cell, Plan, variables, without_variables
 from orchestrator.results.contract import MIN_BLOCK_S, DataRequest, Request
 
 NO_WORK = "noop"
 """The builder whose steps are free: no number of them lasts as long as a block must."""
 
 MODEL_FILE = "model.py"
+DEFINITION_FILE = "definition.py"
 
 
 def request_for(  # noqa: PLR0913 - all that makes a request, the last one by name
@@ -37,9 +38,18 @@ def request_for(  # noqa: PLR0913 - all that makes a request, the last one by na
     )
 
 
-def with_model(request: Request, model: ModelFile | None) -> Request:
-    """Name the file of a user's own model, which goes beside the request; without one the image has the model."""
-    return request if model is None else request.model_copy(update={"model_file": MODEL_FILE})
+def with_files(request: Request, plan: Plan, definition: str) -> tuple[Request, dict[str, str]]:
+    """Name the files that go beside a request, and give their texts by name.
+
+    These are the user's own model, where it is one, and the framework's own definition of the model, where the cell
+    has its SHA-256; all else is in the image.
+    """
+    found = {
+        ("model_file", MODEL_FILE): next((each for each in plan.models if each.name == request.model), None),
+        ("definition_file", DEFINITION_FILE): plan.definition(request.model, definition),
+    }
+    named = {key: file.source for key, file in found.items() if file}
+    return request.model_copy(update=dict(named.keys())), {name: text for (_, name), text in named.items()}
 
 
 def with_data(request: Request, data: MountedData | None, folder: str) -> Request:

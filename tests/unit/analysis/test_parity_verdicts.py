@@ -363,3 +363,33 @@ def test_the_faults_that_ship_are_pins_of_frameworks() -> None:
         "mxnet-symbolic-max-pool", "keras-cntk-lstm", "keras-tensorflow-race", "mxnet-fused-rnn", "theano-compile-time",
     }  # fmt: skip
     assert all(pins.parse(text).name for fault in faults for text in fault.frameworks)
+
+
+@pytest.mark.parametrize(
+    ("mode", "lacking", "changes", "reason"),
+    [
+        (Mode.TRAIN, ("weights",), {"weights": {}, "gradients": {}}, "mxnet 1.9.1 without weights"),
+        (Mode.TRAIN, ("native_layers",), {"layers": ()}, "mxnet 1.9.1 without native_layers"),
+        (Mode.INFER, ("weights",), {"weights": {}, "gradients": {}}, "mxnet 1.9.1 without weights"),
+        (Mode.INFER, ("predict",), {"logits": None}, ""),
+        (Mode.TRAIN, ("predict",), {"logits": None}, ""),
+        (
+            *(Mode.TRAIN, ("native_layers", "weights", "predict")),
+            *({"layers": (), "weights": {}, "gradients": {}, "logits": None},),
+            "mxnet 1.9.1 without native_layers, weights",
+        ),
+    ],
+)
+def test_a_session_that_cannot_be_asked_is_not_comparable_and_says_for_lack_of_what(
+    mode: Mode, lacking: tuple[str, ...], changes: dict[str, Any], reason: str
+) -> None:
+    found = judged(mode, lacking=lacking, **changes)
+
+    assert (found.work, found.reason) == (Work.NOT_COMPARABLE if reason else Work.SAME, reason)
+
+
+def test_what_such_a_session_does_tell_is_held_against_the_bars_first() -> None:
+    found = judged(lacking=("weights",), weights={}, gradients={}, first_loss=2.4)
+
+    assert found.work is Work.NOT_COMPARABLE
+    assert found.reason.startswith("first loss ")

@@ -11,6 +11,7 @@ import pytest
 from bundle_fake_engine import FakeEngine, docker_archive, layer, oci_archive
 from small_bundles import BASE, an_engine, an_export, content, exported, verified
 
+from orchestrator.brought import Definition, ModelFile
 from orchestrator.bundles import export as exporting
 from orchestrator.bundles import layout
 from orchestrator.bundles.sources import open_source
@@ -54,6 +55,16 @@ def test_sha256sum_agrees_with_the_sums(tmp_path: Path) -> None:
     assert said.returncode == 0, said.stderr
     assert "manifest.json: OK" in said.stdout
     assert said.stdout.count(": OK") == len(content(tmp_path / "bundle")) - 1
+
+
+def test_own_models_are_carried_with_the_definitions_of_frameworks(tmp_path: Path) -> None:
+    own = ModelFile("wide", "x = 1\n", "ab" * 32, (Definition("wide", "torch", "y = 1\n", "cd" * 32),))
+
+    exported(an_engine("1"), tmp_path / "bundle", ["1"], own_models=(own,))
+
+    kept = content(tmp_path / "bundle" / layout.MODELS)
+    assert kept == {"wide.py": b"x = 1\n", "wide/torch.py": b"y = 1\n"}
+    verified(tmp_path / "bundle")
 
 
 def test_the_layout_is_one_that_the_specification_describes(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 import pytest
 
+from orchestrator.brought import Definition, ModelFile
 from orchestrator.bundles.loaded import LoadedRecord, find, read_matrix, read_plan, register, registered
 from orchestrator.errors import HostError, InputError
 from tests.unit.bundles.carried_bundle import FILES, IMAGE, a_record, opened
@@ -23,6 +24,21 @@ def test_a_bundle_is_kept_whole_and_read_back(tmp_path: Path) -> None:
     assert [cell.id for cell in found.plan().cells] == ["torch-2.13.0-cpu/lenet-train-b200"]
     assert found.matrix()["name"] == "carried"
     assert {path: (found.folder / path).read_bytes() for path in FILES} == FILES
+
+
+def test_own_models_come_back_with_the_definitions_of_frameworks(tmp_path: Path) -> None:
+    def kept(text: str) -> tuple[str, str]:
+        return text, hashlib.sha256(text.encode()).hexdigest()
+
+    own = (
+        ModelFile("wide", *kept("x = 1\n"), (Definition("wide", "torch", *kept("y = 1\n")),)),
+        ModelFile("wider", *kept("z = 1\n")),
+    )
+    files = {f"models/{name}": text.encode() for model in own for name, text in model.files.items()}
+
+    found = register(tmp_path, a_record(FILES | files), opened(FILES | files))
+
+    assert found.own_models() == own
 
 
 def test_a_second_time_nothing_is_copied(tmp_path: Path) -> None:

@@ -29,13 +29,15 @@ def test_the_document_has_flat_rows_of_json_values(tmp_path: Path, known: catalo
 
     document = planning.plan_document(plan, planning.estimate(plan, known))
 
-    assert list(document) == ["name", "seed", "cells", "images", "models", "skips", "warnings", "parity", "estimate"]
+    assert list(document) == [
+        *("name", "seed", "cells", "images", "models", "definitions", "skips", "warnings", "parity", "estimate")
+    ]
     assert document["cells"][1] == {
         "id": "keras-mxnet-2.2.4.3-on-mxnet-1.5.1-cpu/lenet-train-b200",
         "framework": "keras-mxnet", "version": "2.2.4.3", "backend": "mxnet==1.5.1", "python": "3.6", "packages": {},
         "system": "cpu", "cpus": 2, "gpus": 0, "memory_bytes": 1073741824,
         "model": "lenet", "mode": "train", "batch_size": 200, "dataset": "synthetic", "options": {},
-        "script": None, "image": "bench/keras-mxnet:2.2.4.3-on-mxnet-1.5.1-cpu",
+        "script": None, "definition": None, "image": "bench/keras-mxnet:2.2.4.3-on-mxnet-1.5.1-cpu",
         "warmup_steps": 10, "steps": 50, "epochs": None, "timeout_s": 20.0, "repeats": 2, "expect": "ok",
     }  # fmt: skip
     assert document["cells"][0]["options"] == {"hybridize": True}

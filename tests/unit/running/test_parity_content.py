@@ -27,6 +27,7 @@ def test_content_tells_images_environments_sources_models_options_seeds_and_mach
         content(where=venv, source="b"), content(where=replace(venv, versions=(("fake", "2"),))),
         content(replace(check, model="mlp")), content(replace(check, options=(("xla", True),))), content(seed=1),
         content(own=ModelFile("lenet", "", "ab")), content(own=ModelFile("lenet", "", "cd")),
+        content(replace(check, definition="ab")), content(replace(check, definition="cd")),
         content(machine=("Another CPU", (), None)), content(machine=("Example CPU", ("A100",), "570.1")),
         content(machine=("Example CPU", ("H100",), "570.1")), content(machine=("Example CPU", ("H100",), "580.1")),
     ]  # fmt: skip

@@ -1,0 +1,66 @@
+"""A framework's own definition of a model: a file whose `start` makes the session in place of the builder's."""
+
+import os
+
+from benchmarks import own_models
+from benchmarks.errors import BadRequest, Failure, Unsupported
+
+TELLING = ("native_layers", "weights", "predict")
+"""What a session of such a file may lack: it is asked of it for parity and for accuracy, never for time."""
+
+
+def beside(model, builder):
+    """The file that defines a model for a builder, in the folder beside it that is called like it; None without one."""
+    path = os.path.join(os.path.splitext(model.__file__)[0], builder + ".py")
+    return path if os.path.isfile(path) else None
+
+
+def maker(request, builder):
+    """What makes the session: the builder, or the model's own definition for it where the request names one."""
+    return Definition(request, builder) if request.definition_file else builder
+
+
+def lacking(session):
+    """What a session cannot be asked, of all that parity asks."""
+    return [name for name in TELLING if not hasattr(session, name)]
+
+
+class Definition:
+    """A definition that was run, with the interface of a builder; raises `BadRequest` with its line where it fails."""
+
+    def __init__(self, request, builder):
+        self._path = request.definition_file
+        self._shown = "%s/%s.py" % (request.model, request.builder)
+        name = "benchmarks.models.%s.%s" % (request.model, request.builder)
+        self._module = own_models.run(self._path, name, self._shown)
+        self.OPTIONS = builder.OPTIONS
+        self._honoured = tuple(getattr(self._module, "OPTIONS", ()))
+        unknown = sorted(set(self._honoured) - set(builder.OPTIONS))
+        if unknown:
+            raise BadRequest("%s: OPTIONS: %s has no option '%s'" % (self._shown, request.builder, unknown[0]))
+        if not callable(getattr(self._module, "start", None)):
+            raise BadRequest("%s: it has no function start(workload)" % self._shown)
+
+    def start(self, workload):
+        """Make the session; raises `Unsupported` where an option is set that the definition does not know."""
+        for name, value in sorted(workload.options.items()):
+            if name not in self._honoured and value != self.OPTIONS[name]:
+                raise Unsupported("the own definition %s has no option '%s'" % (self._shown, name))
+        workload.definition_sha256 = self._module.SHA256
+        try:
+            session = self._module.start(workload)
+        except Failure:
+            raise
+        except Exception as error:
+            raise BadRequest(own_models.placed(error, self._path, self._shown)) from error
+        self._complete(session)
+        return session
+
+    def _complete(self, session):
+        needed = ("batches", "step", "synchronise", "parameters", "loss", "fetch")
+        missing = [name for name in needed if getattr(session, name, None) is None]
+        if missing:
+            raise BadRequest("%s: its session has no %s" % (self._shown, ", ".join(missing)))
+        for name, default in (("short_blocks", False), ("peak_device_bytes", lambda: None), ("facts", dict)):
+            if not hasattr(session, name):
+                setattr(session, name, default)

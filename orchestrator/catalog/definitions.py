@@ -1,0 +1,55 @@
+"""Frameworks' own definitions of a model: the files `<model>/<builder>.py` beside `<model>.py`, never executed here."""
+
+import ast
+import hashlib
+from pathlib import Path
+
+from orchestrator.brought import Definition
+from orchestrator.catalog import python_file
+from orchestrator.catalog.python_file import WrongFileError
+from orchestrator.resources import BENCHMARKS
+
+_WHAT = "a definition"
+
+
+def builders() -> tuple[str, ...]:
+    """What such a file may be called after: the modules of `benchmarks/frameworks/`."""
+    return tuple(sorted(path.stem for path in (BENCHMARKS / "frameworks").glob("[!_.]*.py")))
+
+
+def definitions(folder: Path, shown: str) -> tuple[dict[str, tuple[Definition, ...]], dict[str, str]]:
+    """Read every definition in a folder of models, by model, and what is wrong with others, by `model/builder`.
+
+    `shown` is the folder as the user wrote it.
+    """
+    known, found, mistakes = builders(), dict[str, tuple[Definition, ...]](), dict[str, str]()
+    for path in sorted(folder.glob("[!_.]*/[!_.]*.py")):
+        model, builder = path.parent.name, path.stem
+        place = f"{shown}/{model}/{path.name}"
+        if not (folder / f"{model}.py").is_file():
+            # A folder beside models may be anything; only a builder's name says that it was meant as one of these.
+            if builder in known:
+                mistakes[f"{model}/{builder}"] = (
+                    f"{place}:1: not {_WHAT}: there is no model {shown}/{model}.py beside it"
+                )
+            continue
+        try:
+            found[model] = (*found.get(model, ()), _read(path, model, known))
+        except python_file.UNREADABLE as error:
+            mistakes[f"{model}/{builder}"] = python_file.mistake(place, error, _WHAT)
+    return found, mistakes
+
+
+def _read(path: Path, model: str, known: tuple[str, ...]) -> Definition:
+    if path.stem not in known:
+        raise WrongFileError(f"no framework builder is called {path.stem!r}; there is {', '.join(known)}")
+    text, tree = python_file.read(path)
+    python_file.require_function(tree, "start", "workload")
+    _check_options(tree)
+    return Definition(model, path.stem, text, hashlib.sha256(text.encode()).hexdigest())
+
+
+def _check_options(tree: ast.Module) -> None:
+    value, line = python_file.literals(tree).get("OPTIONS", ((), 1))
+    if not isinstance(value, tuple | list) or not all(isinstance(name, str) for name in value):
+        raise WrongFileError('OPTIONS must be a literal list of names, such as ["layout"]', line)

@@ -1,0 +1,57 @@
+"""Python files of a model, read as text and as a tree: what they say at their top is known without running them."""
+
+import ast
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+Literals = Mapping[str, tuple[Any, int]]
+"""Name to value and line; what is no literal is an Ellipsis."""
+UNREADABLE = (SyntaxError, UnicodeDecodeError, ValueError, OSError, RecursionError, MemoryError)
+"""What `read` and a `WrongFileError` raise."""
+_MAX_BYTES = 1024 * 1024
+
+
+class WrongFileError(ValueError):
+    """What is wrong with a file, and on which line."""
+
+    def __init__(self, message: str, line: int = 1) -> None:
+        super().__init__(message)
+        self.lineno = line
+
+
+def read(path: Path) -> tuple[str, ast.Module]:
+    """The text of a file and its tree; raises one of `UNREADABLE`."""
+    if path.stat().st_size > _MAX_BYTES:
+        raise WrongFileError(f"the file is larger than {_MAX_BYTES} bytes")
+    text = path.read_text(encoding="utf-8")
+    return text, ast.parse(text)
+
+
+def mistake(shown: str, error: BaseException, what: str) -> str:
+    """One line for what `read` or a check raised: `mine/wide.py:5: not a model: …`."""
+    why = getattr(error, "strerror", None) or getattr(error, "msg", None) or error
+    return f"{shown}:{getattr(error, 'lineno', None) or 1}: not {what}: {why}"
+
+
+def literals(tree: ast.Module) -> Literals:
+    """Names in capitals that the top of a module gives a literal."""
+    found: dict[str, tuple[Any, int]] = {}
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign):
+            names = [target.id for target in statement.targets if isinstance(target, ast.Name) and target.id.isupper()]
+            try:
+                value = ast.literal_eval(statement.value) if names else ...
+            except ValueError:
+                value = ...
+            found.update(dict.fromkeys(names, (value, statement.lineno)))
+    return found
+
+
+def require_function(tree: ast.Module, name: str, argument: str) -> None:
+    """Raise `WrongFileError` unless the top of a module defines a function of one argument."""
+    made = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]
+    if not made:
+        raise WrongFileError(f"it has no function {name}({argument})")
+    if len(made[-1].args.args) != 1:
+        raise WrongFileError(f"{name} takes one argument, {argument}", made[-1].lineno)

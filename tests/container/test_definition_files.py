@@ -1,0 +1,81 @@
+"""A framework's own definition where it is run: in place of the builder, under its interface and its options."""
+
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from container_support import request_of, start
+
+from benchmarks import definitions, process
+from benchmarks.errors import BadRequest, DeviceOutOfMemory, Unsupported
+from orchestrator.resources import BENCHMARKS
+
+BUILDER = SimpleNamespace(OPTIONS={"hybridize": True, "layout": "auto"})
+TOLD = "batches=(), step=len, synchronise=len, parameters=1, loss=len, fetch=len"
+MADE = f"from types import SimpleNamespace\n\n\ndef start(workload):\n    return SimpleNamespace({TOLD})\n"
+
+
+def maker(folder: Path, text: str) -> Any:
+    (folder / "definition.py").write_text(text)
+    request = request_of(builder="mxnet", model="wide")._replace(definition_file=str(folder / "definition.py"))
+    return definitions.maker(request, BUILDER)
+
+
+def workload(**options: Any) -> Any:
+    return SimpleNamespace(options=BUILDER.OPTIONS | options, definition_sha256=None)
+
+
+def test_without_a_file_the_builder_makes_the_session() -> None:
+    assert definitions.maker(request_of(), BUILDER) is BUILDER
+
+
+def test_an_option_that_it_does_not_name_is_unsupported_off_its_default(tmp_path: Path) -> None:
+    made = maker(tmp_path, f'OPTIONS = ["hybridize"]\n{MADE}')
+
+    assert made.OPTIONS == BUILDER.OPTIONS
+    made.start(workload(hybridize=False))
+    with pytest.raises(Unsupported, match=r"^the own definition wide/mxnet\.py has no option 'layout'$"):
+        made.start(workload(layout="channels_last"))
+
+
+def test_a_session_may_leave_out_what_no_measurement_needs_and_says_what_it_lacks(tmp_path: Path) -> None:
+    work = workload()
+
+    session = maker(tmp_path, MADE).start(work)
+
+    assert (session.short_blocks, session.peak_device_bytes(), session.facts()) == (False, None, {})
+    assert definitions.lacking(session) == ["native_layers", "weights", "predict"]
+    assert len(work.definition_sha256) == 64
+    with pytest.raises(BadRequest, match=r"^wide/mxnet\.py: its session has no loss, fetch$"):
+        maker(tmp_path, MADE.replace(", loss=len, fetch=len", "")).start(work)
+
+
+def test_what_the_memory_of_a_gpu_does_not_hold_is_told_as_that_and_not_as_a_mistake(tmp_path: Path) -> None:
+    text = "def start(workload):\n    raise RuntimeError('no room\\nCUDA out of memory')\n"
+
+    with pytest.raises(DeviceOutOfMemory), process.device_memory(request_of(gpus=1)):
+        maker(tmp_path, text).start(workload())
+    with pytest.raises(BadRequest, match=r"^wide/mxnet\.py:2: RuntimeError: no room"):
+        maker(tmp_path, text).start(workload())
+
+
+def test_a_class_of_the_file_finds_its_own_module(tmp_path: Path) -> None:
+    looked = "import sys\n\n\nclass Thing:\n    pass\n\n\nassert hasattr(sys.modules[Thing.__module__], 'Thing')\n"
+
+    maker(tmp_path, looked + MADE)
+
+
+def test_a_model_of_the_program_finds_its_definition_in_the_image(tmp_path: Path) -> None:
+    shutil.copytree(BENCHMARKS, tmp_path / "benchmarks", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "benchmarks" / "models" / "lenet").mkdir()
+    (tmp_path / "benchmarks" / "models" / "lenet" / "noop.py").write_text(
+        "from benchmarks.frameworks import noop\n\n\ndef start(workload):\n    session = noop.start(workload)\n"
+        "    session.parameters = 60170\n    return session\n"
+    )
+
+    ended = start("lenet", "--framework", "noop", "--steps", "5", path=tmp_path)
+
+    assert ended.returncode == 0, ended.stderr
+    assert "definition  of its own for this framework: lenet/noop.py\n" in ended.stdout

@@ -1,0 +1,51 @@
+"""Frameworks' own definitions of a model in a plan: whose cells run one, and what these are called."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from orchestrator.brought import Definition
+from orchestrator.planning import Selection, checks, narrowed
+from orchestrator.reporting.text import labels
+
+IN_MXNET = Definition("lenet", "mxnet", "def start(workload): ...", "ab" * 32)
+TEXT = "frameworks: [mxnet==1.9.1, torch==2.13.0]\nmodels: [lenet, mlp]\noptions: {mxnet: {hybridize: [true, false]}}"
+
+
+@pytest.fixture
+def with_definition(plan: Any) -> Any:
+    """The planner, whose own model `lenet` has a definition for MXNet."""
+    plan.models = {**plan.models, "lenet": replace(plan.models["lenet"], definitions=(IN_MXNET,))}
+    return plan
+
+
+def test_the_cells_of_its_builder_run_it_and_no_others(with_definition: Any) -> None:
+    found = with_definition(TEXT)
+
+    assert {cell.id: cell.definition for cell in found.cells} == {
+        "mxnet-1.9.1-cpu/lenet-train-b200-definition=own": IN_MXNET.sha256,
+        "mxnet-1.9.1-cpu/lenet-train-b200-hybridize=false-definition=own": IN_MXNET.sha256,
+        "mxnet-1.9.1-cpu/mlp-train-b32": "",
+        "mxnet-1.9.1-cpu/mlp-train-b32-hybridize=false": "",
+        "torch-2.13.0-cpu/lenet-train-b200": "",
+        "torch-2.13.0-cpu/mlp-train-b32": "",
+    }
+    assert found.definitions == (IN_MXNET,)
+    assert found.definition("lenet", IN_MXNET.sha256) is IN_MXNET
+    assert found.definition("mlp", IN_MXNET.sha256) is found.definition("lenet", "") is None
+    assert [check.definition for check in checks(found) if "lenet" in check.id] == [IN_MXNET.sha256] * 2 + [""]
+
+
+def test_a_part_of_a_plan_has_the_definitions_of_that_part(with_definition: Any) -> None:
+    found = with_definition(TEXT)
+
+    assert narrowed(found, Selection(("mxnet*lenet*",))).definitions == (IN_MXNET,)
+    assert narrowed(found, Selection(("torch*",))).definitions == ()
+    assert with_definition(TEXT, select=("*mlp*",)).definitions == ()
+
+
+def test_people_read_it_in_the_label_even_where_nothing_else_tells_cells_apart(with_definition: Any) -> None:
+    found = with_definition(TEXT, select=("*lenet*",), exclude=("*hybridize*",))
+
+    assert labels(found.cells) == ("mxnet 1.9.1 · own definition", "torch 2.13.0")
