@@ -1,6 +1,8 @@
 """Samples in, values out: estimates, ratios, verdicts and ranks, with no I/O."""
 
+from orchestrator.analysis.comparison import POWER, Comparison, compare
 from orchestrator.analysis.estimates import CONFIDENCE, PREDICTION, Estimate, estimate, prediction, variation
+from orchestrator.analysis.looks import ALPHA, LOOKS, Look, looks
 from orchestrator.analysis.measurements import (
     PHASES,
     CurvePoint,
@@ -31,14 +33,19 @@ from orchestrator.analysis.ratios import (
 from orchestrator.analysis.resources import GpuUse, ProcessUse
 
 __all__ = [
+    "ALPHA",
     "CONFIDENCE",
+    "LOOKS",
     "PHASES",
+    "POWER",
     "PREDICTION",
     "TOLERANCE",
+    "Comparison",
     "CurvePoint",
     "Epochs",
     "Estimate",
     "GpuUse",
+    "Look",
     "Measurement",
     "Percentiles",
     "Printed",
@@ -48,8 +55,10 @@ __all__ = [
     "RepeatEpochs",
     "RepeatMeasurement",
     "Verdict",
+    "compare",
     "epoch_totals",
     "estimate",
+    "looks",
     "measurement",
     "percentiles",
     "prediction",

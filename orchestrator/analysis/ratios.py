@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from orchestrator.analysis.estimates import CONFIDENCE, Estimate, exponential, log_mean, quantile
+from orchestrator.analysis.contrasts import Contrast, contrast, fewest_further
+from orchestrator.analysis.estimates import CONFIDENCE, Estimate, exponential
 
 TOLERANCE = 0.02
 """Ratios between 1/1.02 and 1.02 make no difference to anyone."""
-_MOST_REPEATS = 1000
 
 
 class Verdict(StrEnum):
@@ -64,34 +64,22 @@ def ratio(
 ) -> Ratio:
     """Compare the rates of two cells by their repeats.
 
-    Ratio of geometric means with Welch's t interval on the logarithms, so the sides may scatter differently
-    (Welch, Biometrika 34, 1947; degrees of freedom after Satterthwaite, Biometrics Bulletin 2, 1946).
+    Ratio of geometric means with Welch's t interval on the logarithms, so the sides may scatter differently.
     `same` needs the whole interval inside 1/(1 + tolerance) … 1 + tolerance (an equivalence test, stricter than
     Schuirmann's two one-sided tests, J. Pharmacokinet. Biopharm. 15, 1987, by its wider interval).
     Raises `ValueError` where a side has no repeat, or one that is not positive and finite.
     """
-    mean_a, error_a = log_mean(candidate_repeats)
-    mean_b, error_b = log_mean(baseline_repeats)
-    difference = mean_a - mean_b
-    counts = (len(candidate_repeats), len(baseline_repeats))
-    if min(counts) < 2:
-        return Ratio(exponential(difference), None, None, Verdict.INCONCLUSIVE, None, confidence, tolerance)
-    degrees = _satterthwaite(error_a, error_b, counts)
-    half = quantile(degrees, confidence) * math.sqrt(error_a + error_b)
-    verdict = _verdict(difference, half, tolerance)
+    apart = contrast(candidate_repeats, baseline_repeats)
+    value = exponential(apart.value)
+    if apart.repeats < 2:
+        return Ratio(value, None, None, Verdict.INCONCLUSIVE, None, confidence, tolerance)
+    half = apart.half_width(confidence)
+    verdict = _verdict(apart.value, half, tolerance)
     more = None
     if verdict is Verdict.INCONCLUSIVE:
-        variance = error_a * counts[0] + error_b * counts[1]
-        more = _more_repeats(difference, variance, max(counts), confidence, tolerance)
-    low, high = exponential(difference - half), exponential(difference + half)
-    return Ratio(exponential(difference), low, high, verdict, more, confidence, tolerance)
-
-
-def _satterthwaite(error_a: float, error_b: float, counts: tuple[int, int]) -> float:
-    a, b = counts
-    if error_a + error_b == 0:
-        return a + b - 2
-    return (error_a + error_b) ** 2 / (error_a**2 / (a - 1) + error_b**2 / (b - 1))
+        more = _more_repeats(apart, confidence, tolerance)
+    low, high = exponential(apart.value - half), exponential(apart.value + half)
+    return Ratio(value, low, high, verdict, more, confidence, tolerance)
 
 
 def _verdict(difference: float, half: float, tolerance: float) -> Verdict:
@@ -105,20 +93,14 @@ def _verdict(difference: float, half: float, tolerance: float) -> Verdict:
     return Verdict.INCONCLUSIVE
 
 
-def _more_repeats(difference: float, variance: float, repeats: int, confidence: float, tolerance: float) -> int | None:
+def _more_repeats(apart: Contrast, confidence: float, tolerance: float) -> int | None:
     """Fewest further repeats per side after which the interval, as narrow as it would be then, gives a verdict."""
-
-    def settled(n: int) -> bool:
-        half = quantile(2 * n - 2, confidence) * math.sqrt(variance / n)
-        return _verdict(difference, half, tolerance) is not Verdict.INCONCLUSIVE
-
-    low, high = repeats, _MOST_REPEATS
-    if low >= high or not settled(high):
-        return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if settled(middle) else (middle, high)
-    return high - repeats
+    return fewest_further(
+        max(apart.counts),
+        lambda further: (
+            _verdict(apart.value, apart.half_width(confidence, further), tolerance) is not Verdict.INCONCLUSIVE
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,10 +57,11 @@ def test_more_repeats_are_the_fewest_that_would_settle_it() -> None:
     noisy, other = [104.0, 96.0, 110.0, 98.0], [99.0, 92.0, 103.0, 95.0]
     found = ratio(noisy, other)
     assert found.more_repeats is not None
-    sd2 = sum(stats.tvar([math.log(x) for x in values]) for values in (noisy, other))
+    a, b = (stats.tvar([math.log(x) for x in values]) for values in (noisy, other))
 
     def settled(n: int) -> bool:
-        half = stats.t.ppf(0.975, 2 * n - 2) * math.sqrt(sd2 / n)
+        degrees = (a + b) ** 2 / (a**2 + b**2) * (n - 1)
+        half = stats.t.ppf(0.975, degrees) * math.sqrt((a + b) / n)
         difference = abs(math.log(found.value))
         return half < difference or half + difference <= math.log(1.02)
 

@@ -1,0 +1,169 @@
+"""A candidate beside its baseline: the ratio, how sure it is, what it could have missed, and a verdict."""
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from orchestrator.analysis.contrasts import Contrast, contrast, fewest_further
+from orchestrator.analysis.estimates import exponential, quantile
+from orchestrator.analysis.ratios import Verdict
+
+POWER = 0.8
+"""How often the minimum detectable effect is found, and how often `more_repeats` are enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What the repeats of a candidate and of its baseline say about one metric."""
+
+    ratio: float
+    """Candidate over baseline, of geometric means; what is better depends on the metric."""
+    low: float | None
+    """Lower end of the interval around the ratio; None where there are fewer than two repeats of a side."""
+    high: float | None
+    p_value: float | None
+    """Of no difference at all, two-sided; below 1 - confidence where the interval leaves 1 out."""
+    minimum_detectable_effect: float | None
+    """The true slowdown that repeats which scatter like these show as `slower` with 80 % probability: 0.05 is a
+    candidate that takes 1.05 times as long, or runs at 1/1.05 of the rate. None as with the interval."""
+    more_repeats: int | None
+    """Only where inconclusive: fewest further repeats of each side after which there is another verdict with 80 %
+    probability; None where that cannot be said or takes a thousand."""
+    verdict: Verdict
+    """`slower` always means worse, `faster` better."""
+    repeats: int
+    """Pairs, or repeats of the side that has fewer."""
+    confidence: float
+    """Of the interval, and so of `slower` and `faster`."""
+    equivalence: float
+    """Probability, at most, of `same` where the truth lies outside the tolerance."""
+    tolerance: float
+
+    @property
+    def differs(self) -> bool:
+        """Whether the interval leaves 1 out: a difference to show, whatever the verdict makes of its size."""
+        return self.low is not None and self.high is not None and not self.low <= 1 <= self.high
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """The decision table, on logarithms."""
+
+    confidence: float
+    equivalence: float
+    bound: float
+
+    def verdict(self, worse: float, half: float, equal_half: float) -> Verdict:
+        """What an estimate allows by how much worse the candidate is, and the half widths of the two intervals."""
+        if worse - half > self.bound:
+            return Verdict.SLOWER
+        if worse + half < -self.bound:
+            return Verdict.FASTER
+        if abs(worse) + equal_half <= self.bound:
+            return Verdict.SAME
+        return Verdict.INCONCLUSIVE
+
+    def settled(self, apart: Contrast, further: int) -> float:
+        """Probability of a verdict other than `inconclusive` after further repeats.
+
+        Where the estimate will lie is predicted from the repeats at hand (Student's t with their degrees of freedom
+        around their estimate, nothing assumed of the truth before), with their variance.
+        """
+        from scipy.special import stdtr  # noqa: PLC0415 - half a second, as in estimates.quantile
+
+        spread = math.sqrt(max(apart.error() ** 2 - apart.error(further) ** 2, sys.float_info.min))
+        half = apart.half_width(self.confidence, further)
+        equal_half = apart.half_width(1 - 2 * self.equivalence, further)
+        far, near, center = self.bound + half, max(self.bound - equal_half, 0.0), abs(apart.value)
+        ends = [stdtr(apart.degrees(), (end - center) / spread) for end in (-far, -near, near, far)]
+        return float(ends[0] + (ends[2] - ends[1]) + (1 - ends[3]))
+
+
+def compare(  # noqa: PLR0913 - two samples, and the rule by name: one call says it all
+    baseline: Sequence[float],
+    candidate: Sequence[float],
+    *,
+    tolerance: float,
+    higher_is_better: bool,
+    confidence: float = 0.99,
+    paired: bool = False,
+    equivalence: float | None = None,
+) -> Comparison:
+    """Compare one metric of a candidate with that of its baseline, by the values of their repeats.
+
+    The ratio is that of the geometric means, with Student's t interval on the logarithms: of the ratios pair by pair
+    with `paired` (values at one place were measured in one block, in any unit), else Welch's of two independent sides.
+    `slower` or `faster`: the interval lies wholly beyond `tolerance` (0.02: outside 1/1.02 … 1.02). `same`: two
+    one-sided tests, each at `equivalence` (1 - confidence unless given), place it inside; that is the interval of
+    confidence 1 - 2 × equivalence lying inside. Otherwise, and with fewer than two repeats of a side, `inconclusive`.
+    The verdicts exclude each other, since the second interval lies within the first.
+
+    Ratios need values above 0. A metric that may be 0 or below (an accuracy, some losses) is compared by differences:
+    hand in `math.exp(value)` and the tolerance `math.expm1(amount)`; the logarithm of the ratio is then the difference.
+
+    Raises `ValueError` where a side is empty, a value is not positive and finite, paired sides differ in length, the
+    tolerance is negative, or the confidence is not between 0.5 and 1 (equivalence: 0 and (1 + confidence's error)/2).
+    Sources: Schuirmann, "A comparison of the two one-sided tests procedure and the power approach", J. Pharmacokinet.
+    Biopharm. 15 (1987); Johnson and Welch, "Applications of the non-central t-distribution", Biometrika 31 (1940), for
+    the minimum detectable effect.
+    """
+    equivalence = 1 - confidence if equivalence is None else equivalence
+    _check(tolerance, confidence, equivalence)
+    apart = contrast([float(value) for value in candidate], [float(value) for value in baseline], paired=paired)
+    rule = _Rule(confidence, equivalence, math.log1p(tolerance))
+    ratio, n = exponential(apart.value), apart.repeats
+    if n < 2:
+        none = (None, None, None, None, None)
+        return Comparison(ratio, *none, Verdict.INCONCLUSIVE, n, confidence, equivalence, tolerance)
+    half, equal_half = apart.half_width(confidence), apart.half_width(1 - 2 * equivalence)
+    verdict = rule.verdict(-apart.value if higher_is_better else apart.value, half, equal_half)
+    more = None
+    if verdict is Verdict.INCONCLUSIVE:
+        more = fewest_further(max(apart.counts), lambda further: rule.settled(apart, further) >= POWER)
+    return Comparison(
+        ratio=ratio,
+        low=exponential(apart.value - half),
+        high=exponential(apart.value + half),
+        p_value=_p_value(apart),
+        minimum_detectable_effect=exponential(rule.bound + _detectable(apart, confidence)) - 1,
+        more_repeats=more,
+        verdict=verdict,
+        repeats=n,
+        confidence=confidence,
+        equivalence=equivalence,
+        tolerance=tolerance,
+    )
+
+
+def _check(tolerance: float, confidence: float, equivalence: float) -> None:
+    if not (math.isfinite(tolerance) and tolerance >= 0):
+        raise ValueError(f"a tolerance is 0 or a share such as 0.02, not {tolerance}")
+    if not 0.5 < confidence < 1:
+        raise ValueError(f"a confidence lies between 0.5 and 1, not at {confidence}")
+    if not (1 - confidence) / 2 <= equivalence < 0.5:
+        raise ValueError(
+            f"equivalence lies between half of 1 - confidence, {(1 - confidence) / 2:g}, and 0.5, not at {equivalence}"
+        )
+
+
+def _p_value(apart: Contrast) -> float:
+    from scipy.special import stdtr  # noqa: PLC0415 - half a second, as in estimates.quantile
+
+    error = apart.error()
+    if error == 0:
+        return 1.0 if apart.value == 0 else 0.0
+    return float(2 * stdtr(apart.degrees(), -abs(apart.value) / error))
+
+
+def _detectable(apart: Contrast, confidence: float) -> float:
+    """How far beyond the tolerance, on the logarithm, an effect is found with the stated power.
+
+    That is where the non-central t distribution has 80 % above the critical value, by the normal approximation of
+    Johnson and Welch: the power is then 0.80 from ten repeats on, and 0.81 with three.
+    """
+    degrees = apart.degrees()
+    critical = quantile(degrees, confidence)
+    normal = quantile(math.inf, 2 * POWER - 1)
+    noncentral = critical * (1 - 1 / (4 * degrees)) + normal * math.sqrt(1 + critical**2 / (2 * degrees))
+    return noncentral * apart.error()
