@@ -315,6 +315,8 @@ class EnvironmentRecord(_Strict):
     image_id: str | None = None
     base_digest: str | None = None
     """`name@sha256:…` of the base image, or its id where it came from no registry; None where there is no image."""
+    size_bytes: Count | None = None
+    """Of the image, with all that it stands on; None where there is none, and in older records."""
     versions: dict[str, str] = {}
     """Distributions it holds, as it was asked."""
     log: str | None = None

@@ -109,6 +109,7 @@ class _Execution:
             reference=provided.handle,
             image_id=provided.image_id,
             base_digest=provided.base_digest,
+            size_bytes=provided.size_bytes,
             versions=dict(provided.versions),
         )
 

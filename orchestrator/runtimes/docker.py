@@ -12,7 +12,7 @@ from orchestrator.domain import BuildSettings, ImageSpec, Status
 from orchestrator.engine import containers, ownership
 from orchestrator.engine.client import needed_for
 from orchestrator.engine.containers import ContainerSpec, EngineLostError
-from orchestrator.engine.images import BuildError, ask
+from orchestrator.engine.images import BuildError, ask, facts
 from orchestrator.engine.ownership import Owner
 from orchestrator.errors import HostError
 from orchestrator.events import Listener, Notice, ignore
@@ -60,7 +60,7 @@ class DockerRuntime:
         specs = {image.name: image for image in images}
         with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
             known = pool.map(lambda result: self._asked(specs[result.image], result, stop), built.values())
-            return {result.image: _provided(result) for result in known}
+            return {result.image: self._provided(result) for result in known}
 
     def _asked(self, spec: ImageSpec, built: Built | BuildFailure, stop: Stop) -> Built | BuildFailure:
         """Ask an image that was there already what it holds; a wrong answer is left to show when it is launched."""
@@ -70,6 +70,20 @@ class DockerRuntime:
             return replace(built, versions=verified(spec, ask(self._client, built.image_id, ["--versions"])))
         except BuildError:
             return built
+
+    def _provided(self, built: Built | BuildFailure) -> Ready | Unavailable:
+        if isinstance(built, BuildFailure):
+            status = Status.NOT_RUN if built.reason == STOPPED else Status.BUILD_FAILED
+            return Unavailable(built.image, status, built.reason, built.log)
+        known = facts(self._client, built.image_id)
+        return Ready(
+            built.image,
+            built.reference,
+            built.versions,
+            built.image_id,
+            built.base_digest or None,
+            size_bytes=known.size_bytes if known else None,
+        )
 
     def launch(self, task: Task, *, stop: Stop, watch: Watch) -> Ended:
         """Run one task in a container of its own, which is gone afterwards."""
@@ -153,10 +167,3 @@ def image_problems(
 def _signal(exit_code: int | None) -> int | None:
     """The signal that an exit code stands for: 128 and its number, by the convention of shells and engines."""
     return exit_code - 128 if exit_code is not None and 128 < exit_code < 193 else None
-
-
-def _provided(built: Built | BuildFailure) -> Ready | Unavailable:
-    if isinstance(built, Built):
-        return Ready(built.image, built.reference, built.versions, built.image_id, built.base_digest or None)
-    status = Status.NOT_RUN if built.reason == STOPPED else Status.BUILD_FAILED
-    return Unavailable(built.image, status, built.reason, built.log)

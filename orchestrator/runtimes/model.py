@@ -29,6 +29,8 @@ class Ready:
     """Of the image that this one stands on; None where there is none."""
     variables: tuple[tuple[str, str], ...] = ()
     """What the framework needs in its environment, where the handle does not carry it."""
+    size_bytes: int | None = None
+    """Of an image, with all that it stands on; None where there is no image."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,105 @@
+"""Whether two cells may be compared at all: the same work, measured in the same way in the same environment."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from orchestrator.analysis.parity import PairParity, Work, pair
+from orchestrator.analysis.sides import Side as ParitySide
+from orchestrator.catalog import KnownFault
+from orchestrator.domain import Cell, Status
+from orchestrator.planning import check_id
+from orchestrator.results.checks import Checks
+from orchestrator.results.contract import Result
+from orchestrator.results.store import InvalidResultError, Run
+
+_FACTS = (
+    ("python", "Python"),
+    ("cpu", "CPU"),
+    ("cpus", "CPUs"),
+    ("threads_asked", "threads asked for"),
+    ("threads", "threads"),
+    ("precision", "precision"),
+)
+"""What a container says of its surroundings and must say on both sides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surrounding:
+    """What the containers of one cell say of the environment that they measured in."""
+
+    measurement_versions: frozenset[int]
+    facts: Mapping[str, frozenset[str]]
+
+
+def surrounding(results: Iterable[Result]) -> Surrounding:
+    """Gather it from all results of a cell."""
+    versions: set[int] = set()
+    facts: dict[str, set[str]] = {}
+    for result in results:
+        versions.add(result.measurement_version)
+        for name, _ in _FACTS:
+            value = result.facts.get(name)
+            if value is not None:
+                facts.setdefault(name, set()).add(_short(name, value))
+    return Surrounding(frozenset(versions), {name: frozenset(values) for name, values in facts.items()})
+
+
+def environment_difference(one: Surrounding, other: Surrounding) -> str:
+    """Why two cells were not measured alike, in one line; empty where nothing speaks against it."""
+    if one.measurement_versions != other.measurement_versions:
+        return f"environment: measurement_version {_joined(one.measurement_versions)} against " + _joined(
+            other.measurement_versions
+        )
+    for name, title in _FACTS:
+        here, there = one.facts.get(name), other.facts.get(name)
+        if here and there and here != there:
+            return f"environment: {title} {_joined(here)} against {_joined(there)}"
+    return ""
+
+
+def parity(run: Run, one: Cell, other: Cell, faults: Iterable[KnownFault]) -> PairParity:
+    """Whether two cells do the same work, from what their parity checks in a run have answered."""
+    sides = [_side(run, cell, label) for cell, label in zip((one, other), _labels(one, other), strict=True)]
+    return pair(sides[0], sides[1], one.workload.mode, tuple(faults))
+
+
+def work_difference(found: PairParity) -> str:
+    """Why two cells do not the same work, in one line; empty where nothing is known to speak against it."""
+    if found.work is not Work.NOT_COMPARABLE:
+        return ""
+    return f"parity: {found.reason}" + (f" (known fault of {found.known_fault})" if found.known_fault else "")
+
+
+def loss(run: Run, cell: Cell) -> float | None:
+    """The loss of a cell's parity check after its last steps; None where there is no answer."""
+    found = _side(run, cell, "").result
+    return found.losses[max(found.losses, key=int)] if found and found.losses else None
+
+
+def _side(run: Run, cell: Cell, label: str) -> ParitySide:
+    store = Checks(run)
+    outcome, result, why_not = store.outcome(check_id(cell)), None, "it was not checked"
+    if outcome is not None and outcome.status is Status.OK:
+        try:
+            result = store.result(outcome)
+        except InvalidResultError as error:
+            why_not = f"its parity check is not readable: {error}"
+    elif outcome is not None:
+        why_not = f"its parity check ended as {outcome.status.value}: {outcome.reason}"
+    return ParitySide(label, cell.framework, cell.options, result, "" if result else why_not)
+
+
+def _labels(one: Cell, other: Cell) -> tuple[str, str]:
+    if one.framework.label != other.framework.label:
+        return one.framework.label, other.framework.label
+    return f"{one.framework.label} (baseline)", f"{other.framework.label} (candidate)"
+
+
+def _short(name: str, value: object) -> str:
+    """A fact as it is compared: of Python, the release line."""
+    text = str(value)
+    return ".".join(text.split(".")[:2]) if name == "python" else text
+
+
+def _joined(values: Iterable[object]) -> str:
+    return " | ".join(sorted(map(str, values)))

@@ -1,0 +1,117 @@
+"""From the values of the blocks to a verdict. Pure; the statistics are `analysis.comparison`'s."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from orchestrator.analysis.comparison import compare
+from orchestrator.analysis.looks import Look
+from orchestrator.regression.metrics import Better, Metric
+from orchestrator.regression.model import Confirmation, Judged, Verdict
+from orchestrator.regression.rules import LEAST_BLOCKS
+
+Values = Sequence[tuple[float, float]]
+"""Baseline and candidate of each block that counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A metric with what it is held to."""
+
+    metric: Metric
+    gates: bool
+    tolerance: float
+
+    def empty(self, verdict: Verdict, reason: str) -> Judged:
+        """Say why there is nothing to judge."""
+        return Judged(**self._named(), verdict=verdict, reason=reason)
+
+    def _named(self) -> dict[str, object]:
+        metric = self.metric
+        return {
+            "metric": metric.name, "title": metric.title, "unit": metric.unit, "better": metric.better,
+            "gates": self.gates, "tolerance": self.tolerance,
+        }  # fmt: skip
+
+    def judge(self, values: Values, look: Look) -> Judged:
+        """Compare both sides over the blocks, as surely as a look wants it."""
+        known = [(one, other) for one, other in values if one > 0 and other > 0]
+        shown: dict[str, object] = {"blocks": len(known), "values": tuple(known)}
+        if not known:
+            return Judged(**self._named(), verdict=Verdict.NOT_MEASURED, reason="no block has it on both sides")
+        baseline, candidate = (_geometric_mean([pair[side] for pair in known]) for side in (0, 1))
+        shown |= {"baseline": baseline, "candidate": candidate, "ratio": candidate / baseline}
+        if len(known) < LEAST_BLOCKS:
+            reason = "one block says nothing about scatter"
+            return Judged(**self._named(), **shown, verdict=Verdict.INCONCLUSIVE, reason=reason)
+        found = compare(
+            [one for one, _ in known],
+            [other for _, other in known],
+            tolerance=self.tolerance,
+            higher_is_better=self.metric.better is Better.HIGHER,
+            confidence=look.confidence,
+            equivalence=look.equivalence,
+            paired=True,
+        )
+        return Judged(
+            **self._named(),
+            **shown | {"ratio": found.ratio},
+            verdict=Verdict(found.verdict.value),
+            low=found.low,
+            high=found.high,
+            confidence=found.confidence,
+            equivalence=found.equivalence,
+            p_value=found.p_value,
+            minimum_detectable_effect=found.minimum_detectable_effect,
+            more_blocks=found.more_repeats,
+        )
+
+    def exact(self, baseline: float | None, candidate: float | None) -> Judged:
+        """Compare two values that are known exactly, and once."""
+        if baseline is None or candidate is None:
+            return self.empty(Verdict.NOT_MEASURED, "it is not known of both sides")
+        if baseline <= 0 or candidate <= 0:
+            return self.empty(Verdict.NOT_MEASURED, "it is not positive on both sides")
+        ratio = candidate / baseline
+        return Judged(
+            **self._named(),
+            verdict=_exact_verdict(ratio, self.tolerance, self.metric.better),
+            baseline=baseline,
+            candidate=candidate,
+            ratio=ratio,
+            low=ratio,
+            high=ratio,
+        )
+
+
+def confirmation(first: Judged, fresh: Judged) -> Confirmation:
+    """Whether fresh blocks, judged by themselves, say again what the first ones said."""
+    return Confirmation(
+        confirmed=fresh.verdict is first.verdict,
+        blocks=fresh.blocks,
+        ratio=fresh.ratio,
+        low=fresh.low,
+        high=fresh.high,
+        confidence=fresh.confidence,
+    )
+
+
+def confirmed(first: Judged, fresh: Judged) -> Judged:
+    """The verdict after it was measured again; one that does not come again is none."""
+    found = confirmation(first, fresh)
+    if found.confirmed:
+        return first.model_copy(update={"confirmation": found})
+    reason = f"{first.verdict.value} on {first.blocks} blocks, and not on {fresh.blocks} fresh ones"
+    return first.model_copy(update={"verdict": Verdict.INCONCLUSIVE, "reason": reason, "confirmation": found})
+
+
+def _exact_verdict(ratio: float, tolerance: float, better: Better) -> Verdict:
+    if abs(math.log(ratio)) <= math.log1p(tolerance):
+        return Verdict.SAME
+    if better is Better.EQUAL:
+        return Verdict.SLOWER
+    return Verdict.FASTER if (ratio > 1) == (better is Better.HIGHER) else Verdict.SLOWER
+
+
+def _geometric_mean(values: Sequence[float]) -> float:
+    return math.exp(math.fsum(map(math.log, values)) / len(values))

@@ -1,0 +1,151 @@
+"""What a release may make better or worse: every metric with its direction, its tolerance, and where it comes from."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from orchestrator.analysis import RepeatMeasurement
+from orchestrator.errors import InputError
+from orchestrator.matrix.hints import did_you_mean
+
+_COLD = ("create", "import", "data", "build", "first_step")
+"""The phases of a container until its first step is done."""
+
+
+class Better(StrEnum):
+    """Which way a metric gets better."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+    EQUAL = "equal"
+    """Neither way: whatever moves it is worse."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One figure of a cell."""
+
+    name: str
+    title: str
+    unit: str
+    better: Better
+    tolerance: float
+    """Relative change, either way, that makes no difference to anyone."""
+    take: Callable[[RepeatMeasurement], float | None] | None
+    """Its value in one repeat, None where that has none; no function for what is known of a side once and exactly."""
+    gates: bool = False
+    """Whether a regression in it is a regression of the release where nothing else is asked for."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it is known exactly, without scatter, and costs no share of the false alarms."""
+        return self.take is None
+
+
+def _percentile(name: str) -> Callable[[RepeatMeasurement], float | None]:
+    return lambda found: getattr(found.latency, name) if found.latency else None
+
+
+def _cold_start(found: RepeatMeasurement) -> float | None:
+    spent = dict(found.phases_s)
+    return sum(spent.get(phase, 0.0) for phase in _COLD) if "create" in spent else None
+
+
+METRICS: Final[tuple[Metric, ...]] = (
+    Metric("throughput", "throughput", "samples/s", Better.HIGHER, 0.02, lambda found: found.samples_per_s, gates=True),
+    Metric("loss", "loss after ten steps", "", Better.EQUAL, 1e-4, None, gates=True),
+    Metric("latency_p50", "step, median", "s", Better.LOWER, 0.02, _percentile("p50_s")),
+    Metric("latency_p90", "step, 90th percentile", "s", Better.LOWER, 0.05, _percentile("p90_s")),
+    Metric("latency_p99", "step, 99th percentile", "s", Better.LOWER, 0.1, _percentile("p99_s")),
+    Metric("cold_start", "cold start", "s", Better.LOWER, 0.05, _cold_start),
+    Metric("first_step", "first step", "s", Better.LOWER, 0.1, lambda found: dict(found.phases_s).get("first_step")),
+    Metric(
+        "total_time",
+        "total time",
+        "s",
+        Better.LOWER,
+        0.02,
+        lambda found: found.epochs.total_s if found.epochs else None,
+    ),
+    Metric("peak_memory", "peak memory", "B", Better.LOWER, 0.05, lambda found: float(found.peak_rss_bytes)),
+    Metric("peak_device_memory", "peak device memory", "B", Better.LOWER, 0.05, lambda found: found.peak_device_bytes),
+    Metric(
+        "accuracy",
+        "test accuracy",
+        "",
+        Better.HIGHER,
+        0.01,
+        lambda found: found.epochs.curve[-1].test_accuracy if found.epochs and found.epochs.curve else None,
+    ),
+    Metric("image_size", "image size", "B", Better.LOWER, 0.05, None),
+)
+BY_NAME: Final[Mapping[str, Metric]] = {metric.name: metric for metric in METRICS}
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A metric that decides, with the tolerance it is held to."""
+
+    metric: str
+    tolerance: float
+    model: str = ""
+    """The one model that the tolerance is for; empty: every other one."""
+
+
+DEFAULT_GATES: Final = tuple(Gate(metric.name, metric.tolerance) for metric in METRICS if metric.gates)
+_SPEC = re.compile(r"(?P<name>[^=@]+)(?:@(?P<model>[^=]+))?(?:=(?P<tolerance>.+))?")
+
+
+def parse_gates(texts: Sequence[str], option: str, models: Sequence[str]) -> tuple[Gate, ...]:
+    """Read metrics such as `throughput`, `throughput=3%` and `throughput@mlp=0.05`; the default ones where none is.
+
+    Raises `InputError` with every mistake.
+    """
+    found: dict[tuple[str, str], Gate] = {}
+    mistakes = []
+    for text in texts:
+        try:
+            gate = _gate(text, models)
+            if (gate.metric, gate.model) in found:
+                raise ValueError("is given twice; keep one")
+        except ValueError as error:
+            mistakes.append(f"{option} {text!r}: {error}")
+        else:
+            found[gate.metric, gate.model] = gate
+    if mistakes:
+        raise InputError(*mistakes)
+    return tuple(found.values()) or DEFAULT_GATES
+
+
+def tolerance(gates: Sequence[Gate], metric: Metric, model: str) -> tuple[bool, float]:
+    """Whether a metric decides for a model, and the tolerance it is held to."""
+    own = {gate.model: gate.tolerance for gate in gates if gate.metric == metric.name}
+    if model in own:
+        return True, own[model]
+    return "" in own, own.get("", metric.tolerance)
+
+
+def _gate(text: str, models: Sequence[str]) -> Gate:
+    match = _SPEC.fullmatch(text.strip())
+    name = match["name"].strip() if match else text
+    metric = BY_NAME.get(name)
+    if match is None or metric is None:
+        raise ValueError(f"unknown metric{did_you_mean(name, tuple(BY_NAME))}; there is {', '.join(BY_NAME)}")
+    model = (match["model"] or "").strip()
+    if model and model not in models:
+        raise ValueError(f"the matrix has no model {model!r}{did_you_mean(model, tuple(models))}")
+    return Gate(name, _share(match["tolerance"]) if match["tolerance"] else metric.tolerance, model)
+
+
+def _share(text: str) -> float:
+    """`3%` and `0.03` as 0.03."""
+    number = text.strip()
+    try:
+        share = float(number.removesuffix("%")) / (100 if number.endswith("%") else 1)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share < 1:
+        raise ValueError(f"{number!r} is no tolerance; write a share of the baseline, such as 2% or 0.02")
+    return share

@@ -1,0 +1,173 @@
+"""What a regression test comes to: `regression.json`, frozen, and published as a schema."""
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from orchestrator.regression.metrics import Better
+from orchestrator.results.contract import SCHEMA, Count, Finite, Some
+
+Positive = Annotated[float, Field(gt=0, le=1e300, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
+class Strict(BaseModel):
+    """Frozen, and nothing in it that is not said here."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True)
+
+
+class Verdict(StrEnum):
+    """What may be said of the candidate; `slower` always means worse, whatever the metric."""
+
+    SLOWER = "slower"
+    FASTER = "faster"
+    SAME = "same"
+    INCONCLUSIVE = "inconclusive"
+    NOT_COMPARABLE = "not comparable"
+    """Other work, or another environment: the reason says which."""
+    BROKE = "broke"
+    """The baseline runs, and the candidate does not any more: the reason is its outcome."""
+    FIXED = "fixed"
+    """The candidate runs, and the baseline does not."""
+    NEW = "new"
+    """Only the candidate can do this."""
+    GONE = "gone"
+    """Only the baseline can do this."""
+    NOT_MEASURED = "not measured"
+    """Neither side says anything, or there was no image, no device or no time: neither a regression nor health."""
+
+
+class Confirmation(Strict):
+    """What fresh blocks, judged by themselves, say of a metric that was found slower."""
+
+    confirmed: bool
+    blocks: Count
+    ratio: Positive | None = None
+    low: Positive | None = None
+    high: Positive | None = None
+    confidence: Share | None = None
+
+
+class Judged(Strict):
+    """One metric of one pair of cells."""
+
+    metric: str
+    title: str
+    unit: str
+    better: Better
+    gates: bool
+    """Whether it decides; what does not is shown all the same."""
+    verdict: Verdict
+    reason: str = ""
+    """One line: why there is no verdict on the figures, or what else must be known."""
+    tolerance: Share
+    baseline: Finite | None = None
+    """Geometric mean over the blocks that count; None where nothing was measured."""
+    candidate: Finite | None = None
+    ratio: Positive | None = None
+    """Candidate over baseline; of a metric that is better low, above 1 is worse."""
+    low: Positive | None = None
+    high: Positive | None = None
+    confidence: Share | None = None
+    """Of the interval, and of `slower` and `faster`: corrected over the family and the looks."""
+    equivalence: Share | None = None
+    """Probability, at most, of `same` where the truth lies outside the tolerance."""
+    p_value: Share | None = None
+    minimum_detectable_effect: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    """The true change for the worse that would be found with 80 % probability, as a share of the baseline."""
+    more_blocks: Some | None = None
+    """Only where inconclusive: further blocks that would settle it with 80 % probability."""
+    blocks: Count = 0
+    """That count: both sides ended `ok`."""
+    values: tuple[tuple[float, float], ...] = ()
+    """Baseline and candidate of each block that counts, in order."""
+    confirmation: Confirmation | None = None
+    """None where nobody asked for one, or there was nothing to confirm."""
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the interval leaves 1 out: inside the tolerance that is shown, and no alarm."""
+        return self.low is not None and self.high is not None and not self.low <= 1 <= self.high
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether this is what a release must not do: it decides, is worse, and that was confirmed if it was asked."""
+        confirmed = self.confirmation is None or self.confirmation.confirmed
+        return self.gates and self.verdict is Verdict.SLOWER and confirmed
+
+
+class Moved(Strict):
+    """A package that is not the same in both environments."""
+
+    name: str
+    baseline: str = ""
+    """Version; empty where it is not there."""
+    candidate: str = ""
+
+
+class JudgedPair(Strict):
+    """One pair of cells, or a cell without a counterpart."""
+
+    id: str
+    baseline_cell: str = ""
+    candidate_cell: str = ""
+    model: str = ""
+    verdict: Verdict
+    """The worst of what decides."""
+    reason: str = ""
+    """One line, where the verdict is not that of a metric."""
+    notes: tuple[str, ...] = ()
+    """What else must be known: repeats that failed or were disturbed, what weakens the parity."""
+    metrics: tuple[Judged, ...] = ()
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether the release must not be taken for this pair's sake."""
+        return self.verdict is Verdict.BROKE or any(metric.is_regression for metric in self.metrics)
+
+
+class SideRecord(Strict):
+    """One side, as it was asked for and as it was measured."""
+
+    text: str
+    """`mxnet==1.9.1,numpy==1.22.4`."""
+    label: str
+    python: str = ""
+    """As its containers said; several are joined by ` | `."""
+
+
+class Regression(Strict):
+    """A whole regression test: every pair is in it, whatever became of it."""
+
+    schema_: Literal[1] = Field(SCHEMA, alias="schema")
+    run: str
+    """Where the raw files are."""
+    created_at: str
+    """ISO 8601, UTC: when the run began."""
+    host: str
+    runtime: str
+    baseline: SideRecord
+    candidate: SideRecord
+    measurement_version: Count = 0
+    """0 where nothing was measured."""
+    alpha: Share
+    """Probability of any false `slower` or `faster` in the whole test, whatever the number of cells and looks."""
+    family: Count
+    """Statistical verdicts that share alpha: pairs × metrics that decide."""
+    looks: tuple[Some, ...]
+    """Blocks after which was looked."""
+    confirms: bool
+    """Whether what is slower was measured again on fresh blocks."""
+    complete: bool
+    """False where it was stopped: then `inconclusive` may only mean that."""
+    moved: tuple[Moved, ...] = ()
+    """Packages that differ between the two environments."""
+    warnings: tuple[str, ...] = ()
+    pairs: tuple[JudgedPair, ...]
+
+    @property
+    def regressions(self) -> tuple[JudgedPair, ...]:
+        """The pairs for whose sake the release must not be taken."""
+        return tuple(pair for pair in self.pairs if pair.is_regression)

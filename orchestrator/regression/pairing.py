@@ -1,0 +1,326 @@
+"""A matrix and two sides → a plan in which every cell of one side has its counterpart on the other. Pure."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from packaging.version import Version
+
+from orchestrator.catalog import Catalog, ModelInfo, UnsupportedError
+from orchestrator.domain import Cell, Framework, ImageSpec, Options, Plan, Skip, Workload
+from orchestrator.errors import InputError
+from orchestrator.matrix import FrameworkAxes, Include, Matrix, pins
+from orchestrator.planning import DEFAULT_LIMIT, Selection, plan
+from orchestrator.planning.selection import matches
+from orchestrator.regression.sides import Side
+
+EVERYTHING = Selection()
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The same work on the same kind of system, on both sides."""
+
+    id: str
+    """`cpu/lenet-train-b200`: what its two cells share, and what a series over many nights is known by."""
+    baseline: str
+    """Id of the cell."""
+    candidate: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unpaired:
+    """Work that only one side can do."""
+
+    id: str
+    cell_id: str
+    reason: str
+    """Why the other side cannot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """What would be measured: the plan holds the cells of all pairs, and of nothing else."""
+
+    baseline: Side
+    candidate: Side
+    plan: Plan
+    pairs: tuple[Pair, ...]
+    gone: tuple[Unpaired, ...] = ()
+    """What the baseline can do and the candidate cannot."""
+    new: tuple[Unpaired, ...] = ()
+
+
+_Key = tuple[str, Workload, Options, str, tuple[tuple[str, str], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a plan is made with, beside the matrix."""
+
+    catalog: Catalog
+    models: Mapping[str, ModelInfo]
+    limit: int = DEFAULT_LIMIT
+    """Most combinations of one side."""
+
+
+def pairing(
+    matrix: Matrix, known: Known, baseline: Side, candidate: Side, selection: Selection = EVERYTHING
+) -> Pairing:
+    """Put two sides in place of a matrix's frameworks, and pair their cells by system, workload and options.
+
+    Both sides run on the same Python wherever the catalog has one for both: else what a new Python changes would be
+    put down to the release. Raises `InputError` where a side cannot be planned, or nothing is left to pair.
+    """
+    catalog = known.catalog
+    if catalog.family(baseline.name) != catalog.family(candidate.name):
+        raise InputError(
+            f"{baseline.pin} and {candidate.pin} are different frameworks, not releases of one; "
+            "`orchestrator run` compares frameworks"
+        )
+    entries = [_entry(matrix, catalog, side) for side in (baseline, candidate)]
+    pythons = _pythons(catalog, (baseline, candidate), entries)
+    plans = [
+        _planned(replace(matrix, scripts=()), side, _axes(entry, side, python), known)
+        for side, entry, python in zip((baseline, candidate), entries, pythons, strict=True)
+    ]
+    return _selected(_paired((baseline, candidate), plans), selection)
+
+
+def _entry(matrix: Matrix, catalog: Catalog, side: Side) -> FrameworkAxes:
+    """The entry of a matrix that a side takes its other axes from: the one of its release, or the framework's first.
+
+    An image or Dockerfile of the user's own is one release; it lends nothing to others.
+    """
+    own = [axes for axes in matrix.frameworks if axes.name == side.name]
+    for axes in own:
+        if pins.release(side.version) in {pins.release(version) for version in axes.versions}:
+            return axes
+    # A flavour takes the axes of its family where it has none of its own: mxnet-mkl those of mxnet.
+    family = [axes for axes in matrix.frameworks if catalog.family(axes.name) == catalog.family(side.name)]
+    if not family:
+        named = ", ".join(dict.fromkeys(axes.name for axes in matrix.frameworks))
+        raise InputError(
+            f"{matrix.path}: frameworks: no entry of {side.name!r}, which is what is to be tested; there is {named}"
+        )
+    lending = (axes for axes in (*own, *family) if not axes.image and not axes.dockerfile)
+    return next(lending, FrameworkAxes(side.name, (side.version,), place=family[0].place))
+
+
+def _axes(entry: FrameworkAxes, side: Side, pythons: tuple[str, ...]) -> FrameworkAxes:
+    """An entry with the release of a side, and what it pins."""
+    own = bool(entry.image or entry.dockerfile)
+    if own and (side.packages or side.backend):
+        raise InputError(f"{entry.place}: your own image of {side.pin} decides its packages; drop those of the side")
+    pinned = {name: (version,) for name, version in side.packages}
+    return replace(
+        entry,
+        name=side.name,
+        versions=(side.version,),
+        backends=(side.backend,) if side.backend else (),
+        pythons=() if own else pythons,
+        packages=tuple(sorted({**dict(entry.packages), **pinned}.items())),
+        expect=None,
+    )
+
+
+def _pythons(
+    catalog: Catalog, sides: Sequence[Side], entries: Sequence[FrameworkAxes]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The Pythons of both sides: the matrix's, if both run on them; else one that both run on; else each its own."""
+    fixed = tuple((side.python,) if side.python else () for side in sides)
+    if any(fixed):
+        one, other = fixed
+        return one or other, other or one
+    offered = [_offered(catalog, side, entry) for side, entry in zip(sides, entries, strict=True)]
+    if not all(offered):
+        return entries[0].pythons, entries[1].pythons
+    common = [python for python in offered[0] if python in offered[1]]
+    for entry in entries:
+        if entry.pythons and set(entry.pythons) <= set(common):
+            return entry.pythons, entry.pythons
+    if not common:
+        return offered[0][:1], offered[1][:1]
+    newest = (max(common, key=Version),)
+    return newest, newest
+
+
+def _offered(catalog: Catalog, side: Side, entry: FrameworkAxes) -> tuple[str, ...]:
+    """The Pythons that the catalog has for a side; none for the user's own image, and for what it does not know."""
+    if entry.image or entry.dockerfile:
+        return ()
+    try:
+        return catalog.pythons(Framework(side.name, side.version, Framework(*side.backend) if side.backend else None))
+    except UnsupportedError:
+        return ()
+
+
+def _planned(matrix: Matrix, side: Side, axes: FrameworkAxes, known: Known) -> Plan:
+    """The plan of one side alone."""
+    include = tuple(_for_side(entry, side) for entry in matrix.include)
+    try:
+        found = plan(
+            replace(matrix, frameworks=(axes,), include=include), known.catalog, known.models, limit=known.limit
+        )
+    except InputError as error:
+        raise InputError(*(f"{side.pin}: {message}" for message in error.messages)) from None
+    cells = tuple(
+        cell for cell in found.cells if (cell.framework.name, cell.framework.version) == (side.name, side.version)
+    )
+    images = {cell.image for cell in cells}
+    return replace(found, cells=cells, images=tuple(image for image in found.images if image.name in images))
+
+
+def _for_side(include: Include, side: Side) -> Include:
+    """What an entry adds to a release of this framework, it adds to both sides."""
+    frameworks = tuple(
+        side.pin if (pin := pins.parse(text)).name == side.name and pin.version else text
+        for text in include.rule.frameworks
+    )
+    return replace(include, rule=replace(include.rule, frameworks=frameworks))
+
+
+def _paired(sides: tuple[Side, Side], plans: Sequence[Plan]) -> Pairing:
+    baseline, candidate = plans
+    key = _keys(plans, sides)
+    ones, others = ({key(cell): cell for cell in found.cells} for found in plans)
+    both = [_apart(ones[each], others[each]) for each in ones if each in others]
+    varied = _varied([cell for pair in both for cell in pair])
+    pairs = tuple(Pair(_pair_id(one, varied), one.id, other.id) for one, other in both)
+    gone = tuple(_unpaired(ones[each], candidate, varied) for each in ones if each not in others)
+    new = tuple(_unpaired(others[each], baseline, varied) for each in others if each not in ones)
+    warnings = [warning for warning in baseline.warnings if warning in candidate.warnings]
+    merged = replace(
+        baseline,
+        images=_images(plans),
+        cells=tuple(cell for pair in both for cell in pair),
+        skips=tuple({skip.cell_id: skip for found in plans for skip in found.skips}.values()),
+        models=tuple({model.name: model for found in plans for model in found.models}.values()),
+        warnings=(*warnings, *_python_warning(both)),
+    )
+    return Pairing(*sides, merged, pairs, gone, new)
+
+
+def _keys(plans: Sequence[Plan], sides: tuple[Side, Side]) -> Callable[[Cell], _Key]:
+    """What two cells of a pair share; Python and packages where both sides have them as axes."""
+    pythons = [{cell.framework.python for cell in found.cells} for found in plans]
+    pinned = {name for side in sides for name, _ in side.packages}
+
+    def key(cell: Cell) -> _Key:
+        python = cell.framework.python if pythons[0] == pythons[1] else ""
+        packages = tuple(each for each in cell.framework.packages if each[0] not in pinned)
+        return cell.system.name, cell.workload, cell.options, python, packages
+
+    return key
+
+
+def _apart(one: Cell, other: Cell) -> tuple[Cell, Cell]:
+    """Both cells of a pair, with ids that differ: a release may be held against itself."""
+    if one.id != other.id:
+        return one, other
+    head, slash, tail = one.id.partition("/")
+    return (
+        replace(one, id=f"{head}-side=baseline{slash}{tail}"),
+        replace(other, id=f"{head}-side=candidate{slash}{tail}"),
+    )
+
+
+def _varied(cells: Sequence[Cell]) -> frozenset[str]:
+    """Which axes of the environment a pair's id has to name."""
+    baseline = cells[::2]
+    found = {"python"} if len({cell.framework.python for cell in baseline}) > 1 else set()
+    for name in {name for cell in baseline for name, _ in cell.framework.packages}:
+        if len({dict(cell.framework.packages).get(name) for cell in baseline}) > 1:
+            found.add(name)
+    return frozenset(found)
+
+
+def _pair_id(cell: Cell, varied: frozenset[str]) -> str:
+    axes = [("python", cell.framework.python), *cell.framework.packages]
+    suffix = "".join(f"-{name}={value}" for name, value in axes if name in varied)
+    return f"{cell.system.name}{suffix}/{cell.id.partition('/')[2]}"
+
+
+def _unpaired(cell: Cell, other: Plan, varied: frozenset[str]) -> Unpaired:
+    tail = cell.id.partition("/")[2]
+    reasons = (
+        skip.reason
+        for skip in other.skips
+        if skip.cell_id.partition("/")[2] == tail and skip.cell_id.partition("/")[0].endswith(f"-{cell.system.name}")
+    )
+    return Unpaired(_pair_id(cell, varied), cell.id, next(reasons, "it is not in the plan of the other side"))
+
+
+def _images(plans: Sequence[Plan]) -> tuple[ImageSpec, ...]:
+    found: dict[str, ImageSpec] = {}
+    for image in (image for each in plans for image in each.images):
+        other = found.setdefault(image.name, image)
+        if other != image:
+            raise InputError(
+                f"baseline and candidate would share the image {image.name}; give one of them a `version` of its own"
+            )
+    return tuple(found.values())
+
+
+def _python_warning(pairs: Sequence[tuple[Cell, Cell]]) -> Iterator[str]:
+    other = dict.fromkeys(
+        (one.framework.python, two.framework.python)
+        for one, two in pairs
+        if one.framework.python and two.framework.python and one.framework.python != two.framework.python
+    )
+    for one, two in other:
+        yield f"no Python runs both sides: Python {one} against {two}; what differs may come of that"
+
+
+def _selected(found: Pairing, selection: Selection) -> Pairing:
+    """Only the pairs that a selection speaks of: a glob that matches one cell of a pair means both."""
+
+    def any_matches(globs: Sequence[str], *ids: str) -> bool:
+        return any(matches(glob, cell_id) for glob in globs for cell_id in ids)
+
+    def wanted(*ids: str) -> bool:
+        selected = not selection.select or any_matches(selection.select, *ids)
+        return selected and not any_matches(selection.exclude, *ids)
+
+    every = [(pair.id, pair.baseline, pair.candidate) for pair in found.pairs]
+    mistakes = [
+        f"--select {glob!r} matches no pair of cells; there is, for example, {every[0][0] if every else 'none'}"
+        for glob in selection.select
+        if not any(any_matches([glob], *ids) for ids in every)
+    ]
+    pairs = tuple(pair for pair in found.pairs if wanted(pair.id, pair.baseline, pair.candidate))
+    if not pairs and not mistakes:
+        mistakes = [_nothing(found)]
+    if mistakes:
+        raise InputError(*mistakes)
+    ids = {cell_id for pair in pairs for cell_id in (pair.baseline, pair.candidate)}
+    cells = tuple(cell for cell in found.plan.cells if cell.id in ids)
+    images = {cell.image for cell in cells}
+    models = {cell.workload.model for cell in cells}
+    narrowed = replace(
+        found.plan,
+        cells=cells,
+        images=tuple(image for image in found.plan.images if image.name in images),
+        models=tuple(model for model in found.plan.models if model.name in models),
+        skips=tuple(skip for skip in found.plan.skips if wanted(skip.cell_id)),
+    )
+    gone, new = (
+        tuple(each for each in unpaired if wanted(each.id, each.cell_id)) for unpaired in (found.gone, found.new)
+    )
+    return replace(found, plan=_with_unpaired(narrowed, gone, new), pairs=pairs, gone=gone, new=new)
+
+
+def _with_unpaired(plan: Plan, gone: Sequence[Unpaired], new: Sequence[Unpaired]) -> Plan:
+    """What has no counterpart is shown among what is left out."""
+    left = [
+        Skip(each.cell_id, f"only the {who} can do this: {each.reason}")
+        for who, those in (("baseline", gone), ("candidate", new))
+        for each in those
+    ]
+    return replace(plan, skips=(*plan.skips, *left))
+
+
+def _nothing(found: Pairing) -> str:
+    if not found.pairs and (found.gone or found.new):
+        lacking = (*found.gone, *found.new)[0]
+        return f"no cell of {found.baseline.pin} has a counterpart of {found.candidate.pin}: {lacking.reason}"
+    return "--exclude leaves nothing to compare of what is selected; drop one of its globs"

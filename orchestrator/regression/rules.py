@@ -1,0 +1,40 @@
+"""By what rules a regression test decides: what gates, when it looks, and what false alarms it risks."""
+
+from dataclasses import dataclass
+from itertools import takewhile
+
+from orchestrator.analysis.looks import ALPHA, LOOKS, Look, looks
+from orchestrator.errors import InputError
+from orchestrator.regression.metrics import DEFAULT_GATES, Gate
+
+LEAST_BLOCKS = 2
+"""One block says nothing about scatter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What was decided before anything was measured."""
+
+    gates: tuple[Gate, ...] = DEFAULT_GATES
+    looks: tuple[int, ...] = LOOKS
+    """Blocks after which is looked, in order; only undecided pairs go on to the next."""
+    alpha: float = ALPHA
+    confirm: bool = True
+    """Whether what is found slower is measured again, on as many fresh blocks as it took to find it."""
+
+    def at(self, look: int, family: int) -> Look:
+        """How sure to be at a look, counted from 0, of what decides."""
+        return looks(family, blocks=self.looks, alpha=self.alpha)[look]
+
+    def alone(self, family: int) -> Look:
+        """How sure to be of what is looked at once: what does not decide, and what is confirmed."""
+        return looks(family, blocks=self.looks[-1:], alpha=self.alpha)[0]
+
+
+def looks_up_to(most_blocks: int, option: str = "--max-blocks") -> tuple[int, ...]:
+    """The looks of an adaptive test that ends after so many blocks; raises `InputError` where they are too few."""
+    if most_blocks < LEAST_BLOCKS:
+        raise InputError(f"{option} {most_blocks}: takes at least {LEAST_BLOCKS} blocks; one says nothing of scatter")
+    # A longer test than usual goes on by doubling.
+    doubling = (LOOKS[0] * 2**step for step in range(32))
+    return (*takewhile(lambda blocks: blocks < most_blocks, doubling), most_blocks)

@@ -1,0 +1,116 @@
+"""The two sides of a regression test: a framework release, with packages that it is to have."""
+
+import re
+from dataclasses import dataclass, replace
+
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from orchestrator.catalog import Catalog
+from orchestrator.errors import InputError
+from orchestrator.matrix import pins
+from orchestrator.matrix.file import DISTRIBUTION
+from orchestrator.matrix.hints import did_you_mean
+
+_EXAMPLE = "mxnet==1.9.1 or mxnet==1.9.1,numpy==1.22.4"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side: a release of a framework, and what is pinned beside it."""
+
+    name: str
+    """As the catalog has it."""
+    version: str
+    """Of the catalog, or of an entry of the matrix with an image of its own."""
+    backend: tuple[str, str] | None = None
+    """Name and version of what it runs on, for Keras."""
+    packages: tuple[tuple[str, str], ...] = ()
+    """Versions of other packages, sorted by name."""
+    python: str = ""
+    """The one Python it is to run on; empty: the one that pairing chooses for both sides."""
+
+    @property
+    def pin(self) -> str:
+        """The framework alone: `keras-mxnet==2.2.4.3 on mxnet==1.5.1`."""
+        on = f" on {self.backend[0]}=={self.backend[1]}" if self.backend else ""
+        return f"{self.name}=={self.version}{on}"
+
+    @property
+    def text(self) -> str:
+        """As it is written: `mxnet==1.9.1,numpy==1.22.4`; `parse` reads it back, all but Python."""
+        return ",".join([self.pin, *(f"{name}=={version}" for name, version in self.packages)])
+
+    @property
+    def label(self) -> str:
+        """For people: `mxnet 1.9.1 with numpy 1.22.4`."""
+        own = self.pin.replace("==", " ")
+        beside = " and ".join(f"{name} {version}" for name, version in self.packages)
+        return f"{own} with {beside}" if beside else own
+
+
+def parse(text: str, option: str, catalog: Catalog) -> Side:
+    """Read a side, such as `mxnet==1.9.1,numpy==1.22.4`; `option` is where it was written, for messages.
+
+    Raises `InputError` with every mistake, each in a line.
+    """
+    first, *rest = [part.strip() for part in text.split(",")]
+    try:
+        pin = pins.parse(first)
+    except ValueError:
+        raise InputError(f"{option} {text!r}: no pin of a framework; write one such as {_EXAMPLE}") from None
+    mistakes = [*_framework_mistakes(pin, catalog)]
+    packages: dict[str, str] = {}
+    for part in rest:
+        problem = _package(part, packages, {pin.name, pin.backend.name if pin.backend else ""})
+        if problem:
+            mistakes.append(problem)
+    if mistakes:
+        raise InputError(*(f"{option} {text!r}: {mistake}" for mistake in mistakes))
+    backend = (pin.backend.name, pin.backend.version or "") if pin.backend else None
+    return Side(pin.name, pin.version or "", backend, tuple(sorted(packages.items())))
+
+
+def with_python(side: Side, python: str) -> Side:
+    """The same side on one Python."""
+    return replace(side, python=python)
+
+
+def _framework_mistakes(pin: pins.Pin, catalog: Catalog) -> list[str]:
+    entry = catalog.entry(pin.name)
+    if entry is None:
+        return [f"unknown framework {pin.name!r}{did_you_mean(pin.name, catalog.names())}"]
+    found = []
+    if pin.version is None:
+        newest = catalog.newest_known(pin.name) or "1.0"
+        found.append(f"names no one release; write it with '==', such as {pin.name}=={newest}")
+    if entry.backends and pin.backend is None:
+        found.append(f"{pin.name!r} needs a backend: {pin.name}==VERSION on {entry.backends[0]}==VERSION")
+    if pin.backend is not None:
+        if not entry.backends:
+            found.append(f"{pin.name!r} runs on no backend; drop 'on {pin.backend.name}'")
+        elif pin.backend.name not in entry.backends:
+            found.append(
+                f"unknown backend {pin.backend.name!r} of {pin.name}{did_you_mean(pin.backend.name, entry.backends)}"
+            )
+        elif pin.backend.version is None:
+            found.append(f"the backend needs one version: {pin.backend.name}==VERSION")
+    return found
+
+
+def _package(part: str, packages: dict[str, str], frameworks: set[str]) -> str:
+    """Add a package to those that are pinned; what is wrong with it, empty where nothing is."""
+    name, mark, version = (piece.strip() for piece in part.partition("=="))
+    if not mark or not re.fullmatch(DISTRIBUTION, name):
+        return f"{part!r} is no package with its version, such as numpy==1.22.4"
+    try:
+        Version(version)
+    except InvalidVersion:
+        return f"{version!r} in {part!r} is no version such as 1.22.4"
+    canonical = canonicalize_name(name)
+    if canonical in {canonicalize_name(framework) for framework in frameworks if framework}:
+        return f"{part!r} pins the framework once more; its version stands at the beginning"
+    if canonical in packages:
+        return f"{name!r} is pinned twice; keep one"
+    packages[canonical] = version
+    return ""

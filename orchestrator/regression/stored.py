@@ -1,0 +1,67 @@
+"""What a regression test keeps in its run's folder beside the plan: what it was to find out, and what it has found."""
+
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter, ValidationError
+
+from orchestrator.errors import InputError
+from orchestrator.regression.model import Regression
+from orchestrator.regression.pairing import Pair, Unpaired
+from orchestrator.regression.rules import Rules
+from orchestrator.regression.sides import Side
+from orchestrator.results.plans import first_problem
+from orchestrator.results.store import Run, write_atomically
+
+TRIAL_FILE = "trial.json"
+REGRESSION_FILE = "regression.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What was to be found out, and by what rules: beside the plan, all that taking it up again needs."""
+
+    baseline: Side
+    candidate: Side
+    pairs: tuple[Pair, ...]
+    rules: Rules
+    gone: tuple[Unpaired, ...] = ()
+    new: tuple[Unpaired, ...] = ()
+
+
+_TRIAL = TypeAdapter(Trial)
+
+
+def store_trial(run: Run, trial: Trial) -> None:
+    """Keep a trial in its run's folder; it belongs there before `run.json`, which says that there is a run."""
+    write_atomically(run.folder / TRIAL_FILE, _TRIAL.dump_json(trial, indent=1).decode() + "\n")
+
+
+def stored_trial(run: Run) -> Trial:
+    """Read a trial back; raises `InputError` where the run is of none, or its file is broken."""
+    path = run.folder / TRIAL_FILE
+    try:
+        return _TRIAL.validate_json(path.read_bytes())
+    except FileNotFoundError:
+        raise InputError(
+            f"{run.folder}: is no regression test; `orchestrator run --resume` takes up other runs"
+        ) from None
+    except ValidationError as error:
+        raise InputError(f"{path}: not a regression test: {first_problem(error)}") from error
+
+
+def write_regression(run: Run, found: Regression) -> None:
+    """Write `regression.json` into a run's folder."""
+    write_atomically(run.folder / REGRESSION_FILE, found.model_dump_json(by_alias=True, indent=1) + "\n")
+
+
+def stored_regression(run: Run) -> Regression:
+    """Read `regression.json` back; raises `InputError` where there is none, or it is broken."""
+    path = run.folder / REGRESSION_FILE
+    try:
+        return Regression.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        raise InputError(
+            f"{run.folder}: has no {REGRESSION_FILE}: it is no regression test, or has not come to its end"
+        ) from None
+    except ValidationError as error:
+        raise InputError(f"{path}: not a regression: {first_problem(error)}") from error

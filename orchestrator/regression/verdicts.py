@@ -1,0 +1,235 @@
+"""From a pair's evidence to its verdicts, look by look, and from all pairs to a `Regression`."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from orchestrator.analysis.parity import PairParity, Work
+from orchestrator.catalog import KnownFault
+from orchestrator.domain import Cell, Mode, Plan
+from orchestrator.regression import comparable
+from orchestrator.regression.evidence import CellEvidence, cell_evidence, moved, notes, standing, values
+from orchestrator.regression.judging import Held, confirmed
+from orchestrator.regression.metrics import BY_NAME, METRICS, Metric, tolerance
+from orchestrator.regression.model import Judged, JudgedPair, Moved, Regression, SideRecord, Verdict
+from orchestrator.regression.pairing import Unpaired
+from orchestrator.regression.rules import Rules
+from orchestrator.regression.stored import Trial
+from orchestrator.results.contract import EnvironmentRecord
+from orchestrator.results.plans import plan_from_json
+from orchestrator.results.store import Run
+
+_WORST = (
+    Verdict.BROKE, Verdict.SLOWER, Verdict.NOT_COMPARABLE, Verdict.NOT_MEASURED, Verdict.INCONCLUSIVE, Verdict.GONE,
+    Verdict.FASTER, Verdict.FIXED, Verdict.NEW, Verdict.SAME,
+)  # fmt: skip
+_DECIDED_BY = frozenset({Verdict.SLOWER, Verdict.FASTER, Verdict.SAME})
+_LOSS, _IMAGE_SIZE = "loss", "image_size"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is known of a pair after a look."""
+
+    blocks: int
+    """That it has been measured for, those of a confirmation left out."""
+    verdict: Verdict | None = None
+    """Of the pair as a whole, where its metrics have none."""
+    reason: str = ""
+    metrics: Mapping[str, Judged] = field(default_factory=dict)
+    """By name, in the order of `METRICS`."""
+    notes: tuple[str, ...] = ()
+    pythons: tuple[str, str] = ("", "")
+    measurement_version: int = 0
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether further blocks would change nothing that counts."""
+        if self.verdict is not None:
+            return True
+        return all(found.verdict is not Verdict.INCONCLUSIVE for found in self.metrics.values() if found.gates)
+
+    @property
+    def overall(self) -> Verdict:
+        """The worst of what decides."""
+        if self.verdict is not None:
+            return self.verdict
+        deciding = [found.verdict for found in self.metrics.values() if found.gates]
+        return min(deciding or [Verdict.NOT_MEASURED], key=_WORST.index)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Judges pairs by the rules of a trial, with what lies in its run's folder."""
+
+    run: Run
+    rules: Rules
+    pairs: int
+    faults: Sequence[KnownFault] = ()
+
+    @property
+    def family(self) -> int:
+        """Statistical verdicts that share alpha."""
+        return max(1, self.pairs * sum(not metric.is_exact for metric in self._deciding()))
+
+    def pair(self, one: Cell, other: Cell, blocks: range, look: int, before: Found | None = None) -> Found:
+        """Judge a pair after a look; what was decided at an earlier one stays."""
+        baseline, candidate = (cell_evidence(self.run, cell, blocks) for cell in (one, other))
+        found = _known(blocks, baseline, candidate)
+        stands = standing(baseline, candidate)
+        if stands is not None:
+            return replace(found, verdict=stands[0], reason=stands[1])
+        parity = self._parity(one, other)
+        found = replace(found, notes=(*found.notes, *_weakened(parity)))
+        environment = comparable.environment_difference(baseline.surrounding, candidate.surrounding)
+        if environment:
+            return replace(found, verdict=Verdict.NOT_COMPARABLE, reason=environment)
+        work = comparable.work_difference(parity) if parity else ""
+        judged: dict[str, Judged] = {}
+        for held in self._held(one):
+            earlier = before.metrics.get(held.metric.name) if before else None
+            if earlier is not None and earlier.gates and earlier.verdict in _DECIDED_BY:
+                judged[held.metric.name] = earlier
+                continue
+            if held.metric.name == _LOSS:
+                result = self._loss(held, parity, one, other)
+            elif held.metric.name == _IMAGE_SIZE:
+                result = self._image_size(held, one, other)
+            else:
+                result = self._measured(held, baseline, candidate, look, work)
+            if result is not None:
+                judged[held.metric.name] = result
+        return replace(found, metrics=judged)
+
+    def again(self, one: Cell, other: Cell, fresh: range, before: Found, alarms: int) -> Found:
+        """Judge what was slower by fresh blocks alone, with alpha shared by those that are judged so."""
+        baseline, candidate = (cell_evidence(self.run, cell, fresh) for cell in (one, other))
+        judged = dict(before.metrics)
+        deciding = [metric for metric in judged.values() if metric.gates and not BY_NAME[metric.metric].is_exact]
+        for name, first in before.metrics.items():
+            if first.gates and first.verdict is Verdict.SLOWER and first.values:
+                held = Held(BY_NAME[name], first.gates, first.tolerance)
+                measured = values(held.metric, baseline, candidate)
+                look = self.rules.alone(alarms * len(deciding))
+                judged[name] = confirmed(first, held.judge(measured, look))
+        return replace(before, metrics=judged, notes=(*before.notes, *notes(baseline, candidate)))
+
+    def _deciding(self) -> list[Metric]:
+        return [metric for metric in METRICS if any(gate.metric == metric.name for gate in self.rules.gates)]
+
+    def _held(self, cell: Cell) -> Iterable[Held]:
+        for metric in METRICS:
+            gates, allowed = tolerance(self.rules.gates, metric, cell.workload.model)
+            yield Held(metric, gates, allowed)
+
+    def _measured(
+        self, held: Held, baseline: CellEvidence, candidate: CellEvidence, look: int, work: str
+    ) -> Judged | None:
+        measured = values(held.metric, baseline, candidate)
+        if not measured and not held.gates:
+            return None  # such as the memory of a device that is none
+        found = held.judge(measured, self.rules.at(look, self.family) if held.gates else self.rules.alone(self.family))
+        if work and held.metric.name != "accuracy":
+            return found.model_copy(update={"verdict": Verdict.NOT_COMPARABLE, "reason": work, "more_blocks": None})
+        return found
+
+    def _parity(self, one: Cell, other: Cell) -> PairParity | None:
+        return comparable.parity(self.run, one, other, self.faults) if self.run.plan().parity else None
+
+    def _loss(self, held: Held, parity: PairParity | None, one: Cell, other: Cell) -> Judged | None:
+        """Numerical drift: how far the losses are apart after the same steps from the same weights.
+
+        What parity takes for rounding is never called a drift.
+        """
+        bars = [found.bar for found in parity.differences if found.evidence == "losses"] if parity else []
+        if not bars or one.workload.mode is not Mode.TRAIN:
+            return None
+        held = replace(held, tolerance=max(held.tolerance, bars[-1]))
+        return held.exact(*(comparable.loss(self.run, cell) for cell in (one, other)))
+
+    def _image_size(self, held: Held, one: Cell, other: Cell) -> Judged | None:
+        made = {record.image: record for record in self.run.environments().environments}
+        sizes = [made[cell.image].size_bytes if cell.image in made else None for cell in (one, other)]
+        if None in sizes:
+            return None
+        return held.exact(*(None if size is None else float(size) for size in sizes))
+
+
+def _known(blocks: range, baseline: CellEvidence, candidate: CellEvidence) -> Found:
+    versions = {*baseline.surrounding.measurement_versions, *candidate.surrounding.measurement_versions}
+    return Found(
+        blocks.stop,
+        notes=tuple(notes(baseline, candidate)),
+        pythons=(baseline.python, candidate.python),
+        measurement_version=max(versions, default=0),
+    )
+
+
+def _weakened(parity: PairParity | None) -> tuple[str, ...]:
+    """What parity leaves to be known where it does not speak against a comparison."""
+    if parity is None:
+        return ("parity was not asked for: nothing says that both sides do the same work",)
+    if parity.work is Work.NOT_CHECKED:
+        return (f"parity: not checked: {parity.reason}",)
+    return (f"parity: {parity.note}",) if parity.note else ()
+
+
+def regression(run: Run, trial: Trial, found: Mapping[str, Found], *, complete: bool) -> Regression:
+    """All that a trial has found, with what was known before it began."""
+    record = run.record()
+    plan = plan_from_json(record.plan)
+    cells = {cell.id: cell for cell in plan.cells}
+    judge = Judge(run, trial.rules, len(trial.pairs))
+    pairs = [
+        JudgedPair(
+            id=pair.id,
+            baseline_cell=pair.baseline,
+            candidate_cell=pair.candidate,
+            model=cells[pair.baseline].workload.model,
+            verdict=known.overall,
+            reason=known.reason,
+            notes=known.notes,
+            metrics=tuple(known.metrics.values()),
+        )
+        for pair in trial.pairs
+        for known in (found.get(pair.id) or Found(0, Verdict.NOT_MEASURED, "it was stopped before"),)
+    ]
+    pairs += [_unpaired(each, Verdict.GONE) for each in trial.gone]
+    pairs += [_unpaired(each, Verdict.NEW) for each in trial.new]
+    return Regression(
+        run=run.name,
+        created_at=record.created_at,
+        host=str(record.host.get("hostname") or ""),
+        runtime=record.runtime,
+        baseline=SideRecord(text=trial.baseline.text, label=trial.baseline.label, python=_python(found, 0)),
+        candidate=SideRecord(text=trial.candidate.text, label=trial.candidate.label, python=_python(found, 1)),
+        measurement_version=max((known.measurement_version for known in found.values()), default=0),
+        alpha=trial.rules.alpha,
+        family=judge.family,
+        looks=trial.rules.looks,
+        confirms=trial.rules.confirm,
+        complete=complete,
+        moved=_moved(run, plan, trial),
+        warnings=plan.warnings,
+        pairs=tuple(pairs),
+    )
+
+
+def _unpaired(each: Unpaired, verdict: Verdict) -> JudgedPair:
+    cell = "baseline_cell" if verdict is Verdict.GONE else "candidate_cell"
+    return JudgedPair(id=each.id, verdict=verdict, reason=each.reason, **{cell: each.cell_id})
+
+
+def _python(found: Mapping[str, Found], side: int) -> str:
+    return " | ".join(dict.fromkeys(known.pythons[side] for known in found.values() if known.pythons[side]))
+
+
+def _moved(run: Run, plan: Plan, trial: Trial) -> tuple[Moved, ...]:
+    """Over all pairs, each package once for each way in which it moved."""
+    made: dict[str, EnvironmentRecord] = {record.image: record for record in run.environments().environments}
+    images = {cell.id: cell.image for cell in plan.cells}
+    found = dict.fromkeys(
+        each
+        for pair in trial.pairs
+        for each in moved(made.get(images[pair.baseline]), made.get(images[pair.candidate]))
+    )
+    return tuple(found)

@@ -1,0 +1,57 @@
+"""Sides of a regression test, as they are written on the command line."""
+
+import pytest
+
+from orchestrator.errors import InputError
+from orchestrator.regression import Known, Side, parse
+
+
+def test_a_side_is_a_release_with_packages_beside_it(known: Known) -> None:
+    found = parse("mxnet==1.9.1, NumPy==1.22.4,scipy==1.8", "--baseline", known.catalog)
+
+    assert found == Side("mxnet", "1.9.1", None, (("numpy", "1.22.4"), ("scipy", "1.8")))
+    assert found.text == "mxnet==1.9.1,numpy==1.22.4,scipy==1.8"
+    assert found.label == "mxnet 1.9.1 with numpy 1.22.4 and scipy 1.8"
+
+
+def test_a_side_of_keras_names_its_backend(known: Known) -> None:
+    found = parse("keras-mxnet==2.2.4.3 on mxnet==1.5.1,h5py==2.10", "--candidate", known.catalog)
+
+    assert found == Side("keras-mxnet", "2.2.4.3", ("mxnet", "1.5.1"), (("h5py", "2.10"),))
+    assert parse(found.text, "--candidate", known.catalog) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no pin of a framework; write one such as mxnet==1.9.1 or mxnet==1.9.1,numpy==1.22.4"),
+        ("mxnet=1", "no pin of a framework; write one such as mxnet==1.9.1 or mxnet==1.9.1,numpy==1.22.4"),
+        ("mxnett==1", "unknown framework 'mxnett'; did you mean 'mxnet'?"),
+        ("mxnet", "names no one release; write it with '==', such as mxnet==1.9.1"),
+        ("mxnet>=1.5", "names no one release; write it with '==', such as mxnet==1.9.1"),
+        ("keras-mxnet==2.2", "'keras-mxnet' needs a backend: keras-mxnet==VERSION on mxnet==VERSION"),
+        ("keras-mxnet==2.2 on mxnet", "the backend needs one version: mxnet==VERSION"),
+        ("keras-mxnet==2.2 on torch==2", "unknown backend 'torch' of keras-mxnet; there is mxnet, mxnet-mkl"),
+        ("mxnet==1.9.1 on torch==2", "'mxnet' runs on no backend; drop 'on torch'"),
+        ("mxnet==1.9.1,numpy", "'numpy' is no package with its version, such as numpy==1.22.4"),
+        ("mxnet==1.9.1,", "'' is no package with its version, such as numpy==1.22.4"),
+        ("mxnet==1.9.1,numpy==new", "'new' in 'numpy==new' is no version such as 1.22.4"),
+        ("mxnet==1.9.1,numpy==1.2,NumPy==1.3", "'NumPy' is pinned twice; keep one"),
+        (
+            "mxnet==1.9.1,mxnet==1.8",
+            "'mxnet==1.8' pins the framework once more; its version stands at the beginning",
+        ),
+    ],
+)
+def test_every_mistake_of_a_side_is_told_with_its_remedy(known: Known, text: str, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse(text, "--baseline", known.catalog)
+
+    assert caught.value.messages == (f"--baseline {text!r}: {said}",)
+
+
+def test_all_mistakes_of_a_side_are_told_at_once(known: Known) -> None:
+    with pytest.raises(InputError) as caught:
+        parse("mxnet,numpy,scipy==x", "--baseline", known.catalog)
+
+    assert len(caught.value.messages) == 3
