@@ -17,6 +17,7 @@ COMMANDS = {
     "build": "build",
     "run": "run",
     "report": "report",
+    "regress": "regress",
     **dict.fromkeys(("runs", "show", "models", "frameworks", "schema"), "listing"),
     "doctor": "doctor",
     "clean": "clean",

@@ -1,21 +1,18 @@
 """`run`: the whole road, from a matrix (a bundle, a run that was interrupted) to its report."""
 
-import contextlib
-import threading
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from orchestrator import __version__, reporting
-from orchestrator.cli import carried, composition, places, speech, views
+from orchestrator import reporting
+from orchestrator.cli import carried, composition, speech, views
 from orchestrator.cli import jobs as jobs_of
+from orchestrator.cli.beginning import Setting, begun
 from orchestrator.cli.carried import PlanName
 from orchestrator.cli.completion import run_names
 from orchestrator.cli.data import with_carried_data, with_data
-from orchestrator.cli.jobs import Job
 from orchestrator.cli.options import (
     DEFAULT_LIMIT,
     DEFAULT_RESULTS,
@@ -32,16 +29,12 @@ from orchestrator.cli.options import (
     Select,
 )
 from orchestrator.cli.report import PAGE_FOLDER, show
-from orchestrator.cli.runtime import Chosen, RuntimeName, choose, given
+from orchestrator.cli.runtime import RuntimeName
 from orchestrator.cli.signals import INTERRUPTED, stop_on_signals
-from orchestrator.devices import Inventory, host_facts, idle, inventory
 from orchestrator.domain import Cell, Outcome
 from orchestrator.errors import HostError, InputError
-from orchestrator.events import Listener, Notice
-from orchestrator.results.contract import RunRecord
-from orchestrator.results.plans import plan_to_json
-from orchestrator.running import Policy, Surroundings, execute
-from orchestrator.running.presence import announced
+from orchestrator.events import Notice
+from orchestrator.running import Policy, execute
 
 
 def register(app: typer.Typer) -> None:
@@ -116,11 +109,14 @@ def run(
         for warning in job.plan.warnings:
             listener(Notice(f"warning: {warning}"))
         try:
-            outcomes = _execute(job, policy, idle_wait, listener, stop)
+            with begun(job, Setting(listener, stop, idle_wait)) as surroundings:
+                list(execute(job.plan, surroundings, policy))
         except HostError as error:
             if not job.run.has_begun:
                 raise
             raise HostError(f"{error}\nwhat is measured is kept; go on with: {go_on}") from error
+    # Of a resumed run, those measured before count as well.
+    outcomes = list(job.run.outcomes(job.plan.cells))
     report = reporting.report(job.run)
     if json:
         reporting.write_html(report, job.run.folder / PAGE_FOLDER, job.run.folder)
@@ -138,50 +134,3 @@ def has_failed(cells: Iterable[Cell], outcomes: Iterable[Outcome]) -> bool:
     """Whether any outcome is a failure that the matrix does not expect."""
     expected = {cell.id: cell.expect for cell in cells}
     return any(outcome.status.is_failure and outcome.status is not expected[outcome.cell_id] for outcome in outcomes)
-
-
-def _execute(job: Job, policy: Policy, idle_wait_s: float, listener: Listener, stop: threading.Event) -> list[Outcome]:
-    here = inventory()
-    with contextlib.ExitStack() as closing:
-        closing.enter_context(announced(places.cache_folder(), job.run.folder))
-        chosen = _chosen(job, here, listener)
-        closing.callback(chosen.close)
-        if job.matrix is not None:
-            record = _record(job, chosen.runtime.name, host_facts(here, chosen.engine_version))
-            # The record comes last: with it there is a run, which must have all that going on with it needs.
-            job.run.create()
-            composition.store_matrix(job.run, job.matrix, job.own_models)
-            job.run.write_record(record)
-        surroundings = Surroundings(
-            run=job.run,
-            runtime=chosen.runtime,
-            inventory=here,
-            clock=lambda: datetime.now(UTC),
-            listener=listener,
-            stop=stop,
-            turns=places.turns(),
-            answers=places.cache_folder() / "parity",
-            idle=(lambda given, stop: idle.wait(given.cpus, idle_wait_s, stop)) if idle_wait_s else None,
-        )
-        list(execute(job.plan, surroundings, policy))
-    # Of a resumed run, those measured before count as well.
-    return list(job.run.outcomes(job.plan.cells))
-
-
-def _chosen(job: Job, here: Inventory, listener: Listener) -> Chosen:
-    if job.bundle is not None:
-        return given(job.runtime, job.bundle, job.plan, here, listener)
-    return choose(job.runtime, job.plan, job.settings, here, listener)
-
-
-def _record(job: Job, runtime: str, host: dict[str, Any]) -> RunRecord:
-    return RunRecord(
-        run=job.run.name,
-        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        orchestrator_version=__version__,
-        runtime=runtime,
-        host=host,
-        plan=plan_to_json(job.plan),
-        matrix=job.matrix or {},
-        bundle=carried.origin(job.bundle) if job.bundle else None,
-    )

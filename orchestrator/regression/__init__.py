@@ -3,13 +3,13 @@
 from orchestrator.regression.metrics import METRICS, Gate, parse_gates
 from orchestrator.regression.model import Judged, JudgedPair, Regression, Verdict
 from orchestrator.regression.pairing import Known, Pair, Pairing, pairing
-from orchestrator.regression.rules import ALPHA, LOOKS, Rules, looks_up_to
+from orchestrator.regression.rules import Rules, looks_up_to
 from orchestrator.regression.sides import Side, parse
 from orchestrator.regression.stored import Trial, store_trial, stored_regression, stored_trial
 from orchestrator.regression.trial import carry_out, first_plan, trial_of
 
 __all__ = [
-    "ALPHA", "LOOKS", "METRICS", "Gate", "Judged", "JudgedPair", "Known", "Pair", "Pairing", "Regression", "Rules",
+    "METRICS", "Gate", "Judged", "JudgedPair", "Known", "Pair", "Pairing", "Regression", "Rules",
     "Side", "Trial", "Verdict", "carry_out", "first_plan", "looks_up_to", "pairing", "parse", "parse_gates",
     "store_trial", "stored_regression", "stored_trial", "trial_of",
 ]  # fmt: skip

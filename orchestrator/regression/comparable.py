@@ -78,7 +78,7 @@ def loss(run: Run, cell: Cell) -> float | None:
 
 def _side(run: Run, cell: Cell, label: str) -> ParitySide:
     store = Checks(run)
-    outcome, result, why_not = store.outcome(check_id(cell)), None, "it was not checked"
+    outcome, result, why_not = store.outcome(check_id(cell)), None, "no parity check of it was recorded"
     if outcome is not None and outcome.status is Status.OK:
         try:
             result = store.result(outcome)

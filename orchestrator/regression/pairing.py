@@ -195,6 +195,7 @@ def _paired(sides: tuple[Side, Side], plans: Sequence[Plan]) -> Pairing:
         cells=tuple(cell for pair in both for cell in pair),
         skips=tuple({skip.cell_id: skip for found in plans for skip in found.skips}.values()),
         models=tuple({model.name: model for found in plans for model in found.models}.values()),
+        definitions=tuple({(each.model, each.sha256): each for found in plans for each in found.definitions}.values()),
         warnings=(*warnings, *_python_warning(both)),
     )
     return Pairing(*sides, merged, pairs, gone, new)
@@ -296,11 +297,13 @@ def _selected(found: Pairing, selection: Selection) -> Pairing:
     cells = tuple(cell for cell in found.plan.cells if cell.id in ids)
     images = {cell.image for cell in cells}
     models = {cell.workload.model for cell in cells}
+    defined = {(cell.workload.model, cell.definition) for cell in cells}
     narrowed = replace(
         found.plan,
         cells=cells,
         images=tuple(image for image in found.plan.images if image.name in images),
         models=tuple(model for model in found.plan.models if model.name in models),
+        definitions=tuple(each for each in found.plan.definitions if (each.model, each.sha256) in defined),
         skips=tuple(skip for skip in found.plan.skips if wanted(skip.cell_id)),
     )
     gone, new = (

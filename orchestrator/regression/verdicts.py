@@ -127,7 +127,8 @@ class Judge:
         measured = values(held.metric, baseline, candidate)
         if not measured and not held.gates:
             return None  # such as the memory of a device that is none
-        found = held.judge(measured, self.rules.at(look, self.family) if held.gates else self.rules.alone(self.family))
+        shown = self.pairs * (len(METRICS) - len(self._deciding()))
+        found = held.judge(measured, self.rules.at(look, self.family) if held.gates else self.rules.alone(shown))
         if work and held.metric.name != "accuracy":
             return found.model_copy(update={"verdict": Verdict.NOT_COMPARABLE, "reason": work, "more_blocks": None})
         return found

@@ -58,14 +58,14 @@ def html_pages(report: Report, raw: str | None = None) -> Iterator[tuple[str, st
     `raw` is the relative path from the pages to the run's folder, None for no links to raw files.
     """
     found = pages(report)
-    environment = _environment()
+    environment = page_environment()
     where = places(found)
     shared = {
         "report": report,
         "cells": report.by_id,
         "pages": found,
         "raw": None if raw is None else Path(raw).as_posix(),
-        **_page_parts(),
+        **page_parts(),
         "phases": PHASES,
         "printed": printed,
         "confidence": CONFIDENCE,
@@ -97,7 +97,7 @@ def write_hosts_html(several: SideBySide, folder: Path, pages_of: Sequence[Path 
 
 def hosts_html(several: SideBySide, pages_of: Sequence[str | None]) -> str:
     """Render the page of several runs; `pages_of` are relative links to the runs' own pages."""
-    environment = _environment()
+    environment = page_environment()
     environment.filters |= {
         "figures": hosts_as_text.figures, "rank": hosts_as_text.rank, "between": hosts_as_text.between
     }  # fmt: skip
@@ -108,11 +108,11 @@ def hosts_html(several: SideBySide, pages_of: Sequence[str | None]) -> str:
         rows=hosts_as_text.host_rows(several),
         heads=hosts_as_text.heads(several),
         version=several.runs[0].report.orchestrator_version,
-        **_page_parts(),
+        **page_parts(),
     )
 
 
-def _page_parts() -> dict[str, Any]:
+def page_parts() -> dict[str, Any]:
     """What every page holds: its style, and its behaviour with the sum that allows it to run."""
     behaviour = (_TEMPLATES / "report.js").read_text(encoding="utf-8").strip()
     return {
@@ -132,7 +132,8 @@ def _addresses(page: Page, where: Mapping[str, str]) -> Callable[[str], str]:
     return address
 
 
-def _environment() -> "Environment":
+def page_environment() -> "Environment":
+    """The environment that every page is rendered in, with its filters."""
     # Most commands write no page.
     from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape  # noqa: PLC0415
 

@@ -22,7 +22,7 @@ def junit_text(report: Report) -> str:
 
     Control characters become `\\x1b`.
     """
-    suites = junitparser.JUnitXml(_xml(f"{report.matrix} {report.run}"))
+    suites = junitparser.JUnitXml(spelled_out(f"{report.matrix} {report.run}"))
     cells = report.by_id
     tails = {log.log: log.tail for problem in report.problems for log in problem.logs}
     for group in report.groups:
@@ -36,8 +36,8 @@ def junit_text(report: Report) -> str:
     if report.skips:
         suite = _suite(report, "skipped by the plan")
         for skip in report.skips:
-            case = junitparser.TestCase("skipped by the plan", _xml(skip.cell_id))
-            case.result = [junitparser.Skipped(_xml(skip.reason), "skip")]
+            case = junitparser.TestCase("skipped by the plan", spelled_out(skip.cell_id))
+            case.result = [junitparser.Skipped(spelled_out(skip.reason), "skip")]
             suite.add_testcase(case)
         suites.add_testsuite(suite)
     suites.update_statistics()  # type: ignore[no-untyped-call]  # the library has no annotations here
@@ -46,9 +46,9 @@ def junit_text(report: Report) -> str:
 
 
 def _suite(report: Report, name: str) -> junitparser.TestSuite:
-    suite = junitparser.TestSuite(_xml(name))
-    suite.timestamp = _xml(report.created_at)
-    suite.hostname = _xml(dict(report.host).get("hostname", ""))
+    suite = junitparser.TestSuite(spelled_out(name))
+    suite.timestamp = spelled_out(report.created_at)
+    suite.hostname = spelled_out(dict(report.host).get("hostname", ""))
     return suite
 
 
@@ -59,19 +59,19 @@ def _cases(cell: CellReport, tails: Mapping[str, str]) -> Iterator[junitparser.T
 
 def _case(cell: CellReport, repeat: Repeat, tails: Mapping[str, str]) -> junitparser.TestCase:
     outcome = repeat.outcome
-    case = junitparser.TestCase(f"repeat {outcome.repeat}", _xml(cell.cell.id), outcome.wall_s)
+    case = junitparser.TestCase(f"repeat {outcome.repeat}", spelled_out(cell.cell.id), outcome.wall_s)
     said = [f"ok: {rate(repeat.measurement.samples_per_s)} samples/s"] if repeat.measurement else []
     said += [f"disturbed: {outcome.disturbance}"] if outcome.disturbance else []
     said += [f"log: {outcome.log}"] if outcome.log else []
     if outcome.status is not Status.OK and outcome.status is cell.cell.expect:
         said.insert(0, f"{outcome.status.value}, as the matrix expects: {outcome.reason}")
     elif outcome.status is not Status.OK:
-        case.result = [_kind(outcome.status)(_xml(outcome.reason), outcome.status.value)]
+        case.result = [_kind(outcome.status)(spelled_out(outcome.reason), outcome.status.value)]
         tail = tails.get(outcome.log or "")
         if tail:
-            case.system_err = _xml(tail)
+            case.system_err = spelled_out(tail)
     if said:
-        case.system_out = _xml("\n".join(said))
+        case.system_out = spelled_out("\n".join(said))
     return case
 
 
@@ -81,6 +81,6 @@ def _kind(status: Status) -> type[junitparser.Failure | junitparser.Error | juni
     return junitparser.Error if status in NEVER_BEGAN else junitparser.Failure
 
 
-def _xml(text: str) -> str:
+def spelled_out(text: str) -> str:
     """Text with what XML cannot hold, or what could disguise a line, spelled out."""
     return _SPELLED_OUT.sub(lambda found: f"\\x{ord(found[0]):02x}", text.replace("\r\n", "\n"))

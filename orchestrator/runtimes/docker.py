@@ -72,18 +72,8 @@ class DockerRuntime:
             return built
 
     def _provided(self, built: Built | BuildFailure) -> Ready | Unavailable:
-        if isinstance(built, BuildFailure):
-            status = Status.NOT_RUN if built.reason == STOPPED else Status.BUILD_FAILED
-            return Unavailable(built.image, status, built.reason, built.log)
-        known = facts(self._client, built.image_id)
-        return Ready(
-            built.image,
-            built.reference,
-            built.versions,
-            built.image_id,
-            built.base_digest or None,
-            size_bytes=known.size_bytes if known else None,
-        )
+        known = facts(self._client, built.image_id) if isinstance(built, Built) else None
+        return _provided(built, known.size_bytes if known else None)
 
     def launch(self, task: Task, *, stop: Stop, watch: Watch) -> Ended:
         """Run one task in a container of its own, which is gone afterwards."""
@@ -167,3 +157,11 @@ def image_problems(
 def _signal(exit_code: int | None) -> int | None:
     """The signal that an exit code stands for: 128 and its number, by the convention of shells and engines."""
     return exit_code - 128 if exit_code is not None and 128 < exit_code < 193 else None
+
+
+def _provided(built: Built | BuildFailure, size_bytes: int | None = None) -> Ready | Unavailable:
+    if isinstance(built, Built):
+        base = built.base_digest or None
+        return Ready(built.image, built.reference, built.versions, built.image_id, base, size_bytes=size_bytes)
+    status = Status.NOT_RUN if built.reason == STOPPED else Status.BUILD_FAILED
+    return Unavailable(built.image, status, built.reason, built.log)

@@ -1,0 +1,177 @@
+"""`regress`: is it safe to move from one release to another."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orchestrator.catalog import load_faults
+from orchestrator.cli import jobs, pairs, speech, verdicts, views
+from orchestrator.cli.beginning import Setting, begun
+from orchestrator.cli.jobs import Job
+from orchestrator.cli.options import (
+    DEFAULT_LIMIT,
+    DEFAULT_RESULTS,
+    BaseImage,
+    DataFolder,
+    Exclude,
+    Jobs,
+    Json,
+    Limit,
+    MatrixFile,
+    ModelsFolder,
+    NoParity,
+    Results,
+    Select,
+)
+from orchestrator.cli.run import ExtraRepeats, IdleWait, Repeats, Resume, Retries, RetryFailed
+from orchestrator.cli.runtime import RuntimeName
+from orchestrator.cli.signals import INTERRUPTED, stop_on_signals
+from orchestrator.cli.verdicts import Format, Output
+from orchestrator.errors import HostError, InputError
+from orchestrator.events import Notice
+from orchestrator.planning import Selection
+from orchestrator.regression import (
+    Regression,
+    Rules,
+    Trial,
+    carry_out,
+    looks_up_to,
+    parse_gates,
+    store_trial,
+    stored_trial,
+)
+from orchestrator.resources import IMAGES
+from orchestrator.running import Policy
+
+MOST_BLOCKS = 24
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("regress")(regress)
+
+
+Baseline = Annotated[
+    str | None,
+    typer.Option(
+        "--baseline",
+        metavar="PIN",
+        help="What is in use: 'mxnet==1.5.1', or with packages 'mxnet==1.9.1,numpy==1.22.4'.",
+    ),
+]
+Candidate = Annotated[str | None, typer.Option("--candidate", metavar="PIN", help="What is to take its place.")]
+Metrics = Annotated[
+    list[str],
+    typer.Option(
+        "--metric",
+        metavar="NAME[@MODEL][=TOLERANCE]",
+        help="What decides, such as throughput, latency_p50=3% or throughput@mlp=5%; may be repeated.",
+    ),
+]
+UntilPrecise = Annotated[
+    bool, typer.Option("--until-precise", help="Look after 6, 12 and 24 blocks; only undecided pairs go on.")
+]
+MaxBlocks = Annotated[
+    int | None, typer.Option("--max-blocks", metavar="N", help="The last look of --until-precise, in place of 24.")
+]
+Confirm = Annotated[bool, typer.Option("--confirm/--no-confirm", help="Measure what is slower again, on fresh blocks.")]
+
+
+def regress(
+    baseline: Baseline = None,
+    candidate: Candidate = None,
+    file: MatrixFile = None,
+    metric: Metrics = [],
+    select: Select = [],
+    exclude: Exclude = [],
+    until_precise: UntilPrecise = False,
+    max_blocks: MaxBlocks = None,
+    repeats: Repeats = None,
+    confirm: Confirm = True,
+    limit: Limit = DEFAULT_LIMIT,
+    no_parity: NoParity = False,
+    base_image: BaseImage = None,
+    models: ModelsFolder = None,
+    data: DataFolder = None,
+    jobs: Jobs = 2,
+    runtime: Annotated[RuntimeName, typer.Option("--runtime", help="Where cells run.")] = RuntimeName.AUTO,
+    results: Results = DEFAULT_RESULTS,
+    resume: Resume = None,
+    retries: Retries = 0,
+    retry_failed: RetryFailed = False,
+    extra_repeats: ExtraRepeats = 1,
+    idle_wait: IdleWait = 10.0,
+    json: Json = False,
+    format_: Format = verdicts.FormatName.TABLE,
+    output: Output = None,
+) -> None:
+    """Measure two releases side by side and judge: exit 1 where the candidate is worse or broke, else 0."""
+    verdicts.check_output(format_, output, json=json)
+    if resume is not None:
+        given = [baseline, candidate, file, metric, select, exclude, until_precise, max_blocks, repeats, models, data]
+        job, trial = _resumed(results, resume, runtime, base_image, changed=any(given) or no_parity or not confirm)
+    else:
+        if baseline is None or candidate is None:
+            raise InputError(
+                f"--{'baseline' if baseline is None else 'candidate'} is missing: say what is to be compared, such as "
+                "--baseline mxnet==1.5.1 --candidate mxnet==1.9.1"
+            )
+        if retry_failed:
+            raise InputError("--retry-failed tries again what a run has recorded: say which with --resume RUN")
+        sides = pairs.side(baseline, "--baseline"), pairs.side(candidate, "--candidate")
+        site = pairs.Site(base_image, models, data, no_parity, limit)
+        found, known = pairs.loaded(file, site)
+        gates = parse_gates(metric, "--metric", [model.name for model in found.models])
+        looks = _looks(repeats or found.repeats, max_blocks, until_precise=until_precise)
+        rules = Rules(gates=gates, looks=looks, confirm=confirm)
+        paired = pairs.paired(found, known, sides, Selection(tuple(select), tuple(exclude)), site)
+        job, trial = pairs.new_job(found, known, paired, rules, (results, runtime, site))
+    policy = Policy(job.plan.seed, jobs, retries, retry_failed=retry_failed, extra_repeats=extra_repeats)
+    judged = _carried_out(job, trial, policy, idle_wait, json=json)
+    verdicts.show(job.run, judged, format_, output, json=json)
+    if not judged.complete:
+        speech.say(f"stopped; go on with: {_go_on(job)}")
+        raise typer.Exit(INTERRUPTED)
+    if judged.regressions:
+        raise typer.Exit(1)
+
+
+def _looks(repeats: int, max_blocks: int | None, *, until_precise: bool) -> tuple[int, ...]:
+    """Blocks after which is looked: once after the repeats of the matrix, or again and again."""
+    if until_precise:
+        return looks_up_to(MOST_BLOCKS if max_blocks is None else max_blocks)
+    if max_blocks is not None:
+        raise InputError("--max-blocks bounds --until-precise: give both, or --repeats N for one look after N blocks")
+    return looks_up_to(repeats, "repeats")[-1:]
+
+
+def _resumed(
+    results: Path, name: str, runtime: RuntimeName, base_image: str | None, *, changed: bool
+) -> tuple[Job, Trial]:
+    if changed:
+        raise InputError(
+            "--resume goes on with what the run was to find out: leave out everything but --results, --runtime, "
+            "--base-image, --jobs, --retries, --retry-failed, --extra-repeats and how it is shown"
+        )
+    job = jobs.resumed(results, name, runtime, base_image, changed=False)
+    return job, stored_trial(job.run)
+
+
+def _carried_out(job: Job, trial: Trial, policy: Policy, idle_wait_s: float, *, json: bool) -> Regression:
+    with stop_on_signals() as stop, views.follow(json=json) as listener:
+        for warning in job.plan.warnings:
+            listener(Notice(f"warning: {warning}"))
+        setting = Setting(listener, stop, idle_wait_s, keep=lambda run: store_trial(run, trial))
+        try:
+            with begun(job, setting) as surroundings:
+                faults = load_faults(IMAGES / "known_faults.yaml")
+                return carry_out(trial, surroundings, policy, faults)
+        except HostError as error:
+            if not job.run.has_begun:
+                raise
+            raise HostError(f"{error}\nwhat is measured is kept; go on with: {_go_on(job)}") from error
+
+
+def _go_on(job: Job) -> str:
+    return f"orchestrator regress --resume {job.run.name} --results {job.run.folder.parent}"

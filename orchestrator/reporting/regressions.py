@@ -1,0 +1,170 @@
+"""What a regression test says, in words and figures that are the same in every format."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from orchestrator.regression.model import Judged, JudgedPair, Regression, Verdict
+from orchestrator.reporting.text import clean_line, factor, listing_of, memory, plural, rate, seconds
+
+HEADS = ("Cell", "Metric", "Baseline", "Candidate", "Ratio", "Interval", "Verdict", "Could have missed", "Blocks")
+_MOST_NAMED = 3
+_UNITS: Mapping[str, Callable[[float], str]] = {
+    "samples/s": rate,
+    "s": seconds,
+    "B": lambda value: memory(round(value)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One metric of one pair of cells, or a pair that has none."""
+
+    pair: JudgedPair
+    judged: Judged | None
+    cells: tuple[str, ...]
+    """A text for each of `HEADS`."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Of the metric, or of the pair as a whole."""
+        return self.judged.verdict if self.judged else self.pair.verdict
+
+
+def title(found: Regression) -> str:
+    """`mxnet 1.5.1 → mxnet 1.9.1`."""
+    return clean_line(f"{found.baseline.label} \N{RIGHTWARDS ARROW} {found.candidate.label}")
+
+
+def headline(found: Regression) -> str:
+    """What a release test comes to, in a sentence or two."""
+    sentences = [*_alarms(found), _others(found)]
+    if not found.complete:
+        sentences.append("It was stopped before its end.")
+    return " ".join(filter(None, sentences))
+
+
+def rows(found: Regression, *, gates: bool) -> tuple[Row, ...]:
+    """A row for every metric that decides (or that does not), in the order of the pairs."""
+    made: list[Row] = []
+    for pair in found.pairs:
+        judged = [metric for metric in pair.metrics if metric.gates is gates]
+        made += [Row(pair, metric, _figures(pair, metric)) for metric in judged]
+        if gates and not judged:
+            nothing = (*["–"] * 4, pair_verdict(pair), "–", "–")
+            made.append(Row(pair, None, (clean_line(pair.id), "–", *nothing)))
+    return tuple(made)
+
+
+def pair_verdict(pair: JudgedPair) -> str:
+    """`broke: failed: …`."""
+    return clean_line(f"{pair.verdict.value}: {pair.reason}" if pair.reason else pair.verdict.value)
+
+
+def notes(found: Regression) -> tuple[str, ...]:
+    """What must be known beside the figures, each line once, with the cells that it speaks of."""
+    about: dict[str, list[str]] = {}
+    for pair in found.pairs:
+        for note in pair.notes:
+            about.setdefault(clean_line(note), []).append(clean_line(pair.id))
+    return tuple(f"{listing_of(ids, _MOST_NAMED)}: {note}" for note, ids in about.items())
+
+
+def how(found: Regression) -> str:
+    """How it was judged, in two sentences."""
+    looks = listing_of([str(number) for number in found.looks], len(found.looks))
+    confirmed = ", and what was slower was measured again on fresh blocks" if found.confirms else ""
+    return (
+        f"Looked after {looks} blocks{confirmed}; every block holds both sides. "
+        f"At most {100 * found.alpha:g} % of such tests hold any false alarm, over all {found.family} "
+        f"{plural('verdict', found.family)} together."
+    )
+
+
+def moved(found: Regression) -> str:
+    """Packages that differ between both environments, besides what was asked for; empty where nothing does."""
+    texts = [f"{each.name} {each.baseline or 'absent'} → {each.candidate or 'absent'}" for each in found.moved]
+    return clean_line(f"Between the two environments moved: {', '.join(texts)}.") if texts else ""
+
+
+def verdict(judged: Judged) -> str:
+    """The verdict of a metric, with what makes it firmer or weaker."""
+    said = judged.verdict.value
+    if judged.reason:
+        return clean_line(f"{said}: {judged.reason}")
+    if judged.confirmation is not None and judged.confirmation.confirmed:
+        return f"{said}, confirmed on {judged.confirmation.blocks} fresh blocks"
+    if judged.more_blocks is not None:
+        return f"{said}: about {judged.more_blocks} more {plural('block', judged.more_blocks)}"
+    if judged.verdict is Verdict.SAME and judged.is_significant and judged.values:
+        return f"{said}: it differs, by less than the tolerance of {percent(judged.tolerance)}"
+    return said
+
+
+def value(judged: Judged, found: float | None) -> str:
+    """A figure in the metric's unit."""
+    return "–" if found is None else _UNITS.get(judged.unit, "{:.6g}".format)(found)
+
+
+def interval(judged: Judged) -> str:
+    """`0.893–0.921`, with one digit more than ratios elsewhere have."""
+    if judged.low is None or judged.high is None or not judged.values:
+        return "–"
+    return f"{ratio(judged.low)}–{ratio(judged.high)}"
+
+
+def ratio(found: float) -> str:
+    """A ratio near 1 to three decimals: what is judged here are per cents."""
+    return f"{found:.3f}" if 0.1 <= found < 10 else factor(found)
+
+
+def percent(share: float) -> str:
+    """`2 %`, `0.31 %`."""
+    return f"{100 * share:.3g} %"
+
+
+def missed(judged: Judged) -> str:
+    """How much worse the candidate may be without this having found it, in 80 of 100 tests."""
+    if judged.minimum_detectable_effect is None:
+        return "–"
+    return f"less than {percent(judged.minimum_detectable_effect)}"
+
+
+def _figures(pair: JudgedPair, judged: Judged) -> tuple[str, ...]:
+    return (
+        clean_line(pair.id),
+        judged.title,
+        value(judged, judged.baseline),
+        value(judged, judged.candidate),
+        "–" if judged.ratio is None else ratio(judged.ratio),
+        interval(judged),
+        verdict(judged),
+        missed(judged),
+        str(judged.blocks) if judged.values else "–",
+    )
+
+
+def _alarms(found: Regression) -> Iterator[str]:
+    worse = [(pair, metric) for pair in found.regressions for metric in pair.metrics if metric.is_regression]
+    if worse:
+        names = [f"{pair.id} ({metric.title} × {ratio(metric.ratio or 1)})" for pair, metric in worse]
+        yield clean_line(
+            f"{found.candidate.label} is worse than {found.baseline.label} in {len({pair.id for pair, _ in worse})} of "
+            f"{_pairs(found)}: {listing_of(names, _MOST_NAMED)}."
+        )
+    broke = [pair for pair in found.pairs if pair.verdict is Verdict.BROKE]
+    if broke:
+        names = [f"{pair.id} ({pair.reason})" for pair in broke]
+        yield clean_line(f"{found.candidate.label} no longer runs {listing_of(names, _MOST_NAMED)}.")
+    if not worse and not broke:
+        yield clean_line(f"No regression was found from {found.baseline.label} to {found.candidate.label}.")
+
+
+def _others(found: Regression) -> str:
+    counted = Counter(pair.verdict for pair in found.pairs)
+    listed = [f"{counted[verdict]} {verdict.value}" for verdict in Verdict if counted[verdict]]
+    return f"Of {_pairs(found)}: {', '.join(listed)}."
+
+
+def _pairs(found: Regression) -> str:
+    return f"{len(found.pairs)} {plural('cell', len(found.pairs))}"
