@@ -1,5 +1,6 @@
 """Samples in, values out: estimates, ratios, verdicts and ranks, with no I/O."""
 
+from orchestrator.analysis.change_points import ChangePoint, change_points
 from orchestrator.analysis.comparison import POWER, Comparison, compare
 from orchestrator.analysis.estimates import CONFIDENCE, PREDICTION, Estimate, estimate, prediction, variation
 from orchestrator.analysis.looks import ALPHA, LOOKS, Look, looks
@@ -40,6 +41,7 @@ __all__ = [
     "POWER",
     "PREDICTION",
     "TOLERANCE",
+    "ChangePoint",
     "Comparison",
     "CurvePoint",
     "Epochs",
@@ -55,6 +57,7 @@ __all__ = [
     "RepeatEpochs",
     "RepeatMeasurement",
     "Verdict",
+    "change_points",
     "compare",
     "epoch_totals",
     "estimate",
