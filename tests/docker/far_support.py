@@ -41,7 +41,10 @@ RECORDER_PORT = 3128
 TOOLS = ("dockerd", "ip", "nsenter")
 PREFIX = "bench-far-"
 _PLACE = Path("/var/tmp")  # on disk: images are large, and the names of sockets short
-_PATIENCE_S = 60.0
+_PATIENCE_S = 180.0
+"""With an engine on a machine that is busy with other things; by itself it starts within seconds."""
+_ANSWER_S = 600.0
+"""With its answers: it takes an image of hundreds of megabytes before it says a word."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ class FarSide:
 
     def client(self) -> docker.DockerClient:
         """A client of its engine; the caller closes it."""
-        return connect(self.environment())
+        return connect(self.environment(), timeout_s=_ANSWER_S)
 
 
 def missing() -> str | None:
@@ -163,7 +166,7 @@ def _wait(side: FarSide, daemon: subprocess.Popen[bytes]) -> None:
 def _stop(daemon: subprocess.Popen[bytes]) -> None:
     daemon.terminate()
     try:
-        daemon.wait(30)
+        daemon.wait(_PATIENCE_S)
     except subprocess.TimeoutExpired:
         daemon.kill()
         daemon.wait()
@@ -172,19 +175,27 @@ def _stop(daemon: subprocess.Popen[bytes]) -> None:
 def _remove(folder: Path) -> None:
     """Remove what an engine that has ended leaves: its containerd, mounts, name of the namespace, and folder."""
     _kill(folder, folder / "exec/containerd/containerd.pid")
-    for line in reversed(Path("/proc/self/mounts").read_text().splitlines()):
-        if line.split()[1].startswith(f"{folder}/"):
-            subprocess.run(["umount", "--lazy", line.split()[1]], check=False, capture_output=True)
-    subprocess.run(["ip", "netns", "delete", folder.name], check=False, capture_output=True)
-    shutil.rmtree(folder, ignore_errors=True)
+    deadline = time.monotonic() + _PATIENCE_S
+    while True:
+        for line in reversed(Path("/proc/self/mounts").read_text().splitlines()):
+            if line.split()[1].startswith(f"{folder}/"):
+                subprocess.run(["umount", "--lazy", line.split()[1]], check=False, capture_output=True)
+        subprocess.run(["ip", "netns", "delete", folder.name], check=False, capture_output=True)
+        shutil.rmtree(folder, ignore_errors=True)
+        # A shim that is just ending writes its last into a folder that is being removed.
+        if not folder.exists() or time.monotonic() > deadline:
+            return
+        time.sleep(0.2)
 
 
 def _kill(folder: Path, pid_file: Path) -> None:
-    """Kill what a file names, if it is still the one that works in this folder."""
+    """Kill what a file names, if it is still the one that works in this folder, and wait until it has ended."""
     with contextlib.suppress(OSError, ValueError):
         pid = int(pid_file.read_text())
-        if str(folder) in Path(f"/proc/{pid}/cmdline").read_text():
+        deadline = time.monotonic() + _PATIENCE_S
+        while str(folder) in Path(f"/proc/{pid}/cmdline").read_text() and time.monotonic() < deadline:
             os.kill(pid, signal.SIGKILL)
+            time.sleep(0.1)
 
 
 def _sweep() -> None:

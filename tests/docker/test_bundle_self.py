@@ -187,9 +187,26 @@ def test_every_image_of_a_bundle_has_its_bill_and_its_provenance(near: Path) -> 
     assert provenance["subject"][0]["digest"]["sha256"] == image["config"].removeprefix("sha256:")
 
 
+def test_the_image_of_the_orchestrator_has_them_too(near: Path, engine: docker.DockerClient) -> None:
+    (bill,) = (near / BUNDLE / layout.SBOM).glob("bench_orchestrator_*")
+    (provenance,) = (near / BUNDLE / layout.PROVENANCE).glob("bench_orchestrator_*")
+    (own,) = (line for line in (near / BUNDLE / layout.INSTALL).read_text().splitlines() if line.startswith("image="))
+
+    document = json.loads(bill.read_text())
+    urls = [component["purl"] for component in document["components"]]
+    assert f"pkg:pypi/framework-bench-orchestrator@{__version__}" in urls
+    assert any(url.startswith("pkg:deb/debian/openssh-client@") for url in urls)
+    statement = json.loads(provenance.read_text())
+    image = engine.images.get(own.removeprefix("image=").strip("'"))
+    assert statement["subject"][0]["digest"] == {"sha256": str(image.id).removeprefix("sha256:")}
+    assert document["metadata"]["component"]["version"] == image.id
+    (base,) = statement["predicate"]["buildDefinition"]["resolvedDependencies"]
+    assert engine.images.get(f"sha256:{base['digest']['sha256']}")
+
+
 def test_the_bill_of_an_image_names_what_pip_in_it_names(near: Path, engine: docker.DockerClient) -> None:
     (image,) = json.loads((near / BUNDLE / layout.MANIFEST).read_text())["images"]
-    (bill,) = (near / BUNDLE / layout.SBOM).iterdir()
+    (bill,) = (near / BUNDLE / layout.SBOM).glob("bench_noop_*")
     code = "import importlib.metadata as m; print(*sorted(f'{d.name}=={d.version}' for d in m.distributions()))"
 
     listed = engine.containers.run(

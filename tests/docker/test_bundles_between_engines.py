@@ -187,6 +187,7 @@ def test_a_load_that_was_stopped_goes_on_with_what_is_missing(
 
     with pytest.raises(StoppedError):
         load(tmp_path / "bundle")
+    assert all(image.tags for image in load.client.images.list()), "what has arrived by then can be found by its name"
 
     load.stop_after_bytes = None
     load(tmp_path / "bundle")
