@@ -190,7 +190,8 @@ def test_every_image_of_a_bundle_has_its_bill_and_its_provenance(near: Path) -> 
 def test_the_image_of_the_orchestrator_has_them_too(near: Path, engine: docker.DockerClient) -> None:
     (bill,) = (near / BUNDLE / layout.SBOM).glob("bench_orchestrator_*")
     (provenance,) = (near / BUNDLE / layout.PROVENANCE).glob("bench_orchestrator_*")
-    (own,) = (line for line in (near / BUNDLE / layout.INSTALL).read_text().splitlines() if line.startswith("image="))
+    lines = (near / BUNDLE / layout.INSTALL).read_text().splitlines()
+    own = next(line for line in lines if line.startswith("image="))
 
     document = json.loads(bill.read_text())
     urls = [component["purl"] for component in document["components"]]

@@ -8,6 +8,8 @@ import installing
 import pytest
 from installing import Host
 
+from orchestrator.cli import places
+
 
 @pytest.fixture
 def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
@@ -18,6 +20,7 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
     bundle = tmp_path / "night"
     installing.write_bundle(bundle)
     assert host.install(bundle, "--container", "--no-load").returncode == 0
+    monkeypatch.delenv(places.LOCK_FOLDER_VARIABLE)
     monkeypatch.chdir(home)  # the name of a socket is short
     with socket.socket(socket.AF_UNIX) as engine:
         engine.bind("s.sock")
@@ -39,6 +42,12 @@ def shared(words: list[str]) -> set[str]:
     return set(places)
 
 
+def turns() -> str:
+    """What is shared of the host so that runs take turns: the folder of locks, or of `/tmp` the file alone."""
+    folder = places.lock_folder()
+    return "/tmp/framework-bench-measuring.lock" if folder == Path("/tmp") else str(folder)
+
+
 def refused(host: Host, *arguments: str | Path, status: int, folder: Path | None = None) -> str:
     done = host.run(host.command, *arguments, folder=folder or host.home / "work")
     assert done.returncode == status, done.stderr
@@ -57,7 +66,7 @@ def test_it_sees_where_it_is_started_its_cache_its_data_and_its_engine_and_no_mo
     words = started(host, "plan")
 
     own = {f"{host.home}/work", f"{host.home}/.cache/framework-bench", f"{host.home}/.local/share/framework-bench"}
-    assert shared(words) == own | {f"{host.home}/s.sock"}
+    assert shared(words) == own | {f"{host.home}/s.sock", turns()}
     assert words[words.index("--workdir") + 1] == f"{host.home}/work"
     assert words[words.index("--network") + 1] == "none"
 
@@ -81,6 +90,17 @@ def test_a_folder_within_one_that_is_seen_is_not_named_twice(host: Host) -> None
     (host.home / "work/inner").mkdir()
 
     assert f"{host.home}/work/inner" not in shared(started(host, "load", "inner", f"{host.home}/work/inner"))
+
+
+def test_runs_in_it_take_turns_with_those_of_the_host(host: Host) -> None:
+    words = started(host, "run")
+    assert "ORCHESTRATOR_LOCK_FOLDER" in {words[at + 1] for at, word in enumerate(words) if word == "--env"}
+
+    host.variables["ORCHESTRATOR_LOCK_FOLDER"] = f"{host.home}/locks"
+    named = shared(started(host, "run"))
+
+    assert f"{host.home}/locks" in named
+    assert turns() not in named
 
 
 def test_a_file_in_a_folder_of_the_system_is_seen_alone(host: Host) -> None:
