@@ -63,7 +63,7 @@ check: $(VENV)/installed-dev ## format, lint, types, import rules, unit tests wi
 	$(BIN)/python -m pytest tests/unit --cov --cov-report=term --cov-fail-under=90 $(ARGS)
 
 .PHONY: bench
-bench: $(VENV)/installed-dev ## measure the figures of docs/performance.md and docs/parity.md
+bench: $(VENV)/installed-dev ## measure the figures of docs/performance.md, docs/parity.md and docs/detection.md
 	$(BIN)/python -m bench $(ARGS)
 
 .PHONY: clean

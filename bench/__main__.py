@@ -16,8 +16,8 @@ ROOT = Path(__file__).parent.parent
 FIGURES = ROOT / "docs" / "performance.json"
 PAGE = ROOT / "docs" / "performance.md"
 NAMES = ("planning", "noop", "builds", "frameworks", "reports", "remeasure", "samplers", "killing", "fuzz", "bundles")
-WITH_A_PAGE_OF_THEIR_OWN = ("parity",)
-"""They compare no times, and take a folder and models of their own: `python -m bench.parity --help`."""
+WITH_A_PAGE_OF_THEIR_OWN = ("parity", "detection")
+"""They compare no times, and take choices of their own: `python -m bench.parity --help`."""
 
 
 def measure(name: str, pairs: int | None, only: list[str]) -> list[dict[str, Any]]:

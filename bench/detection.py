@@ -1,0 +1,231 @@
+"""How often the statistics of a night are right: `docs/detection.md` and the figures behind it.
+
+Everything is simulated from seeds and judged by the functions of `orchestrator.analysis` that the product calls.
+"""
+
+import argparse
+import json
+import math
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench import otava_beside, simulated
+from orchestrator.analysis import Verdict, change_points, looks
+
+ROOT = Path(__file__).parent.parent
+FIGURES, PAGE = ROOT / "docs" / "detection.json", ROOT / "docs" / "detection.md"
+CELLS = 20
+ALARMS = (Verdict.SLOWER, Verdict.FASTER)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure beside what is wanted of it."""
+
+    what: str
+    wanted: str
+    """Empty where the figure is only shown."""
+    value: float
+    error: float | None
+    """Standard error of the simulation; None where the figure is a time."""
+    draws: str
+    within: bool | None
+    unit: str = ""
+
+
+def share(what: str, hits: int, draws: int, drawn: str, *, low: float = 0.0, high: float = 1.0) -> Row:
+    """A share of draws beside its bars."""
+    value = hits / draws
+    # As if one draw more had hit and one had not: that none did is not known without error.
+    smooth = (hits + 1) / (draws + 2)
+    error = math.sqrt(smooth * (1 - smooth) / draws)
+    bars = [f"≥ {low:.1%}"] * (low > 0) + [f"≤ {high:.1%}"] * (high < 1)
+    wanted = ", ".join(bars).replace("%", " %")
+    return Row(what, wanted, value, error, f"{draws} {drawn}", low <= value <= high if wanted else None, "%")
+
+
+def mean(what: str, values: list[float], drawn: str, unit: str, high: float | None = None) -> Row:
+    """A mean over draws."""
+    value, error = statistics.fmean(values), statistics.stdev(values) / math.sqrt(len(values))
+    wanted = "" if high is None else f"≤ {high:g}"
+    return Row(what, wanted, value, error, f"{len(values)} {drawn}", None if high is None else value <= high, unit)
+
+
+def nights(count: int = 4000) -> Iterator[Row]:
+    """Nights of twenty cells that are equal, and what becomes of each cell."""
+    draw, plan = np.random.default_rng(501), looks(CELLS)
+    ends = [[simulated.decided(draw, plan, 1.0) for _ in range(CELLS)] for _ in range(count)]
+    cells = [each for night in ends for each in night]
+    false = sum(any(each.verdict in ALARMS for each in night) for night in ends)
+    same = sum(each.verdict is Verdict.SAME for each in cells)
+    yield share("nights of twenty equal cells with any false `slower` or `faster`", false, count, "nights", high=0.05)
+    yield share("equal versions end as `same` within 24 blocks", same, len(cells), "cells", low=0.80)
+    yield mean("… blocks spent on a cell", [each.blocks for each in cells], "cells", "blocks")
+
+
+def limits(count: int = 2000) -> Iterator[Row]:
+    """The worst that can be without being wrong: every cell at the very tolerance."""
+    draw, plan, limit = np.random.default_rng(502), looks(CELLS), 1 + simulated.TOLERANCE
+    ends = [[simulated.decided(draw, plan, limit).verdict for _ in range(CELLS)] for _ in range(count)]
+    false = sum(any(each in ALARMS for each in night) for night in ends)
+    same = sum(each is Verdict.SAME for night in ends for each in night)
+    what = "twenty cells all 2 % slower, the very tolerance: nights with any `slower`"
+    yield share(what, false, count, "nights", high=0.05)
+    yield share("… cells called `same`", same, count * CELLS, "cells", high=0.05)
+
+
+def slowdowns(count: int = 20_000) -> Iterator[Row]:
+    """One of the twenty cells is slower."""
+    plan = looks(CELLS)
+    for number, (percent, low) in enumerate(((3, 0.0), (4, 0.0), (5, 0.90), (7, 0.0), (10, 0.0))):
+        draw = np.random.default_rng(510 + number)
+        ends = [simulated.decided(draw, plan, 1 + percent / 100) for _ in range(count)]
+        found = sum(each.verdict is Verdict.SLOWER for each in ends)
+        yield share(f"a slowdown of {percent} % is found within 24 blocks", found, count, "cells", low=low)
+        yield mean("… blocks spent", [each.blocks for each in ends], "cells", "blocks")
+
+
+def coverage(count: int = 10_000) -> Iterator[Row]:
+    """Whether 95 % intervals hold the truth 95 times in a hundred."""
+    number = 520
+    for runs in (None, "of the runs too"):
+        for shape in simulated.SHAPES:
+            for repeats in (6, 24):
+                for paired in (True, False):
+                    number += 1
+                    draw = np.random.default_rng(number)
+                    hits = sum(
+                        simulated.covered(draw, shape, shape if runs else "normal", repeats, paired=paired)
+                        for _ in range(count)
+                    )
+                    of = "pairs" if paired else "repeats of each side"
+                    what = f"95 % intervals over {repeats} {of}, {shape} step times{f', and {runs}' if runs else ''}"
+                    bars = {} if runs else {"low": 0.94, "high": 0.965}
+                    if not (runs and shape == "normal"):
+                        yield share(what, hits, count, "intervals", **bars)
+
+
+def changes(count: int = 2000) -> Iterator[Row]:
+    """Sixty nights with a step or none, with spikes and without, beside Otava."""
+    wanted = {0.03: 0.80, 0.05: 0.95, 0.10: 0.995}
+    for number, spikes in enumerate((False, True)):
+        draw = np.random.default_rng(540 + number)
+        kind = "60 nights with spikes" if spikes else "60 nights"
+        for step in (0.0, *wanted):
+            history = simulated.histories(draw, count, step, spikes=spikes)
+            ours = [[each.index for each in change_points(values)] for values in history.values]
+            theirs = otava_beside.indices(history.values.tolist())
+            for name, found in (("", ours), (" (Otava)", theirs)):
+                judged = simulated.judged(history, found)
+                if step:
+                    low = 0.0 if name else wanted[step] - (0.05 if spikes else 0.0)
+                    what = f"{kind}: a step of {100 * step:.0f} % is found within 3 nights{name}"
+                    yield share(what, round(judged.recall * count), count, "series", low=low)
+                high = None if name else (0.1 if spikes else 0.05)
+                alarms = (
+                    f"{kind}, {f'a step of {100 * step:.0f} %' if step else 'no step'}: false alarms a series{name}"
+                )
+                others = [float(each) for each in _others(history, found)]
+                yield mean(alarms, others, "series", "", high)
+
+
+def _others(history: simulated.History, found: list[list[int]]) -> Iterator[float]:
+    for number, indices in enumerate(found):
+        steps = None if history.steps is None else history.steps[number : number + 1]
+        one = simulated.History(history.values[number : number + 1], steps)
+        yield simulated.judged(one, [indices]).false_alarms
+
+
+def speed() -> Iterator[Row]:
+    """How long one series takes."""
+    draw = np.random.default_rng(560)
+    taken = {}
+    for length in (1000, 10_000):
+        values = simulated.long_history(draw, length)
+        taken[length] = statistics.median(_seconds(lambda values=values: change_points(values)) for _ in range(15))
+    short, long = 1000 * taken[1000], taken[10_000] / taken[1000]
+    yield Row("one series of 1 000 nights", "≤ 100", short, None, "median of 15", short <= 100, "ms")
+    yield Row("one of 10 000 nights, as often", "≤ 20", long, None, "median of 15", long <= 20, "×")
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    call()
+    return time.perf_counter() - began
+
+
+PARTS: dict[str, tuple[str, Callable[[], Iterator[Row]]]] = {
+    "nights": ("Equal versions", nights),
+    "limits": ("Versions at the tolerance", limits),
+    "slowdowns": ("Slower versions", slowdowns),
+    "coverage": ("Intervals", coverage),
+    "changes": ("Change points", changes),
+    "speed": ("Time to find change points", speed),
+}
+
+
+def page(figures: dict[str, Any]) -> str:
+    """The page, from the figures alone."""
+    rows = [row for part in figures.values() for row in part["rows"] if row["within"] is not None]
+    held = sum(row["within"] for row in rows)
+    lines = [
+        "# Detection",
+        "",
+        "Written by `python -m bench.detection` from [detection.json](detection.json).",
+        "[Regression](regression.md) says what the words mean.",
+        "Everything here is simulated from fixed seeds, and judged by the functions that a night's runs are judged by.",
+        "A run scatters by 2 % (standard deviation), a session of a night by 1 %, the tolerance is 2 %;",
+        "twenty cells are a family, looked at after 6, 12 and 24 blocks. ± is one standard error of the simulation.",
+        f"Of {len(rows)} figures of which something is wanted, {held} hold it.",
+    ]
+    for name, (title, part) in PARTS.items():
+        if name in figures:
+            lines += ["", f"## {title}", "", (part.__doc__ or "").strip(), ""]
+            lines += ["| what | wanted | found | drawn | |", "|---|--:|--:|--:|---|"]
+            lines += [_line(row) for row in figures[name]["rows"]]
+    lines += ["", "Found on:", "", *_when(figures)]
+    return "\n".join(lines) + "\n"
+
+
+def _line(row: dict[str, Any]) -> str:
+    held = {None: "", True: "holds", False: "**does not hold**"}[row["within"]]
+    factor, unit = (100, " %") if row["unit"] == "%" else (1, f" {row['unit']}" if row["unit"] else "")
+    digits = 2 if row["unit"] == "%" else 1 if row["unit"] else 4
+    error = "" if row["error"] is None else f" ± {factor * row['error']:.{digits}f}"
+    found = f"{factor * row['value']:.{digits}f}{error}{unit}"
+    return f"| {row['what']} | {row['wanted']} | {found} | {row['draws']} | {held} |"
+
+
+def _when(figures: dict[str, Any]) -> Iterator[str]:
+    for name in PARTS:
+        if name in figures:
+            on = figures[name]["measured"]
+            yield f"- {name}: {on['at'][:10]}, commit {on['commit']}, {on['cpus']} × {on['cpu']}, Linux {on['kernel']}"
+
+
+def main() -> None:
+    """Simulate the named parts, all by default, and write the page."""
+    from bench.__main__ import conditions
+
+    parser = argparse.ArgumentParser(prog="python -m bench.detection", description=__doc__)
+    parser.add_argument("--only", nargs="+", choices=tuple(PARTS), default=list(PARTS))
+    figures = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
+    for name in parser.parse_args().only:
+        on, began = conditions(), time.perf_counter()
+        rows = [asdict(row) for row in PARTS[name][1]()]
+        print(f"== {name}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+        figures[name] = {"measured": on, "rows": rows}
+        FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
+        PAGE.write_text(page(figures))
+    print(page(figures))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""Nights, runs and series drawn from a seed, for `bench.detection` to show to `orchestrator.analysis`."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from orchestrator.analysis import Comparison, Look, Verdict, compare
+
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
+
+TOLERANCE = 0.02
+RUN_DEVIATION, SESSION_DEVIATION = 0.02, 0.01
+STEPS, BLOCKS = 20, 10
+"""Steps of a timed block, and timed blocks of a run."""
+NIGHTS = 60
+RUNS_A_NIGHT = 5
+
+
+@dataclass(frozen=True)
+class Decided:
+    """Where the looks at one cell ended."""
+
+    verdict: Verdict
+    blocks: int
+
+
+def decided(draw: np.random.Generator, plan: Sequence[Look], slowdown: float) -> Decided:
+    """Measure one cell in blocks until it is decided or the looks are over."""
+    most = plan[-1].blocks
+    baseline, candidate = np.exp(RUN_DEVIATION * draw.standard_normal((2, most)))
+    found, blocks = Verdict.INCONCLUSIVE, 0
+    for look in plan:
+        blocks = look.blocks
+        found = compare(
+            baseline[:blocks],
+            candidate[:blocks] / slowdown,
+            tolerance=TOLERANCE,
+            higher_is_better=True,
+            confidence=look.confidence,
+            equivalence=look.equivalence,
+            paired=True,
+        ).verdict
+        if found is not Verdict.INCONCLUSIVE:
+            break
+    return Decided(found, blocks)
+
+
+SHAPES: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Floats]] = {
+    "normal": lambda draw, size: draw.standard_normal(size),
+    "skewed": lambda draw, size: draw.exponential(size=size) - 1,
+    "heavy-tailed": lambda draw, size: draw.standard_t(3, size) / math.sqrt(3),
+}
+"""Each with mean 0 and variance 1: a normal, an exponential, Student's t with 3 degrees of freedom."""
+
+
+def throughputs(draw: np.random.Generator, steps: str, runs: str, repeats: int) -> Floats:
+    """Samples per second of each repeat, the median over its blocks, from step times that scatter by a fifth."""
+    times = np.maximum(1 + 0.2 * SHAPES[steps](draw, (repeats, BLOCKS, STEPS)), 0.2)
+    whole = np.maximum(1 + RUN_DEVIATION * SHAPES[runs](draw, (repeats,)), 0.2)
+    rates: Floats = np.median(1 / (times.mean(axis=2) * whole[:, None]), axis=1)
+    return rates
+
+
+def covered(draw: np.random.Generator, steps: str, runs: str, repeats: int, *, paired: bool) -> bool:
+    """Whether the 95 % interval of one comparison holds the true ratio."""
+    truth = 1 / 1.03
+    found: Comparison = compare(
+        throughputs(draw, steps, runs, repeats),
+        truth * throughputs(draw, steps, runs, repeats),
+        tolerance=TOLERANCE,
+        higher_is_better=True,
+        confidence=0.95,
+        paired=paired,
+    )
+    return found.low is not None and found.high is not None and found.low <= truth <= found.high
+
+
+@dataclass(frozen=True)
+class History:
+    """Series of nights, each with one step, or none."""
+
+    values: Floats
+    """One series a row."""
+    steps: Indices | None
+    """Night of the step in each."""
+
+
+def histories(draw: np.random.Generator, count: int, step: float, *, spikes: bool, edge: int = 5) -> History:
+    """Series of 60 nights: a session's deviation, the median of five runs, a step up or down, spikes of slow nights."""
+    size = (count, NIGHTS)
+    logs = SESSION_DEVIATION * draw.standard_normal(size)
+    logs += np.median(RUN_DEVIATION * draw.standard_normal((*size, RUNS_A_NIGHT)), axis=2)
+    places = draw.integers(edge, NIGHTS - edge, count, endpoint=True)
+    direction = draw.choice([-1.0, 1.0], count)
+    logs += np.where(np.arange(NIGHTS) >= places[:, None], (direction * math.log1p(step))[:, None], 0.0)
+    if spikes:
+        logs -= (draw.random(size) < 0.02) * np.log1p(draw.uniform(0.15, 0.40, size))
+    return History(100 * np.exp(logs), places if step else None)
+
+
+def long_history(draw: np.random.Generator, nights: int) -> list[float]:
+    """A series with a step of 5 % every hundred nights on average, and spikes."""
+    level = 0.05 * (np.cumsum(draw.random(nights) < 0.01) % 2)
+    spikes = (draw.random(nights) < 0.02) * np.log1p(draw.uniform(0.15, 0.40, nights))
+    return [float(each) for each in 100 * np.exp(level - spikes + 0.0147 * draw.standard_normal(nights))]
+
+
+@dataclass(frozen=True)
+class Found:
+    """How well a method found the steps of some series."""
+
+    recall: float
+    """Share of the steps with a change within three nights of it."""
+    false_alarms: float
+    """Other changes a series."""
+
+
+def judged(history: History, found: Sequence[Sequence[int]]) -> Found:
+    """Hold what a method found against the truth."""
+    hits = others = 0
+    for number, indices in enumerate(found):
+        near = 0
+        if history.steps is not None:
+            near = sum(abs(index - int(history.steps[number])) <= 3 for index in indices)
+        hits += near > 0
+        others += len(indices) - (near > 0)
+    return Found(hits / len(found), others / len(found))

@@ -1,0 +1,61 @@
+"""The page of simulated figures is what its figures make it, and what they are counted by counts right."""
+
+import json
+
+import numpy as np
+import pytest
+
+from bench import detection, simulated
+from orchestrator.analysis import Verdict, looks
+
+
+def test_a_page_says_what_holds_and_what_does_not() -> None:
+    found = detection.share("alarms", 30, 1000, "nights", high=0.05)
+    missed = detection.share("steps", 700, 1000, "series", low=0.8)
+    on = {"at": "2026-11-22T02:25:06", "commit": "abc1234", "cpus": 2, "cpu": "x", "kernel": "6.1"}
+    rows = [vars(row) for row in (found, missed)]
+
+    page = detection.page({"nights": {"measured": on, "rows": rows}})
+
+    assert "Of 2 figures of which something is wanted, 1 hold it." in page
+    assert "| alarms | ≤ 5.0 % | 3.00 ± 0.55 % | 1000 nights | holds |" in page
+    assert "| steps | ≥ 80.0 % | 70.00 ± 1.45 % | 1000 series | **does not hold** |" in page
+    assert "- nights: 2026-11-22, commit abc1234, 2 × x, Linux 6.1" in page
+
+
+def test_the_page_at_hand_is_of_the_figures_at_hand_and_all_of_them_hold() -> None:
+    if not detection.FIGURES.exists():
+        pytest.skip("nothing is simulated yet")
+    figures = json.loads(detection.FIGURES.read_text())
+
+    assert detection.page(figures) == detection.PAGE.read_text()
+    assert [row["what"] for part in figures.values() for row in part["rows"] if row["within"] is False] == []
+
+
+def test_a_change_within_three_nights_is_found_and_every_other_is_a_false_alarm() -> None:
+    history = simulated.History(np.ones((4, 60)), np.array([30, 30, 30, 30]))
+
+    found = simulated.judged(history, [[27], [34], [], [31, 32, 50]])
+
+    assert (found.recall, found.false_alarms) == (0.5, 3 / 4)
+
+
+def test_series_have_the_scatter_and_the_step_that_they_are_said_to_have() -> None:
+    plain = simulated.histories(np.random.default_rng(1), 400, 0.0, spikes=False)
+    spiky = simulated.histories(np.random.default_rng(1), 400, 0.0, spikes=True)
+    stepped = simulated.histories(np.random.default_rng(1), 400, 0.05, spikes=False)
+    assert stepped.steps is not None
+    ends = stepped.values[:, -5:].mean(axis=1) / stepped.values[:, :5].mean(axis=1)
+
+    assert np.std(np.log(plain.values)) == pytest.approx(0.0147, rel=0.03)
+    assert np.mean(spiky.values / plain.values < 0.9) == pytest.approx(0.02, abs=0.003)
+    assert np.abs(np.log(ends)) == pytest.approx(np.log(1.05), abs=0.04)
+    assert 5 <= stepped.steps.min() <= stepped.steps.max() <= 55
+
+
+def test_a_cell_is_measured_until_it_is_decided_and_no_further() -> None:
+    plan, draw = looks(20), np.random.default_rng(1)
+
+    assert simulated.decided(draw, plan, 1.5) == simulated.Decided(Verdict.SLOWER, 6)
+    assert simulated.decided(draw, plan, 1.0 / 1.5) == simulated.Decided(Verdict.FASTER, 6)
+    assert simulated.decided(draw, plan, 1.02).blocks == 24
