@@ -38,7 +38,7 @@ class Blobs:
     """Blobs in the `images/blobs/sha256` of a folder, and a note beside them of which layer each one is.
 
     `held` are layers that an earlier bundle has: they are known, and not written. What an interrupted export has
-    left is taken up again, as far as it is whole.
+    left is taken up again, as far as it is whole. `paths` are those at which other exports have found layers.
     """
 
     def __init__(
@@ -47,6 +47,7 @@ class Blobs:
         held: Mapping[str, Layer],
         progress: Callable[[int], None],
         seen: Callable[[str, LayerContents], None] = lambda *_: None,
+        paths: Mapping[str, str] | None = None,
     ) -> None:
         self._folder = folder
         self._seen = seen
@@ -62,13 +63,19 @@ class Blobs:
         for layer in noted.layers:
             if layer.diff_id not in self._held and _is_whole(folder / layout.blob(layer.digest), layer):
                 self._keep(layer)
-        self._paths = {path: diff_id for path, diff_id in noted.paths.items() if diff_id in self.layers}
+        known = {**(paths or {}), **noted.paths}
+        self._paths = {path: diff_id for path, diff_id in known.items() if diff_id in self.layers}
         self._note()
 
     @property
     def layers(self) -> dict[str, Layer]:
         """Every known layer by its diff id."""
         return self._held | self._own
+
+    @property
+    def paths(self) -> Mapping[str, str]:
+        """The diff ids of known layers by their paths in the engine's archives."""
+        return self._paths
 
     def known(self, path: str) -> str | None:
         """The diff id of what an earlier archive of this export had at this path."""

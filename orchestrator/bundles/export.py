@@ -81,6 +81,7 @@ def write(export: Export, parts: Sequence[Part]) -> Manifest:
         images = save_images(
             export.client, wanted, blobs, export.stop, lambda line: export.listener(Notice(line)),
         )  # fmt: skip
+        layer_shelf(export).keep_paths(blobs.paths)
         blobs.remove_others(layer for image in images for layer in image.layers)
         _write(export.folder / layout.OCI_LAYOUT, oci.LAYOUT)
         sizes = [blobs.written[image.manifest] for image in images]
@@ -141,7 +142,8 @@ def _begin_again(export: Export) -> None:
 
 def _open_blobs(export: Export) -> Blobs:
     held = export.earlier.manifest.layers if export.earlier else {}
-    blobs = Blobs(export.folder, held, Meter(export.listener, "packed", None), layer_shelf(export).put)
+    shelf = layer_shelf(export)
+    blobs = Blobs(export.folder, held, Meter(export.listener, "packed", None), shelf.put, shelf.paths())
     for config in export.earlier.configs() if export.earlier else ():
         blobs.offer(config)
     return blobs

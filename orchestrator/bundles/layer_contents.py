@@ -1,7 +1,7 @@
 """What of a layer a bill of materials needs, picked out while the layer streams by: no file is unpacked."""
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -16,6 +16,7 @@ _BELOW = ("var/lib/dpkg/status.d/",)
 _OF_DISTRIBUTIONS = {".dist-info": ("METADATA", "direct_url.json"), ".egg-info": ("PKG-INFO",)}
 _SITES = frozenset({"site-packages", "dist-packages"})
 _WHITEOUT, _OPAQUE = ".wh.", ".wh..wh..opq"
+_PATHS, _MOST_PATHS = "paths.json", 10_000
 _REGULAR, _LINK, _LONG_NAME, _PAX = b"0\0", b"1", b"L", b"x"
 
 
@@ -110,6 +111,12 @@ class LayerScan:
             self._files[self._name] = content.decode("utf-8", "replace")
 
 
+class _Paths(BaseModel):
+    """At which paths archives have had which layers (diff ids)."""
+
+    paths: dict[str, str] = {}
+
+
 class LayerShelf:
     """Contents of layers by diff id, kept in a folder of the cache: layers are shared, and read once."""
 
@@ -127,6 +134,19 @@ class LayerShelf:
             return LayerContents.model_validate_json(self._place(diff_id).read_bytes())
         except (OSError, ValidationError):
             return None
+
+    def keep_paths(self, paths: Mapping[str, str]) -> None:
+        """Keep at which paths the engine's archives have had which layers: such a path tells of the content."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        together = dict(list({**self.paths(), **paths}.items())[-_MOST_PATHS:])
+        write_atomically(self._folder / _PATHS, _Paths(paths=together).model_dump_json() + "\n")
+
+    def paths(self) -> dict[str, str]:
+        """Give the diff ids by path that earlier exports have found."""
+        try:
+            return _Paths.model_validate_json((self._folder / _PATHS).read_bytes()).paths
+        except (OSError, ValidationError):
+            return {}
 
     def _place(self, diff_id: str) -> Path:
         return self._folder / f"{diff_id.removeprefix('sha256:')}.json"

@@ -6,6 +6,7 @@ import subprocess
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 from bundle_fake_engine import FakeEngine, docker_archive, layer, oci_archive
@@ -14,6 +15,7 @@ from small_bundles import BASE, an_engine, an_export, content, exported, verifie
 from orchestrator.brought import Definition, ModelFile
 from orchestrator.bundles import export as exporting
 from orchestrator.bundles import layout
+from orchestrator.bundles.blobs import Blobs
 from orchestrator.bundles.sources import open_source
 from orchestrator.bundles.tarred import write_tar
 from orchestrator.domain import Cell, Framework, Mode, Plan, Script, System, Workload
@@ -231,6 +233,24 @@ def test_a_delta_holds_what_the_earlier_bundle_does_not(tmp_path: Path) -> None:
         assert delta.base is not None
         assert delta.base.name == "small"
         verified(tmp_path / "delta")
+
+
+def test_what_the_earlier_bundle_holds_is_not_packed_again_to_be_left_out(tmp_path: Path) -> None:
+    engine = an_engine("1", "2")
+    exported(engine, tmp_path / "first", ["1"])
+    whole = exported(engine, tmp_path / "whole", ["1", "2"])
+    packed: list[str] = []
+
+    class Counting(Blobs):
+        def take(self, path: str, head: bytes, rest: BinaryIO) -> str:
+            packed.append(super().take(path, head, rest))
+            return packed[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exporting, "Blobs", Counting)
+        exported(engine, tmp_path / "delta", ["1", "2"], since=tmp_path / "first")
+
+    assert packed == [whole.images[1].layers[1].diff_id]
 
 
 def test_a_delta_may_not_replace_the_bundle_that_it_builds_on(tmp_path: Path) -> None:
