@@ -83,7 +83,9 @@ class FarSide:
     def environment(self, **more: str) -> dict[str, str]:
         """What a login shell there would have."""
         path = os.environ.get("PATH", os.defpath)
-        return {"PATH": path, "HOME": str(self.home), "LANG": "C.UTF-8", "DOCKER_HOST": self.docker_host, **more}
+        # As another host, it does not wait for its turn among the runs of this one.
+        own = {"DOCKER_HOST": self.docker_host, "ORCHESTRATOR_LOCK_FOLDER": str(self.folder / "locks")}
+        return {"PATH": path, "HOME": str(self.home), "LANG": "C.UTF-8", **own, **more}
 
     def inside(self, *command: str | Path) -> list[str]:
         """The command line that runs a command there: `ip netns exec` would hide the control groups."""
@@ -120,6 +122,7 @@ def far_side() -> Iterator[FarSide]:
     started: list[subprocess.Popen[bytes]] = []
     try:
         side.home.mkdir()
+        (folder / "locks").mkdir()
         (folder / "daemon.json").write_text("{}")
         subprocess.run(["ip", "netns", "add", side.namespace], check=True)
         subprocess.run(side.inside("ip", "link", "set", "lo", "up"), check=True)

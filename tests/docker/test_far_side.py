@@ -46,10 +46,10 @@ def test_whatever_its_engine_asks_of_the_world_is_written_down(far: FarSide) -> 
     client = far.client()
     before = far.asked()
 
-    with pytest.raises(docker.errors.APIError):
+    with pytest.raises(docker.errors.APIError) as refused:
         client.images.pull("registry.example/never", tag="1")
 
-    assert any("registry.example" in line for line in far.asked()[len(before) :])
+    assert any("registry.example" in line for line in far.asked()[len(before) :]), refused.value
     client.close()
 
 
