@@ -18,6 +18,7 @@ from orchestrator.cli.completion import run_cells
 from orchestrator.cli.options import DEFAULT_RESULTS, Json, MatrixFile, ModelsFolder, Results, RunName
 from orchestrator.domain import Outcome
 from orchestrator.errors import InputError
+from orchestrator.regression import regression_schema
 from orchestrator.reporting import event_schema
 from orchestrator.reporting.text import clean_line, rate, seconds
 from orchestrator.results import index
@@ -39,6 +40,7 @@ class SchemaName(StrEnum):
     PARITY = "parity"
     SCRIPT = "script"
     MANIFEST = "manifest"
+    REGRESSION = "regression"
 
 
 def register(app: typer.Typer) -> None:
@@ -184,6 +186,9 @@ def schema(name: Annotated[SchemaName, typer.Argument(help="Of which file.")] = 
         return
     if name is SchemaName.MANIFEST:
         speech.print_json(manifest_schema())
+        return
+    if name is SchemaName.REGRESSION:
+        speech.print_json(regression_schema())
         return
     speech.print_json(contract_schema(name) if name in NAMES else matrix.schema())
 

@@ -57,10 +57,15 @@ def environment_difference(one: Surrounding, other: Surrounding) -> str:
     return ""
 
 
-def parity(run: Run, one: Cell, other: Cell, faults: Iterable[KnownFault]) -> PairParity:
-    """Whether two cells do the same work, from what their parity checks in a run have answered."""
-    sides = [_side(run, cell, label) for cell, label in zip((one, other), _labels(one, other), strict=True)]
-    return pair(sides[0], sides[1], one.workload.mode, tuple(faults))
+Placed = tuple[Run, Cell]
+"""A cell, and the run that has measured it."""
+
+
+def parity(one: Placed, other: Placed, faults: Iterable[KnownFault]) -> PairParity:
+    """Whether two cells do the same work, from what their parity checks have answered in their runs."""
+    labels = _labels(one[1], other[1])
+    sides = [_side(run, cell, label) for (run, cell), label in zip((one, other), labels, strict=True)]
+    return pair(sides[0], sides[1], one[1].workload.mode, tuple(faults))
 
 
 def work_difference(found: PairParity) -> str:

@@ -22,6 +22,7 @@ SILENT = frozenset({Status.BUILD_FAILED, Status.LAUNCH_FAILED, Status.NO_DEVICE,
 class CellEvidence:
     """One cell, repeat by repeat."""
 
+    run: str
     cell: Cell
     outcomes: Mapping[int, Outcome]
     measurements: Mapping[int, RepeatMeasurement]
@@ -58,6 +59,7 @@ def cell_evidence(run: Run, cell: Cell, blocks: range) -> CellEvidence:
         if outcome is not None:
             gathered.add(repeat, *_read(run, outcome, cell))
     return CellEvidence(
+        run.name,
         cell,
         gathered.outcomes,
         gathered.measurements,

@@ -35,28 +35,32 @@ class Held:
 
     def judge(self, values: Values, look: Look) -> Judged:
         """Compare both sides over the blocks, as surely as a look wants it."""
-        known = [(one, other) for one, other in values if one > 0 and other > 0]
-        shown: dict[str, object] = {"blocks": len(known), "values": tuple(known)}
-        if not known:
-            return Judged(**self._named(), verdict=Verdict.NOT_MEASURED, reason="no block has it on both sides")
-        baseline, candidate = (_geometric_mean([pair[side] for pair in known]) for side in (0, 1))
-        shown |= {"baseline": baseline, "candidate": candidate, "ratio": candidate / baseline}
-        if len(known) < LEAST_BLOCKS:
-            reason = "one block says nothing about scatter"
-            return Judged(**self._named(), **shown, verdict=Verdict.INCONCLUSIVE, reason=reason)
+        known = tuple((one, other) for one, other in values if one > 0 and other > 0)
+        found = self.compared([one for one, _ in known], [other for _, other in known], look, paired=True)
+        return found.model_copy(update={"values": known})
+
+    def compared(self, baseline: Sequence[float], candidate: Sequence[float], look: Look, *, paired: bool) -> Judged:
+        """Compare positive values of both sides, as surely as a look wants it."""
+        if not baseline or not candidate:
+            return self.empty(Verdict.NOT_MEASURED, "it was not measured on both sides")
         found = compare(
-            [one for one, _ in known],
-            [other for _, other in known],
+            baseline,
+            candidate,
             tolerance=self.tolerance,
             higher_is_better=self.metric.better is Better.HIGHER,
             confidence=look.confidence,
             equivalence=look.equivalence,
-            paired=True,
+            paired=paired,
         )
+        enough = found.repeats >= LEAST_BLOCKS
         return Judged(
             **self._named(),
-            **shown | {"ratio": found.ratio},
             verdict=Verdict(found.verdict.value),
+            reason="" if enough else "one measurement says nothing about scatter",
+            blocks=found.repeats,
+            baseline=_geometric_mean(baseline),
+            candidate=_geometric_mean(candidate),
+            ratio=found.ratio,
             low=found.low,
             high=found.high,
             confidence=found.confidence,

@@ -50,6 +50,18 @@ class Confirmation(Strict):
     confidence: Share | None = None
 
 
+class Nights(Strict):
+    """How values scatter within a night and from night to night; each a standard deviation of logarithms."""
+
+    baseline: Some
+    """How many nights."""
+    candidate: Some
+    within: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    """Between the repeats of a night; None where no night has two."""
+    between: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    """From night to night, beyond what the repeats within them explain; None where no side has two nights."""
+
+
 class Judged(Strict):
     """One metric of one pair of cells."""
 
@@ -80,9 +92,11 @@ class Judged(Strict):
     more_blocks: Some | None = None
     """Only where inconclusive: further blocks that would settle it with 80 % probability."""
     blocks: Count = 0
-    """That count: both sides ended `ok`."""
+    """That count: both sides ended `ok`. Of stored runs: the repeats, or nights, of the side that has fewer."""
     values: tuple[tuple[float, float], ...] = ()
-    """Baseline and candidate of each block that counts, in order."""
+    """Baseline and candidate of each block that counts, in order; empty where they were not measured in blocks."""
+    nights: Nights | None = None
+    """Of stored runs; None where both sides were measured in the blocks of one run."""
     confirmation: Confirmation | None = None
     """None where nobody asked for one, or there was nothing to confirm."""
 
@@ -138,8 +152,19 @@ class SideRecord(Strict):
     """As its containers said; several are joined by ` | `."""
 
 
+class Design(StrEnum):
+    """What stands beside what."""
+
+    BLOCKS = "blocks"
+    """Both sides were measured in every block of one run."""
+    RUNS = "runs"
+    """One run each: from night to night they may differ by more than the interval knows."""
+    NIGHTS = "nights"
+    """Several runs each: a night is one value."""
+
+
 class Regression(Strict):
-    """A whole regression test: every pair is in it, whatever became of it."""
+    """A whole regression test, or stored runs held against each other: every pair is in it, whatever became of it."""
 
     schema_: Literal[1] = Field(SCHEMA, alias="schema")
     run: str
@@ -160,6 +185,7 @@ class Regression(Strict):
     """Blocks after which was looked."""
     confirms: bool
     """Whether what is slower was measured again on fresh blocks."""
+    design: Design = Design.BLOCKS
     complete: bool
     """False where it was stopped: then `inconclusive` may only mean that."""
     moved: tuple[Moved, ...] = ()

@@ -1,6 +1,7 @@
 """What a regression test keeps in its run's folder beside the plan: what it was to find out, and what it has found."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -47,6 +48,12 @@ def stored_trial(run: Run) -> Trial:
         ) from None
     except ValidationError as error:
         raise InputError(f"{path}: not a regression test: {first_problem(error)}") from error
+
+
+def regression_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of `regression.json`."""
+    schema = Regression.model_json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
 def write_regression(run: Run, found: Regression) -> None:

@@ -105,7 +105,7 @@ class _Conduct:
 
 
 def _needs_confirmation(judged: Judged) -> bool:
-    return judged.gates and judged.verdict is Verdict.SLOWER and bool(judged.values)
+    return judged.gates and judged.verdict is Verdict.SLOWER and bool(judged.blocks)
 
 
 def _grown(plan: Plan, repeats: Mapping[str, int], *, at_least: bool = True) -> Plan:

@@ -79,7 +79,7 @@ class Judge:
         if stands is not None:
             return replace(found, verdict=stands[0], reason=stands[1])
         parity = self._parity(one, other)
-        found = replace(found, notes=(*found.notes, *_weakened(parity)))
+        found = replace(found, notes=(*found.notes, *weakened(parity)))
         environment = comparable.environment_difference(baseline.surrounding, candidate.surrounding)
         if environment:
             return replace(found, verdict=Verdict.NOT_COMPARABLE, reason=environment)
@@ -106,7 +106,7 @@ class Judge:
         judged = dict(before.metrics)
         deciding = [metric for metric in judged.values() if metric.gates and not BY_NAME[metric.metric].is_exact]
         for name, first in before.metrics.items():
-            if first.gates and first.verdict is Verdict.SLOWER and first.values:
+            if first.gates and first.verdict is Verdict.SLOWER and first.blocks:
                 held = Held(BY_NAME[name], first.gates, first.tolerance)
                 measured = values(held.metric, baseline, candidate)
                 look = self.rules.alone(alarms * len(deciding))
@@ -134,7 +134,7 @@ class Judge:
         return found
 
     def _parity(self, one: Cell, other: Cell) -> PairParity | None:
-        return comparable.parity(self.run, one, other, self.faults) if self.run.plan().parity else None
+        return comparable.parity((self.run, one), (self.run, other), self.faults) if self.run.plan().parity else None
 
     def _loss(self, held: Held, parity: PairParity | None, one: Cell, other: Cell) -> Judged | None:
         """Numerical drift: how far the losses are apart after the same steps from the same weights.
@@ -165,7 +165,7 @@ def _known(blocks: range, baseline: CellEvidence, candidate: CellEvidence) -> Fo
     )
 
 
-def _weakened(parity: PairParity | None) -> tuple[str, ...]:
+def weakened(parity: PairParity | None) -> tuple[str, ...]:
     """What parity leaves to be known where it does not speak against a comparison."""
     if parity is None:
         return ("parity was not asked for: nothing says that both sides do the same work",)

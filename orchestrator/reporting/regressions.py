@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from orchestrator.regression.model import Judged, JudgedPair, Regression, Verdict
+from orchestrator.regression.model import Design, Judged, JudgedPair, Regression, Verdict
 from orchestrator.reporting.text import clean_line, factor, listing_of, memory, plural, rate, seconds
 
 HEADS = ("Cell", "Metric", "Baseline", "Candidate", "Ratio", "Interval", "Verdict", "Could have missed", "Blocks")
@@ -67,18 +67,46 @@ def notes(found: Regression) -> tuple[str, ...]:
     for pair in found.pairs:
         for note in pair.notes:
             about.setdefault(clean_line(note), []).append(clean_line(pair.id))
-    return tuple(f"{listing_of(ids, _MOST_NAMED)}: {note}" for note, ids in about.items())
+    said = [f"{listing_of(ids, _MOST_NAMED)}: {note}" for note, ids in about.items()]
+    return (*said, *_scatter(found))
+
+
+def _scatter(found: Regression) -> Iterator[str]:
+    """How far what decides scatters within a night and from night to night, of stored runs."""
+    for pair in found.pairs:
+        for judged in pair.metrics:
+            if judged.gates and judged.nights:
+                parts = [
+                    f"{percent(value)} {where}"
+                    for value, where in (
+                        (judged.nights.within, "within a night"),
+                        (judged.nights.between, "from night to night beyond that"),
+                    )
+                    if value is not None
+                ]
+                unknown = "" if judged.nights.between is not None else "; from night to night: not known"
+                scatters = f"scatters by {' and '.join(parts)}" if parts else "has no scatter that is known"
+                yield clean_line(f"{pair.id}: {judged.title} {scatters}{unknown}")
 
 
 def how(found: Regression) -> str:
     """How it was judged, in two sentences."""
-    looks = listing_of([str(number) for number in found.looks], len(found.looks))
-    confirmed = ", and what was slower was measured again on fresh blocks" if found.confirms else ""
-    return (
-        f"Looked after {looks} blocks{confirmed}; every block holds both sides. "
+    alarms = (
         f"At most {100 * found.alpha:g} % of such tests hold any false alarm, over all {found.family} "
         f"{plural('verdict', found.family)} together."
     )
+    if found.design is Design.RUNS:
+        return (
+            "One run each: what differs from night to night is in no interval; give several runs of each side. "
+            + alarms
+        )
+    if found.design is Design.NIGHTS:
+        return f"A night is one value, so that the intervals hold what differs from night to night. {alarms}"
+    if not found.looks:
+        return f"Both sides are of the same blocks of one run. {alarms}"
+    looks = listing_of([str(number) for number in found.looks], len(found.looks))
+    confirmed = ", and what was slower was measured again on fresh blocks" if found.confirms else ""
+    return f"Looked after {looks} blocks{confirmed}; every block holds both sides. {alarms}"
 
 
 def moved(found: Regression) -> str:
@@ -96,7 +124,7 @@ def verdict(judged: Judged) -> str:
         return f"{said}, confirmed on {judged.confirmation.blocks} fresh blocks"
     if judged.more_blocks is not None:
         return f"{said}: about {judged.more_blocks} more {plural('block', judged.more_blocks)}"
-    if judged.verdict is Verdict.SAME and judged.is_significant and judged.values:
+    if judged.verdict is Verdict.SAME and judged.is_significant and judged.blocks:
         return f"{said}: it differs, by less than the tolerance of {percent(judged.tolerance)}"
     return said
 
@@ -108,7 +136,7 @@ def value(judged: Judged, found: float | None) -> str:
 
 def interval(judged: Judged) -> str:
     """`0.893–0.921`, with one digit more than ratios elsewhere have."""
-    if judged.low is None or judged.high is None or not judged.values:
+    if judged.low is None or judged.high is None or not judged.blocks:
         return "–"
     return f"{ratio(judged.low)}–{ratio(judged.high)}"
 
@@ -140,7 +168,7 @@ def _figures(pair: JudgedPair, judged: Judged) -> tuple[str, ...]:
         interval(judged),
         verdict(judged),
         missed(judged),
-        str(judged.blocks) if judged.values else "–",
+        str(judged.blocks) if judged.blocks else "–",
     )
 
 

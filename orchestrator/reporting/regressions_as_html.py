@@ -79,7 +79,7 @@ def html_text(found: Regression) -> str:
         shown_too=SHOWN_TOO,
         notes=[line for line in (*regressions.notes(found), regressions.moved(found)) if line],
         how=regressions.how(found),
-        plot=plot([(row, row.judged) for row in rows if row.judged and row.judged.values]),
+        plot=plot([(row, row.judged) for row in rows if row.judged and row.judged.blocks]),
         meanings=_MEANINGS,
         version=__version__,
         **page_parts(),

@@ -1,0 +1,152 @@
+"""`regress` and `compare` on the command line: real runs without a container, and every mistake in one line."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from orchestrator.regression import METRICS, Verdict
+from orchestrator.resources import ROOT
+from orchestrator.results.store import Run, runs
+from tests.unit.cli.conftest import Program
+
+PAGE = (ROOT / "docs" / "regression.md").read_text(encoding="utf-8")
+ITSELF = ("regress", "--baseline", "noop==1", "--candidate", "noop==1", "--runtime", "host", "--idle-wait", "0")
+FEW = ("--repeats", "2", "--extra-repeats", "0", "--no-confirm")
+
+
+@pytest.fixture
+def matrix(tmp_path: Path) -> Path:
+    path = tmp_path / "matrix.yaml"
+    path.write_text("version: 1\nframeworks: [noop==1]\nmodels: [lenet]\nsteps: 10\n")
+    return path
+
+
+@pytest.mark.usefixtures("matrix")
+def test_a_release_against_itself_is_measured_judged_and_stored(command: Program, tmp_path: Path) -> None:
+    code, out, said = command(*ITSELF, *FEW, "--json")
+
+    assert code in {0, 1}, said  # two blocks of nothing at all, on a host that does other things
+    found = json.loads(out)
+    (run,) = runs(tmp_path / "results")
+    assert found == json.loads((run.folder / "regression.json").read_text())
+    assert [cell.id for cell in run.plan().cells] == [
+        "noop-1-cpu-side=baseline/lenet-train-b200",
+        "noop-1-cpu-side=candidate/lenet-train-b200",
+    ]
+    assert {outcome.status for outcome in run.outcomes(run.plan().cells)} == {"ok"}
+    assert (run.folder / "regression" / "index.html").exists()
+
+
+@pytest.mark.usefixtures("matrix")
+def test_a_test_that_has_ended_is_shown_again_in_every_form_and_resumes_to_the_same(
+    command: Program, tmp_path: Path
+) -> None:
+    first, out, said = command(*ITSELF, *FEW, "--json")
+    (run,) = runs(tmp_path / "results")
+
+    again, repeated, _ = command("regress", "--resume", "latest", "--json")
+    shown = [command("compare", "latest", "--format", form)[1] for form in ("table", "md", "junit")]
+    sides = command("compare", f"{run.name}:baseline", f"{run.name}:candidate", "--json")
+
+    assert (again, json.loads(repeated)) == (first, json.loads(out)), said
+    assert "noop 1 → noop 1" in shown[0]
+    assert shown[1].startswith("# noop 1 → noop 1\n")
+    assert "<testcase" in shown[2]
+    assert sides[0] == 0, sides[2]
+    judged = json.loads(sides[1])["pairs"][0]["metrics"][0]
+    assert judged["values"] == json.loads(out)["pairs"][0]["metrics"][0]["values"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--candidate", "noop==1"), "--baseline is missing: say what is to be compared"),
+        (("--baseline", "noop==1"), "--candidate is missing: say what is to be compared"),
+        (("--baseline", "nop==1", "--candidate", "noop==1"), "--baseline 'nop==1': unknown framework 'nop'"),
+        ((*ITSELF[1:5], "--metric", "speed"), "--metric 'speed': unknown metric; there is throughput, loss"),
+        ((*ITSELF[1:5], "--metric", "throughput=much"), "--metric 'throughput=much': 'much' is no tolerance"),
+        ((*ITSELF[1:5], "--metric", "throughput@vgg=2%"), "the matrix has no model 'vgg'"),
+        ((*ITSELF[1:5], "--metric", "loss", "--metric", "loss=1%"), "--metric 'loss=1%': is given twice; keep one"),
+        ((*ITSELF[1:5], "--max-blocks", "12"), "--max-blocks bounds --until-precise"),
+        ((*ITSELF[1:5], "--repeats", "1"), "repeats 1: takes at least 2 blocks"),
+        ((*ITSELF[1:5], "--until-precise", "--max-blocks", "1"), "--max-blocks 1: takes at least 2 blocks"),
+        ((*ITSELF[1:5], "--select", "vgg*"), "--select 'vgg*' matches no pair of cells"),
+        ((*ITSELF[1:5], "--json", "--format", "md"), "--json prints JSON on stdout: leave out --format and --output"),
+        ((*ITSELF[1:5], "--resume", "latest"), "--resume goes on with what the run was to find out"),
+        ((*ITSELF[1:5], "--retry-failed"), "--retry-failed tries again what a run has recorded"),
+    ],
+)
+@pytest.mark.usefixtures("matrix")
+def test_every_mistake_is_told_in_a_line_and_nothing_is_begun(
+    command: Program, tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    code, out, error = command("regress", *arguments)
+
+    assert (code, out) == (2, "")
+    assert said in error
+    assert len(error.strip().splitlines()) == 1
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.usefixtures("matrix")
+def test_compare_refuses_what_it_cannot_hold_against_each_other(command: Program, tmp_path: Path) -> None:
+    command("run", "--runtime", "host", "--idle-wait", "0", "--repeats", "2", "--extra-repeats", "0")
+    (one,) = runs(tmp_path / "results")
+    other = Run(tmp_path / "results" / "20990101T000000Z-ffff")
+    record = one.record()
+    other.write_record(record.model_copy(update={"run": other.name, "host": {**record.host, "cpu": "another CPU"}}))
+
+    refusals = {
+        (one.name, other.name): "cannot be compared: CPU",
+        (one.name, f"{one.name}:mxnet==1.9.1"): "no such cells in the plan; there is noop 1",
+        (f"{one.name},{one.name}", other.name): "is given twice; a night counts once",
+        (f"{one.name}:", other.name): "name runs, as in RUN, RUN,RUN or RUN:mxnet==1.5.1",
+        (f"{one.name}:baseline", one.name): "is no regression test",
+        (one.name,): "has no regression.json",
+        ("nowhere", one.name): "no run 'nowhere'",
+    }
+    for arguments, said in refusals.items():
+        code, out, error = command("compare", *arguments)
+        assert (code, out) == (2, ""), arguments
+        assert said in error
+
+
+@pytest.mark.usefixtures("matrix")
+def test_one_run_each_says_that_nights_are_unknown_and_several_tell_both_scatters(
+    command: Program, tmp_path: Path
+) -> None:
+    for _ in range(4):
+        command("run", "--runtime", "host", "--idle-wait", "0", "--repeats", "2", "--extra-repeats", "0")
+    names = [run.name for run in runs(tmp_path / "results")]
+
+    single = command("compare", names[0], names[1])[1]
+    several = json.loads(command("compare", ",".join(names[:2]), ",".join(names[2:]), "--json")[1])
+
+    assert "One run each: what differs from night to night is in no interval" in " ".join(single.split())
+    assert "from night to night: not known" in " ".join(single.split())
+    nights = several["pairs"][0]["metrics"][0]["nights"]
+    assert (several["design"], nights["baseline"], nights["candidate"]) == ("nights", 2, 2)
+    assert nights["within"] > 0
+    assert nights["between"] >= 0
+
+
+def test_the_page_names_every_verdict_and_every_metric_with_direction_and_tolerance() -> None:
+    table = re.findall(r"^\| (`.+?) \|", PAGE, re.MULTILINE)
+    named = {word for cell in table for word in re.findall(r"`([^`]+)`", cell)}
+    rows = {
+        name: (better, tolerance)
+        for name, better, tolerance in re.findall(r"^\| `(\w+)` \| (\w+) \| ([\d.]+) % \|", PAGE, re.MULTILINE)
+    }
+
+    assert {verdict.value for verdict in Verdict} <= named
+    assert rows == {metric.name: (metric.better.value, f"{100 * metric.tolerance:g}") for metric in METRICS}
+
+
+def test_the_options_that_the_page_speaks_of_are_there(command: Program) -> None:
+    _, shown, _ = command("regress", "--help")
+
+    named = set(re.findall(r"--[a-z][a-z-]+", PAGE))
+    assert len(named) > 10
+    assert named <= set(re.findall(r"--[a-z][a-z-]+", shown))

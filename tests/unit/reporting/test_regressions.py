@@ -1,0 +1,156 @@
+"""What a regression test says in every format: each verdict is shown, and nothing in a name steers the reader."""
+
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from orchestrator.regression import Judged, JudgedPair, Regression, Verdict
+from orchestrator.regression.metrics import Better
+from orchestrator.regression.model import Confirmation, Moved, SideRecord
+from orchestrator.reporting import regressions
+from orchestrator.reporting.regressions_as_html import html_text, plot
+from orchestrator.reporting.regressions_as_text import junit_text, markdown, table_text
+
+CONFIRMED = Confirmation(confirmed=True, blocks=6, ratio=0.91, low=0.9, high=0.92, confidence=0.95)
+
+
+def a_metric(verdict: Verdict = Verdict.SAME, ratio: float = 1.0, **changes: object) -> Judged:
+    fields: dict[str, object] = {
+        "metric": "throughput", "title": "throughput", "unit": "samples/s", "better": Better.HIGHER, "gates": True,
+        "verdict": verdict, "tolerance": 0.02, "baseline": 1000.0, "candidate": 1000.0 * ratio, "ratio": ratio,
+        "low": ratio * 0.995, "high": ratio * 1.005, "confidence": 0.99, "equivalence": 0.01, "p_value": 0.5,
+        "minimum_detectable_effect": 0.031, "blocks": 2, "values": ((1000.0, 1000.0 * ratio), (1001.0, 1001.0 * ratio)),
+    }  # fmt: skip
+    return Judged.model_validate(fields | changes)
+
+
+def a_pair(name: str, *metrics: Judged, verdict: Verdict | None = None, reason: str = "") -> JudgedPair:
+    return JudgedPair(
+        id=f"cpu/{name}-train-b200",
+        verdict=verdict or metrics[0].verdict,
+        reason=reason,
+        metrics=metrics,
+        notes=("1 of 6 repeats of the candidate were disturbed, and count",),
+    )
+
+
+def a_test(*pairs: JudgedPair, **changes: object) -> Regression:
+    fields: dict[str, object] = {
+        "run": "20261121T153000Z-1f3a", "created_at": "2026-11-21T15:30:00+00:00", "host": "here", "runtime": "docker",
+        "baseline": SideRecord(text="mxnet==1.5.1", label="mxnet 1.5.1", python="3.11.7"),
+        "candidate": SideRecord(text="mxnet==1.9.1", label="mxnet 1.9.1", python="3.11.7"),
+        "measurement_version": 1, "alpha": 0.05, "family": 2, "looks": (6, 12, 24), "confirms": True, "complete": True,
+        "moved": (Moved(name="numpy", baseline="1.16.6", candidate="1.23.5"), Moved(name="graphviz", baseline="0.8.4")),
+        "pairs": pairs,
+    }  # fmt: skip
+    return Regression.model_validate(fields | changes)
+
+
+WORSE = a_pair("lenet", a_metric(Verdict.SLOWER, 0.91, confirmation=CONFIRMED))
+BROKE = a_pair("mlp", verdict=Verdict.BROKE, reason="failed: exit status 139")
+EVERY = a_test(
+    WORSE,
+    BROKE,
+    a_pair(
+        "cnn",
+        a_metric(ratio=0.99),
+        a_metric(
+            Verdict.SLOWER, 1.2, metric="peak_memory", title="peak memory", unit="B", better=Better.LOWER, gates=False
+        ),
+    ),
+    a_pair("vgg19", a_metric(Verdict.INCONCLUSIVE, 0.98, low=0.9, high=1.1, more_blocks=14)),
+    a_pair("lstm", a_metric(Verdict.FASTER, 1.3)),
+    *(a_pair(verdict.name.lower(), verdict=verdict, reason=f"because of {verdict.name}") for verdict in (
+        Verdict.NOT_COMPARABLE, Verdict.FIXED, Verdict.NEW, Verdict.GONE, Verdict.NOT_MEASURED)),
+)  # fmt: skip
+
+
+def test_the_headline_says_what_got_worse_what_broke_and_how_many_of_each() -> None:
+    assert regressions.headline(EVERY) == (
+        "mxnet 1.9.1 is worse than mxnet 1.5.1 in 1 of 10 cells: cpu/lenet-train-b200 (throughput × 0.910). "
+        "mxnet 1.9.1 no longer runs cpu/mlp-train-b200 (failed: exit status 139). "
+        "Of 10 cells: 1 slower, 1 faster, 1 same, 1 inconclusive, 1 not comparable, 1 broke, 1 fixed, 1 new, 1 gone, "
+        "1 not measured."
+    )
+    assert regressions.headline(a_test(a_pair("lenet", a_metric()))) == (
+        "No regression was found from mxnet 1.5.1 to mxnet 1.9.1. Of 1 cell: 1 same."
+    )
+    assert regressions.headline(a_test(WORSE, complete=False)).endswith("It was stopped before its end.")
+
+
+def test_verdicts_say_what_makes_them_firmer_or_weaker() -> None:
+    said = [row.cells[6] for row in regressions.rows(EVERY, gates=True)]
+
+    assert said == [
+        "slower, confirmed on 6 fresh blocks",
+        "broke: failed: exit status 139",
+        "same: it differs, by less than the tolerance of 2 %",
+        "inconclusive: about 14 more blocks",
+        "faster",
+        "not comparable: because of NOT_COMPARABLE",
+        "fixed: because of FIXED",
+        "new: because of NEW",
+        "gone: because of GONE",
+        "not measured: because of NOT_MEASURED",
+    ]
+
+
+def test_what_does_not_decide_is_shown_apart_in_its_unit() -> None:
+    (row,) = regressions.rows(EVERY, gates=False)
+
+    assert row.cells == (
+        "cpu/cnn-train-b200", "peak memory", "1 kB", "1 kB", "1.200", "1.194–1.206", "slower", "less than 3.1 %", "2",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("render", [table_text, markdown, html_text])
+def test_every_format_shows_every_pair_its_verdict_notes_and_what_moved(render: object) -> None:
+    text = " ".join(render(EVERY).replace("\\", "").split())  # type: ignore[operator]
+
+    for pair in EVERY.pairs:
+        assert pair.id[:15] in text
+    for words in ("were disturbed, and count", "numpy 1.16.6 → 1.23.5, graphviz 0.8.4 → absent", "At most 5 %"):
+        assert words in text
+
+
+def test_junit_has_a_failure_for_each_regression_and_skips_what_has_no_verdict() -> None:
+    suite = ET.fromstring(junit_text(EVERY)).find("testsuite")
+    assert suite is not None
+    cases = {case.get("classname"): case for case in suite}
+
+    failed = [name for name, case in cases.items() if case.find("failure") is not None]
+    skipped = [name for name, case in cases.items() if case.find("skipped") is not None]
+    assert failed == ["cpu/lenet-train-b200", "cpu/mlp-train-b200"]
+    assert len(skipped) == 4
+    assert (suite.get("tests"), suite.get("failures")) == ("10", "2")
+
+
+def test_a_slower_that_did_not_come_again_is_no_failure() -> None:
+    doubted = a_metric(Verdict.INCONCLUSIVE, 0.95, reason="slower on 6 blocks, and not on 6 fresh ones")
+
+    assert "<failure" not in junit_text(a_test(a_pair("lenet", doubted)))
+
+
+def test_intervals_are_drawn_beside_their_tolerance_on_one_axis() -> None:
+    rows = [(row, row.judged) for row in regressions.rows(EVERY, gates=True) if row.judged]
+    found = plot(rows)
+
+    assert found is not None
+    slow, same = found.lanes[0], found.lanes[1]
+    assert slow.interval is not None
+    assert sum(slow.interval) < slow.tolerance[0] < found.one < sum(slow.tolerance)
+    assert same.tolerance[0] < same.middle < found.one
+    assert html_text(EVERY).count('class="row"') == len(found.lanes)
+    assert plot([]) is None
+
+
+def test_names_and_reasons_cannot_steer_a_terminal_or_a_page() -> None:
+    hostile = "\x1b[31m<script>alert(1)</script>\u202e|`"
+    found = a_test(a_pair(hostile, verdict=Verdict.BROKE, reason=hostile), host=hostile)
+
+    for text in (table_text(found), markdown(found), html_text(found), junit_text(found)):
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+    assert "<script>alert" not in html_text(found)
+    assert "<script>alert" not in markdown(found).replace("\\<", "")
+    ET.fromstring(junit_text(found))
