@@ -161,12 +161,30 @@ def _seconds(call: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
+def bisection(count: int = 1000) -> Iterator[Row]:
+    """Thirteen releases of which one or several are slower than the one before, and what a search names."""
+    number = 570
+    for percent in (5, 7, 10):
+        for changed in ((7,), (3, 9)):
+            number += 1
+            draw, every = np.random.default_rng(number), len(changed) > 1
+            steps = [1 + percent / 100 * (place in changed) for place in range(1, 13)]
+            ends = [simulated.searched(draw, steps, every=every) for _ in range(count)]
+            what = f"{'two changes' if every else 'one change'} of {percent} % among 13 releases"
+            named = sum(found == list(changed) for found, _ in ends)
+            wrong = sum(bool(set(found) - set(changed)) for found, _ in ends)
+            yield share(f"{what}: named, and nothing else", named, count, "searches")
+            yield share("… another release named", wrong, count, "searches", high=0.05)
+            yield mean("… blocks measured", [blocks for _, blocks in ends], "searches", "blocks")
+
+
 PARTS: dict[str, tuple[str, Callable[[], Iterator[Row]]]] = {
     "nights": ("Equal versions", nights),
     "limits": ("Versions at the tolerance", limits),
     "slowdowns": ("Slower versions", slowdowns),
     "coverage": ("Intervals", coverage),
     "changes": ("Change points", changes),
+    "bisection": ("Searches", bisection),
     "speed": ("Time to find change points", speed),
 }
 

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orchestrator.analysis import Comparison, Look, Verdict, compare
+from orchestrator.regression.bisection import PROBED, Probe, carried_out, search
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
@@ -30,23 +31,34 @@ class Decided:
 
 def decided(draw: np.random.Generator, plan: Sequence[Look], slowdown: float) -> Decided:
     """Measure one cell in blocks until it is decided or the looks are over."""
-    most = plan[-1].blocks
-    baseline, candidate = np.exp(RUN_DEVIATION * draw.standard_normal((2, most)))
+    runs = drawn(draw, plan[-1].blocks, slowdown)
     found, blocks = Verdict.INCONCLUSIVE, 0
     for look in plan:
-        blocks = look.blocks
-        found = compare(
-            baseline[:blocks],
-            candidate[:blocks] / slowdown,
-            tolerance=TOLERANCE,
-            higher_is_better=True,
-            confidence=look.confidence,
-            equivalence=look.equivalence,
-            paired=True,
-        ).verdict
+        found, blocks = looked_at(runs, look).verdict, look.blocks
         if found is not Verdict.INCONCLUSIVE:
             break
     return Decided(found, blocks)
+
+
+def drawn(draw: np.random.Generator, blocks: int, slowdown: float) -> Floats:
+    """Rates of a baseline and of its candidate in each of some blocks."""
+    runs: Floats = np.exp(RUN_DEVIATION * draw.standard_normal((2, blocks)))
+    runs[1] /= slowdown
+    return runs
+
+
+def looked_at(runs: Floats, look: Look) -> Comparison:
+    """Compare the first blocks, as many as the look has and as surely as it wants."""
+    baseline, candidate = runs[:, : look.blocks]
+    return compare(
+        baseline,
+        candidate,
+        tolerance=TOLERANCE,
+        higher_is_better=True,
+        confidence=look.confidence,
+        equivalence=look.equivalence,
+        paired=True,
+    )
 
 
 SHAPES: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Floats]] = {
@@ -129,3 +141,24 @@ def judged(history: History, found: Sequence[Sequence[int]]) -> Found:
         hits += near > 0
         others += len(indices) - (near > 0)
     return Found(hits / len(found), others / len(found))
+
+
+def searched(draw: np.random.Generator, steps: Sequence[float], *, every: bool) -> tuple[list[int], int]:
+    """Search releases, the first of them as it was and each next one slower by a factor: what is named, at what cost.
+
+    Places of the releases that are named as changed, and the blocks that were measured.
+    """
+    level = np.cumprod([1.0, *steps])
+    runs: dict[tuple[str, str], Floats] = {}
+    blocks: dict[tuple[str, str], int] = {}
+
+    def ask(probe: Probe) -> Comparison:
+        both = probe.baseline, probe.candidate
+        slowdown = float(level[int(probe.candidate)] / level[int(probe.baseline)])
+        if both not in runs:
+            runs[both] = drawn(draw, PROBED[-1], slowdown)
+        blocks[both] = probe.look.blocks
+        return looked_at(runs[both], probe.look)
+
+    found = carried_out(search([str(each) for each in range(len(level))], every=every), ask)
+    return [int(change.after) for change in found.changes], sum(blocks.values())

@@ -1,0 +1,192 @@
+"""Which release changed it: what to compare next, and what the answers come to. Pure; measuring is the caller's.
+
+A search is a generator: it yields probes, is sent their answers, and returns its conclusion. The same answers lead to
+the same probes, so a search is resumed by answering from the record until it asks for something new.
+"""
+
+import math
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+
+from orchestrator.analysis import ALPHA, LOOKS, Comparison, Look, Verdict, looks
+
+PROBED = (*LOOKS, 2 * LOOKS[-1])
+"""Blocks after which a probe is looked at: one that stays undecided ends the search there, so it may take more."""
+CHANGED = frozenset({Verdict.SLOWER, Verdict.FASTER})
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A question: how the candidate compares with the baseline over so many blocks in all, so sure."""
+
+    baseline: str
+    candidate: str
+    look: Look
+
+
+@dataclass(frozen=True, slots=True)
+class Untestable:
+    """An answer: one of the two cannot be measured."""
+
+    release: str
+    reason: str
+
+
+Answer = Comparison | Untestable
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Two releases, not always neighbours, and how the later one compares with the earlier."""
+
+    before: str
+    after: str
+    comparison: Comparison | None
+    """None where one of them turned out untestable."""
+    between: tuple[str, ...] = ()
+    """Releases between the two, in order: of a change, those that could not be tested and may hold it as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """What a search came to; every list is in the order of the releases."""
+
+    ends: Comparison | None
+    """Of the last release with the first; None where one of them is untestable."""
+    changes: tuple[Span, ...]
+    """First changed in `after`, or in one of those between."""
+    further: tuple[Span, ...]
+    """Spans that changed too, and were not searched, since one change was asked for."""
+    gradual: tuple[Span, ...]
+    """Spans that changed, though neither half changed by more than the tolerance."""
+    unsettled: tuple[Span, ...]
+    """Spans that all the blocks allowed did not decide."""
+    untestable: tuple[Untestable, ...]
+
+    @property
+    def several(self) -> bool:
+        """Whether there is more than one change between the ends."""
+        return len(self.changes) + len(self.further) + len(self.gradual) > 1
+
+
+Search = Generator[Probe, Answer, Conclusion]
+
+
+def search(
+    releases: Sequence[str], *, every: bool = False, blocks: Sequence[int] = PROBED, alpha: float = ALPHA
+) -> Search:
+    """Search ordered releases, the known good one first and the known bad one last, for the one that changed it.
+
+    Halves what changed: where a half changed it is searched in turn, the first such half of the direction of the whole,
+    and with `every` all of them. A probe is asked at rising numbers of blocks while it is inconclusive. With `every`, a
+    span whose ends are the same is halved once more, which shows changes that cancel. An untestable release is stepped
+    over. α is shared among all probes that there can be at most.
+    Raises `ValueError` where there are fewer than two releases, or one twice.
+    """
+    if len(releases) < 2 or len(set(releases)) < len(releases):
+        raise ValueError(f"a search takes two releases or more, each once, not {list(releases)}")
+    most = 2 * (len(releases) if every else math.ceil(math.log2(len(releases)))) + 1
+    return _Search(releases, looks(most, blocks=blocks, alpha=alpha), every=every).run()
+
+
+def carried_out(asked: Search, ask: Callable[[Probe], Answer]) -> Conclusion:
+    """Answer a search's probes until it concludes."""
+    try:
+        probe = next(asked)
+        while True:
+            probe = asked.send(ask(probe))
+    except StopIteration as ended:
+        found: Conclusion = ended.value
+        return found
+
+
+_Steps = Generator[Probe, Answer, None]
+
+
+class _Search:
+    """A search under way."""
+
+    def __init__(self, releases: Sequence[str], plan: Sequence[Look], *, every: bool) -> None:
+        self.releases, self.plan, self.every = releases, plan, every
+        self.reasons: dict[str, str] = {}
+        self.changes: list[Span] = []
+        self.further: list[Span] = []
+        self.gradual: list[Span] = []
+        self.unsettled: list[Span] = []
+
+    def run(self) -> Search:
+        """Compare the ends, then search between them."""
+        last = len(self.releases) - 1
+        ends = yield from self._compare(0, last)
+        if ends is not None:
+            yield from self._span(0, last, ends, halvings=1)
+        untestable = tuple(Untestable(each, self.reasons[each]) for each in self.releases if each in self.reasons)
+        return Conclusion(
+            ends=ends,
+            changes=self._in_order(self.changes),
+            further=self._in_order(self.further),
+            gradual=self._in_order(self.gradual),
+            unsettled=self._in_order(self.unsettled),
+            untestable=untestable,
+        )
+
+    def _in_order(self, spans: Sequence[Span]) -> tuple[Span, ...]:
+        return tuple(sorted(spans, key=lambda span: self.releases.index(span.before)))
+
+    def _compare(self, start: int, end: int) -> Generator[Probe, Answer, Comparison | None]:
+        """Ask at rising numbers of blocks until it is decided; None where one of the two is untestable."""
+        found: Comparison | None = None
+        for look in self.plan:
+            answer = yield Probe(self.releases[start], self.releases[end], look)
+            if isinstance(answer, Untestable):
+                self.reasons[answer.release] = answer.reason
+                return None
+            found = answer
+            if found.verdict is not Verdict.INCONCLUSIVE:
+                break
+        return found
+
+    def _span(self, start: int, end: int, whole: Comparison, halvings: int) -> _Steps:
+        """Search between two releases whose comparison is known; what is the same is halved so many times more."""
+        changed = whole.verdict in CHANGED
+        if whole.verdict is Verdict.INCONCLUSIVE:
+            self.unsettled.append(self._as_span(start, end, whole))
+        if not changed and not (self.every and halvings and whole.verdict is Verdict.SAME):
+            return
+        middle = self._middle(start, end)
+        while middle is not None:
+            left = yield from self._compare(start, middle)
+            right = None if left is None else (yield from self._compare(middle, end))
+            if left is not None and right is not None:
+                halves = [(start, middle, left), (middle, end, right)]
+                yield from self._halves(start, end, whole, halves, halvings if changed else halvings - 1)
+                return
+            if self.releases[middle] not in self.reasons:
+                self.unsettled.append(self._as_span(start, end, None))
+                return
+            middle = self._middle(start, end)
+        if changed:
+            self.changes.append(self._as_span(start, end, whole))
+
+    def _halves(
+        self, start: int, end: int, whole: Comparison, halves: Sequence[tuple[int, int, Comparison]], halvings: int
+    ) -> _Steps:
+        changed = [half for half in halves if half[2].verdict in CHANGED]
+        # Of two that changed, the earlier; one that goes against the whole is not what was asked for.
+        chosen = next((half for half in changed if half[2].verdict is whole.verdict), next(iter(changed), None))
+        for half in halves:
+            if self.every or half is chosen or half[2].verdict is Verdict.INCONCLUSIVE:
+                yield from self._span(*half, halvings)
+            elif half in changed:
+                self.further.append(self._as_span(*half))
+        if whole.verdict in CHANGED and all(half[2].verdict is Verdict.SAME for half in halves):
+            self.gradual.append(self._as_span(start, end, whole))
+
+    def _middle(self, start: int, end: int) -> int | None:
+        """The testable release nearest to the middle between two."""
+        between = [place for place in range(start + 1, end) if self.releases[place] not in self.reasons]
+        return min(between, key=lambda place: (abs(2 * place - start - end), place), default=None)
+
+    def _as_span(self, start: int, end: int, comparison: Comparison | None) -> Span:
+        between = tuple(self.releases[start + 1 : end])
+        return Span(self.releases[start], self.releases[end], comparison, between)
