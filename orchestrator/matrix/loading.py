@@ -11,13 +11,12 @@ from packaging.utils import canonicalize_name
 from orchestrator.catalog import SYNTHETIC, Catalog, DatasetInfo, ModelInfo, UnsupportedError, own_dataset
 from orchestrator.catalog import own_models as catalog_own_models
 from orchestrator.catalog import source as yaml_source
-from orchestrator.catalog.source import Loc, Mistake, Source
+from orchestrator.catalog.source import Loc, Source
 from orchestrator.domain import BuildSettings, Duration, Framework, System
 from orchestrator.errors import InputError
 from orchestrator.matrix import checks, file, files, mistakes, pins, scripts
 from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings
 
-MAX_SHOWN = 50
 DEFAULT_REPEATS = 3
 DEFAULT_TIMEOUT_S = 600.0
 
@@ -39,7 +38,7 @@ def load(path: Path, catalog: Catalog, models: Mapping[str, ModelInfo]) -> Matri
     meant = checks.of_meaning(source, catalog, known | dict.fromkeys(broken), path.parent)
     found = {*source.mistakes, *mistakes.of_shape(source), *meant}
     if found or broken:
-        raise InputError(*_lines(source, sorted(found)), *broken.values())
+        raise InputError(*mistakes.lines(source, found), *broken.values())
     loaded = _resolved(file.MatrixFile.model_validate(source.value), source, path, catalog, known)
     return replace(loaded, own_models=tuple(own.values()))
 
@@ -68,13 +67,6 @@ def _own_models(
     if path is None or not files.is_folder(path):
         return {}, {}
     return catalog_own_models(path, shipped, str(path))
-
-
-def _lines(source: Source, found: list[Mistake]) -> list[str]:
-    lines = [mistake.at(source.name) for mistake in found[:MAX_SHOWN]]
-    if len(found) > MAX_SHOWN:
-        lines.append(f"{source.name}: and {len(found) - MAX_SHOWN} more mistakes")
-    return lines
 
 
 def _resolved(

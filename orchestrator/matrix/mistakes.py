@@ -1,7 +1,7 @@
 """What pydantic found wrong with the shape of a matrix, as sentences with places."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -14,6 +14,7 @@ from orchestrator.matrix.hints import did_you_mean
 from orchestrator.matrix.shape import keys_of
 from orchestrator.matrix.values import shown
 
+MAX_SHOWN = 50
 _SHAPES: dict[str, type[BaseModel]] = {
     "systems": file.SystemEntry,
     "frameworks": file.FrameworkEntry,
@@ -56,20 +57,34 @@ _PATTERNS = {
 }
 
 
-def of_shape(source: Source) -> Iterator[Mistake]:
-    """Everything that is not as `MatrixFile` has it."""
+def lines(source: Source, found: Iterable[Mistake]) -> list[str]:
+    """What is wrong with a file, a line each in the order of the file, so many at most that they can be read."""
+    ordered = sorted(set(found))
+    shown = [mistake.at(source.name) for mistake in ordered[:MAX_SHOWN]]
+    if len(ordered) > MAX_SHOWN:
+        shown.append(f"{source.name}: and {len(ordered) - MAX_SHOWN} more mistakes")
+    return shown
+
+
+def of_shape(
+    source: Source, shape: type[BaseModel] = file.MatrixFile, nested: Mapping[str, type[BaseModel]] = _SHAPES
+) -> Iterator[Mistake]:
+    """Everything that is not as `shape` has it; `nested` are the shapes below its keys."""
     try:
-        file.MatrixFile.model_validate(source.value)
+        shape.model_validate(source.value)
     except ValidationError as error:
         for details in error.errors(include_url=False):
-            yield _mistake(source, details)
+            yield _mistake(source, details, shape, nested)
 
 
-def _mistake(source: Source, details: ErrorDetails) -> Mistake:
+def _mistake(
+    source: Source, details: ErrorDetails, shape: type[BaseModel], nested: Mapping[str, type[BaseModel]]
+) -> Mistake:
     loc: Loc = details["loc"]
     kind = details["type"]
     if kind == "extra_forbidden":
-        return source.mistake(loc, f"unknown key {loc[-1]!r}{did_you_mean(str(loc[-1]), _keys(loc))}", key=True)
+        hint = did_you_mean(str(loc[-1]), _keys(loc, shape, nested))
+        return source.mistake(loc, f"unknown key {loc[-1]!r}{hint}", key=True)
     if kind == "missing":
         return source.mistake(loc[:-1], f"{loc[-1]!r} is missing")
     if loc and loc[-1] == "[key]":
@@ -77,12 +92,12 @@ def _mistake(source: Source, details: ErrorDetails) -> Mistake:
     return source.mistake(loc, _sentence(details))
 
 
-def _keys(loc: Loc) -> list[str]:
+def _keys(loc: Loc, shape: type[BaseModel], nested: Mapping[str, type[BaseModel]]) -> list[str]:
     """Keys that may stand where an unknown one does."""
     if loc[0] == "scripts" and "metrics" in loc[:-1]:
         return keys_of(file.MetricEntry)
-    shape = file.ProxyEntry if "proxy" in loc[:-1] else _SHAPES.get(str(loc[0]), file.MatrixFile)
-    return keys_of(shape if len(loc) > 1 else file.MatrixFile)
+    below = file.ProxyEntry if "proxy" in loc[:-1] else nested.get(str(loc[0]), shape)
+    return keys_of(below if len(loc) > 1 else shape)
 
 
 def _short_form(loc: Loc) -> str:

@@ -1,0 +1,225 @@
+"""From the text of `nightly.yaml`, and of the changes that are acknowledged, to values, or to every mistake in them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from packaging.version import InvalidVersion, Version
+
+from orchestrator.catalog import Catalog
+from orchestrator.catalog import source as yaml_source
+from orchestrator.catalog.source import Loc, Mistake, Source
+from orchestrator.errors import InputError
+from orchestrator.matrix import mistakes, pins
+from orchestrator.matrix.hints import did_you_mean
+from orchestrator.regression.metrics import BY_NAME
+from orchestrator.regression.nightly_file import (
+    ACCEPTED,
+    VERSION,
+    AcknowledgedEntry,
+    AcknowledgedFile,
+    NightlyFile,
+    WebhookEntry,
+)
+
+ANY = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Nightly:
+    """A nightly as it was meant; paths are absolute."""
+
+    asked: NightlyFile
+    path: str
+    """As the user wrote it."""
+    matrix: Path
+    results: Path
+    reports: Path
+    acknowledged: Path | None
+    distribution: str
+    """What is asked of the package index."""
+
+    def side(self, version: str) -> str:
+        """What is measured of one release, as a side of a regression test is written."""
+        pin = pins.parse(self.asked.watch)
+        on = f" on {pin.backend.name}{pin.backend.versions}" if pin.backend else ""
+        if self.asked.package:
+            return f"{pin.name}{pin.versions}{on},{self.asked.package}=={version}"
+        return f"{pin.name}=={version}{on}"
+
+    @property
+    def watched(self) -> str:
+        """What people call it: `mxnet`, or `numpy in mxnet==1.9.1`."""
+        return f"{self.asked.package} in {self.asked.watch}" if self.asked.package else self.asked.watch
+
+    @property
+    def name(self) -> str:
+        """What stands before `==` of a release of it."""
+        return self.asked.package or pins.parse(self.asked.watch).name
+
+
+def load(path: Path, catalog: Catalog) -> Nightly:
+    """Read `nightly.yaml`; relative paths in it start at its folder.
+
+    Raises `InputError` with all mistakes, each `file:line:column: place: what is wrong`.
+    """
+    source = yaml_source.read(path, "nightly file")
+    _of_this_version(source, "a nightly file")
+    found = [*source.mistakes, *mistakes.of_shape(source, NightlyFile, {"webhook": WebhookEntry})]
+    found += _meaning(source, catalog, path.parent)
+    if found:
+        raise InputError(*mistakes.lines(source, found))
+    asked = NightlyFile.model_validate(source.value)
+    folder = path.parent.absolute()
+    return Nightly(
+        asked,
+        source.name,
+        matrix=folder / asked.matrix,
+        results=folder / asked.results,
+        reports=folder / asked.reports,
+        acknowledged=folder / asked.acknowledged if asked.acknowledged else None,
+        distribution=asked.distribution or asked.package or _distribution(asked.watch, catalog),
+    )
+
+
+def load_acknowledged(path: Path | None) -> tuple[AcknowledgedEntry, ...]:
+    """Read the changes that are known; none where no file is named. Raises `InputError` with all mistakes."""
+    if path is None:
+        return ()
+    source = yaml_source.read(path, "file of acknowledged changes")
+    _of_this_version(source, "a file of acknowledged changes")
+    found = [*source.mistakes, *mistakes.of_shape(source, AcknowledgedFile, {"acknowledged": AcknowledgedEntry})]
+    found += _acknowledged_meaning(source)
+    if found:
+        raise InputError(*mistakes.lines(source, found))
+    return tuple(AcknowledgedFile.model_validate(source.value).acknowledged)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something got worse or better: between two releases, or between two nights."""
+
+    cell: str
+    """What its two cells share: `cpu/lenet-train-b200`."""
+    metric: str
+    ratio: float
+    """After over before."""
+    release: str
+    """That shows it."""
+    since: str = ""
+    """The last release that does not."""
+    date: str = ""
+    """Of the first night that shows it, `2026-11-22`."""
+
+
+def covering(entries: Sequence[AcknowledgedEntry], change: Change) -> AcknowledgedEntry | None:
+    """The entry that speaks of a change; None where none does."""
+    return next((entry for entry in entries if _covers(entry, change)), None)
+
+
+def _covers(entry: AcknowledgedEntry, change: Change) -> bool:
+    if entry.metric not in {ANY, change.metric} or not fnmatchcase(change.cell, entry.cell):
+        return False
+    if entry.up_to is not None and abs(change.ratio - 1) > entry.up_to:
+        return False
+    if entry.release is None:
+        return entry.date == change.date
+    return _between(change.since, entry.release, change.release)
+
+
+def _between(since: str, brought_by: str, release: str) -> bool:
+    """Whether the release that brought a change lies after `since`, and not after `release`."""
+    try:
+        return (not since or Version(since) < Version(brought_by)) and Version(brought_by) <= Version(release)
+    except InvalidVersion:
+        return brought_by == release
+
+
+def _of_this_version(source: Source, what: str) -> None:
+    if not isinstance(source.value, dict):
+        raise InputError(f"{source.name}:1:1: {what} is a mapping that begins with `version: {VERSION}`")
+    version = source.value.get("version")
+    if isinstance(version, int) and not isinstance(version, bool) and version > VERSION:
+        newer = f"{version} is newer than this orchestrator reads ({VERSION}): upgrade it"
+        raise InputError(source.mistake(("version",), newer).at(source.name))
+
+
+def _meaning(source: Source, catalog: Catalog, folder: Path) -> Iterator[Mistake]:
+    """What is wrong beyond the shape of each value."""
+    for key in ("matrix", "acknowledged"):
+        given = source.value.get(key, "matrix.yaml" if key == "matrix" else None)
+        if isinstance(given, str) and "\0" not in given and not (folder / given).is_file():
+            yield source.mistake((key,), f"{given!r}: no such file; it is relative to this one")
+    yield from _watch(source, catalog)
+    yield from _versions(source)
+    yield from _metrics(source)
+
+
+def _watch(source: Source, catalog: Catalog) -> Iterator[Mistake]:
+    text = source.value.get("watch")
+    try:
+        pin = pins.parse(text) if isinstance(text, str) else None
+    except ValueError:
+        return
+    if pin is None:
+        return
+    loc: Loc = ("watch",)
+    package = source.value.get("package")
+    entry = catalog.entry(pin.name)
+    if entry is None:
+        yield source.mistake(loc, f"unknown framework {pin.name!r}{did_you_mean(pin.name, catalog.names())}")
+        return
+    if package is None and pin.versions:
+        yield source.mistake(loc, f"names a release; releases of it are what is watched: write {pin.name}")
+    if package is not None and pin.version is None:
+        yield source.mistake(loc, f"names no one release to watch a package in: write {pin.name}==VERSION")
+    if entry.backends and (pin.backend is None or pin.backend.version is None):
+        yield source.mistake(loc, f"{pin.name!r} needs a backend: {pin.name} on {entry.backends[0]}==VERSION")
+    if not entry.backends and pin.backend is not None:
+        yield source.mistake(loc, f"{pin.name!r} runs on no backend; drop 'on {pin.backend.name}'")
+    if package is None and not entry.packages[pin.name] and source.value.get("distribution") is None:
+        yield source.mistake(loc, f"{pin.name!r} has no package on any index; name a `package` to watch in it")
+
+
+def _versions(source: Source) -> Iterator[Mistake]:
+    for key in ("baseline", "first"):
+        given = source.value.get(key)
+        text = getattr(given, "text", given)
+        if isinstance(text, str) and not (key == "baseline" and text == ACCEPTED) and not _is_version(text):
+            words = "accepted, or a release such as 1.9.1" if key == "baseline" else "a release such as 1.9.1"
+            yield source.mistake((key,), f"{text!r} is no version: write {words}")
+
+
+def _metrics(source: Source) -> Iterator[Mistake]:
+    given = source.value.get("metrics")
+    listed = given if isinstance(given, list) else [given]
+    for index, text in enumerate(listed):
+        name = text.partition("=")[0].partition("@")[0].strip() if isinstance(text, str) else ""
+        if name and name not in BY_NAME:
+            loc: Loc = ("metrics", index) if isinstance(given, list) else ("metrics",)
+            yield source.mistake(loc, f"unknown metric {name!r}{did_you_mean(name, tuple(BY_NAME))}")
+
+
+def _acknowledged_meaning(source: Source) -> Iterator[Mistake]:
+    entries = source.value.get("acknowledged")
+    for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+        name = entry.get("metric") if isinstance(entry, dict) else None
+        if isinstance(name, str) and name not in {ANY, *BY_NAME}:
+            hint = did_you_mean(name, tuple(BY_NAME))
+            yield source.mistake(("acknowledged", index, "metric"), f"unknown metric {name!r}{hint}")
+
+
+def _is_version(text: str) -> bool:
+    try:
+        Version(text)
+    except InvalidVersion:
+        return False
+    return True
+
+
+def _distribution(watch: str, catalog: Catalog) -> str:
+    name = pins.parse(watch).name
+    entry = catalog.entry(name)
+    assert entry is not None, "checked before"  # noqa: S101 -- for the type alone
+    return entry.packages[name].partition("[")[0]
