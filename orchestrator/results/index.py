@@ -1,24 +1,16 @@
-"""An index of many runs for quick listings: a cache, brought up to date from the files whenever it is read.
+"""An index of many runs for quick listings: a cache, brought up to date from the files whenever it is read."""
 
-It lives in the user's cache folder, never beside the results, which may be on NFS. Every use happens under one file
-lock; a broken, older or newer index is thrown away and built again; where the cache folder cannot be used, the index
-is built in memory.
-"""
-
-import hashlib
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from filelock import FileLock
-
 from orchestrator.domain import Outcome, Status
 from orchestrator.errors import InputError
+from orchestrator.results.cache import Cache, read
 from orchestrator.results.plans import plan_from_json
 from orchestrator.results.store import OUTCOME_FIELDS, OUTCOME_VALUES, Run
 
@@ -101,32 +93,7 @@ def outcomes(results: Path, cache: Path, run: str) -> tuple[Outcome, ...]:
 
 
 def _read(results: Path, cache: Path, query: Callable[[sqlite3.Connection], _T]) -> _T:
-    key = hashlib.sha256(os.fsencode(results.resolve())).hexdigest()[:16]
-    path = cache / f"results-{key}.sqlite"
-    try:
-        cache.mkdir(parents=True, exist_ok=True)
-        with FileLock(cache / f"results-{key}.lock"):
-            try:
-                return _refreshed(path, results, query)
-            except sqlite3.DatabaseError:
-                for part in (path, path.with_name(f"{path.name}-journal")):
-                    part.unlink(missing_ok=True)
-                return _refreshed(path, results, query)
-    except (OSError, sqlite3.DatabaseError):
-        return _refreshed(Path(":memory:"), results, query)
-
-
-def _refreshed(path: Path, results: Path, query: Callable[[sqlite3.Connection], _T]) -> _T:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA foreign_keys = ON")
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version not in (0, _VERSION):
-            raise sqlite3.DatabaseError(f"index version {version}")
-        if version == 0:
-            connection.executescript(f"{_SCHEMA} PRAGMA user_version = {_VERSION};")
-        with connection:
-            _refresh(connection, results)
-        return query(connection)
+    return read(Cache("results", _VERSION, _SCHEMA, _refresh), results, cache, query)
 
 
 def _refresh(connection: sqlite3.Connection, results: Path) -> None:

@@ -1,0 +1,98 @@
+"""`history`: series over all runs of a results folder, with the points at which they change."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orchestrator.cli import places, speech
+from orchestrator.cli.options import DEFAULT_RESULTS, Json, Results
+from orchestrator.errors import InputError
+from orchestrator.matrix.hints import did_you_mean
+from orchestrator.planning.selection import matches
+from orchestrator.regression.history import LEAST_POINTS, MIN_EFFECT, Series, series
+from orchestrator.regression.measured_nights import measured_nights
+from orchestrator.regression.metrics import BY_NAME
+from orchestrator.regression.nightly_loading import load_acknowledged
+from orchestrator.reporting import histories
+from orchestrator.reporting.histories_as_html import write_html
+
+PAGE_FOLDER = "history"
+_WIDTH = 100
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("history")(history)
+
+
+def history(
+    results: Results = DEFAULT_RESULTS,
+    select: Annotated[
+        list[str],
+        typer.Option("--select", metavar="GLOB", help="Only series whose name matches, such as 'mxnet-*/lenet-*'."),
+    ] = [],
+    metric: Annotated[
+        list[str], typer.Option("--metric", metavar="NAME", help="Which metrics; throughput by default, 'all' for all.")
+    ] = ["throughput"],
+    host: Annotated[str, typer.Option("--host", help="Only series of this host.")] = "",
+    by_release: Annotated[
+        bool, typer.Option("--by-release", help="Series of each release too, beside those that follow the newest one.")
+    ] = False,
+    acknowledged: Annotated[
+        Path | None, typer.Option("--acknowledged", metavar="FILE", help="Changes that are known, with their reasons.")
+    ] = None,
+    min_effect: Annotated[
+        float, typer.Option("--min-effect", min=0.001, max=1, help="Smallest change to look for, as a share.")
+    ] = MIN_EFFECT,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Write the pages there, not into the results.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show a series for each cell, metric and host over all runs, with the points at which it changes."""
+    if not results.is_dir():
+        raise InputError(f"{results}: no such folder; `orchestrator run` makes one, --results DIR looks elsewhere")
+    known = load_acknowledged(acknowledged)
+    found = series(
+        measured_nights(results, places.cache_folder()), known, min_effect=min_effect, metrics=_metrics(metric)
+    )
+    shown = [
+        one
+        for one in found
+        if _is_wanted(one, select, host) and (one.is_tracked or by_release) and len(one.points) >= LEAST_POINTS
+    ]
+    if not shown and found:
+        speech.say(
+            f"no series of {LEAST_POINTS} nights or more here; --by-release shows those of one release, and there are "
+            f"{len(found)} in all"
+        )
+    page = write_html(shown, output or results / PAGE_FOLDER)
+    if json:
+        speech.print_json([histories.entry(one) for one in shown])
+        return
+    console = speech.output(_WIDTH)
+    for one in shown:
+        console.print(histories.label(one), style="bold", markup=False, soft_wrap=True)
+        latest = histories.figure(one.metric, one.points[-1].value)
+        console.print(f"  {histories.sparkline(one)}  {latest}; {histories.summary(one)}", markup=False, soft_wrap=True)
+        for shift in one.shifts:
+            row = histories.shift_row(one, shift)
+            text = f"  {row[0]} {row[1]}: {row[2]} → {row[3]}, × {row[4]}, p {row[5]}, {row[6]}"
+            console.print(text, markup=False, soft_wrap=True)
+    console.print(f"page: {page}", markup=False, soft_wrap=True)
+
+
+def _metrics(names: list[str]) -> list[str] | None:
+    if "all" in names:
+        return None
+    mistakes = [
+        f"--metric {name!r}: unknown{did_you_mean(name, tuple(BY_NAME))}" for name in names if name not in BY_NAME
+    ]
+    if mistakes:
+        raise InputError(*mistakes)
+    return names
+
+
+def _is_wanted(one: Series, select: list[str], host: str) -> bool:
+    return (not host or one.host == host) and (not select or any(matches(glob, one.name) for glob in select))

@@ -1,0 +1,187 @@
+"""What a series over many nights says, in words, as a line of blocks, as JSON, and along two axes."""
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from orchestrator.regression.history import Point, Series, Shift
+from orchestrator.regression.metrics import BY_NAME, Better
+from orchestrator.reporting.regressions import ratio
+from orchestrator.reporting.scales import Scale, Tick, between
+from orchestrator.reporting.text import clean_line, memory, plural, rate, seconds
+
+SHIFT_HEADS = ("Night", "Release", "Before", "After", "Ratio", "p", "What")
+POINT_HEADS = ("Night", "Release", "Value", "Repeats", "Run")
+_BLOCKS = "▁▂▃▄▅▆▇█"
+_MOST_TICKS = 5
+_UNITS: dict[str, Callable[[float], str]] = {
+    "samples/s": rate,
+    "s": seconds,
+    "B": lambda value: memory(round(value)),
+}
+
+
+def label(series: Series) -> str:
+    """`mxnet-*-cpu/lenet-train-b200 throughput on far`."""
+    return clean_line(f"{series.name} {series.metric} on {series.host or 'an unknown host'}")
+
+
+def figure(metric: str, value: float) -> str:
+    """A value in its metric's unit."""
+    known = BY_NAME.get(metric)
+    return _UNITS.get(known.unit if known else "", "{:.6g}".format)(value)
+
+
+def unit(metric: str) -> str:
+    """`samples/s`; empty for what has none."""
+    known = BY_NAME.get(metric)
+    return known.unit if known and known.unit == "samples/s" else ""
+
+
+def is_worse(series: Series, shift: Shift) -> bool:
+    """Whether a change is one for the worse."""
+    known = BY_NAME.get(series.metric)
+    if known is None or known.better is Better.EQUAL:
+        return True
+    return (shift.ratio < 1) == (known.better is Better.HIGHER)
+
+
+def said(series: Series, shift: Shift) -> str:
+    """`slower; known: agreed with the team`."""
+    worse = "slower" if is_worse(series, shift) else "faster"
+    return f"{worse}; known: {clean_line(shift.acknowledged)}" if shift.acknowledged else worse
+
+
+def shift_row(series: Series, shift: Shift) -> tuple[str, ...]:
+    """A text for each of `SHIFT_HEADS`."""
+    point = shift.point
+    release = point.release if point.release == shift.since else f"{shift.since} → {point.release}"
+    before, after = figure(series.metric, shift.before), figure(series.metric, shift.after)
+    confidence = f"{shift.p_value:.1g}" if shift.p_value >= 1e-12 else "< 1e-12"
+    return (
+        point.created_at[:10],
+        clean_line(release),
+        before,
+        after,
+        ratio(shift.ratio),
+        confidence,
+        said(series, shift),
+    )
+
+
+def point_row(series: Series, point: Point) -> tuple[str, ...]:
+    """A text for each of `POINT_HEADS`."""
+    return (
+        point.created_at[:16].replace("T", " "),
+        clean_line(point.release),
+        figure(series.metric, point.value),
+        str(point.repeats),
+        point.run,
+    )
+
+
+def summary(series: Series) -> str:
+    """How many nights, and what changed."""
+    nights = len(series.points)
+    changed = len(series.shifts)
+    broken = len(series.breaks)
+    text = f"{nights} {plural('night', nights)}, {changed or 'no'} {plural('change', changed)}"
+    return f"{text}, {broken} {plural('break', broken)} where it was measured otherwise" if broken else text
+
+
+def sparkline(series: Series, width: int = 60) -> str:
+    """The newest nights as blocks between the lowest and the highest; `|` where it was measured otherwise."""
+    shown = list(enumerate(series.points))[-width:]
+    values = [point.value for _, point in shown]
+    low, high = min(values), max(values)
+    made = []
+    for index, point in shown:
+        if index in series.breaks:
+            made.append("|")
+        share = (point.value - low) / (high - low) if high > low else 0.5
+        made.append(_BLOCKS[min(len(_BLOCKS) - 1, int(share * len(_BLOCKS)))])
+    return "".join(made)
+
+
+def entry(series: Series) -> dict[str, Any]:
+    """A series for programs."""
+    return {
+        "series": series.name,
+        "cell": series.pair,
+        "metric": series.metric,
+        "host": series.host,
+        "points": [asdict(point) for point in series.points],
+        "breaks": list(series.breaks),
+        "changes": [
+            {
+                "index": shift.index, "date": shift.point.created_at[:10], "run": shift.point.run,
+                "release": shift.point.release, "since": shift.since, "before": shift.before, "after": shift.after,
+                "ratio": shift.ratio, "p_value": shift.p_value, "worse": is_worse(series, shift),
+                "acknowledged": shift.acknowledged,
+            }
+            for shift in series.shifts
+        ],
+    }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesPlot:
+    """A series along two axes, in percent from the left and from above."""
+
+    lines: tuple[tuple[tuple[float, float], ...], ...]
+    """Of each stretch that was measured alike."""
+    dots: tuple[tuple[float, float, str], ...]
+    levels: tuple[tuple[float, float, float], ...]
+    """From, to and height of the level between two changes."""
+    marks: tuple[tuple[float, str], ...]
+    """Where it changed, and how it is called."""
+    breaks: tuple[float, ...]
+    vertical: Scale
+    along: tuple[Tick, ...]
+
+
+def plot(series: Series) -> SeriesPlot:
+    """Lay a series out, a night beside the other whatever lies between them."""
+    points = series.points
+    vertical = between((point.value for point in points), lambda value: figure(series.metric, value))
+    last = max(1, len(points) - 1)
+
+    def at(index: float) -> float:
+        return round(2 + 96 * index / last, 2)
+
+    def height(value: float) -> float:
+        return round(100 - vertical.at(value), 1)
+
+    ends = [0, *series.breaks, len(points)]
+    stretches = list(itertools.pairwise(ends))
+    step = max(1, -(-len(points) // _MOST_TICKS))
+    return SeriesPlot(
+        lines=tuple(tuple((at(n), height(points[n].value)) for n in range(*stretch)) for stretch in stretches),
+        dots=tuple(
+            (
+                at(n),
+                height(point.value),
+                f"{point.created_at[:10]} {point.release}: {figure(series.metric, point.value)}",
+            )
+            for n, point in enumerate(points)
+        ),
+        levels=tuple(
+            (at(start), at(max(start, end - 1)), height(level)) for start, end, level in _levels(series, stretches)
+        ),
+        marks=tuple((at(shift.index - 0.5), clean_line(shift.point.release)) for shift in series.shifts),
+        breaks=tuple(at(index - 0.5) for index in series.breaks),
+        vertical=vertical,
+        along=tuple(Tick(at(n), points[n].created_at[:10]) for n in range(0, len(points), step)),
+    )
+
+
+def _levels(series: Series, stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int, float]]:
+    """First point, end and height of every level that a change ends or begins."""
+    found = []
+    for start, end in stretches:
+        inside = [shift for shift in series.shifts if start <= shift.index < end]
+        cuts = [start, *(shift.index for shift in inside), end]
+        heights = [shift.before for shift in inside[:1]] + [shift.after for shift in inside]
+        found += [(one, other, level) for one, other, level in zip(cuts, cuts[1:], heights, strict=False)]
+    return found
