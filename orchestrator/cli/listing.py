@@ -1,5 +1,6 @@
 """`runs`, `show`, `models`, `frameworks`, `schema`: what there is."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from datetime import timedelta
 from enum import StrEnum
@@ -18,7 +19,8 @@ from orchestrator.cli.completion import run_cells
 from orchestrator.cli.options import DEFAULT_RESULTS, Json, MatrixFile, ModelsFolder, Results, RunName
 from orchestrator.domain import Outcome
 from orchestrator.errors import InputError
-from orchestrator.regression import regression_schema
+from orchestrator.regression import nightly_file, regression_schema
+from orchestrator.regression.night_model import Night
 from orchestrator.reporting import event_schema
 from orchestrator.reporting.text import clean_line, rate, seconds
 from orchestrator.results import index
@@ -41,6 +43,9 @@ class SchemaName(StrEnum):
     SCRIPT = "script"
     MANIFEST = "manifest"
     REGRESSION = "regression"
+    NIGHTLY = "nightly"
+    ACKNOWLEDGED = "acknowledged"
+    NIGHT = "night"
 
 
 def register(app: typer.Typer) -> None:
@@ -179,6 +184,19 @@ def frameworks(json: Json = False) -> None:
     speech.output().print(table)
 
 
+def _night_schema() -> dict[str, Any]:
+    body = Night.model_json_schema(mode="serialization", by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **body}
+
+
+_OWN_SCHEMAS: Mapping[SchemaName, Callable[[], dict[str, Any]]] = {
+    SchemaName.NIGHTLY: nightly_file.schema,
+    SchemaName.ACKNOWLEDGED: nightly_file.acknowledged_schema,
+    SchemaName.NIGHT: _night_schema,
+    SchemaName.REGRESSION: regression_schema,
+}
+
+
 def schema(name: Annotated[SchemaName, typer.Argument(help="Of which file.")] = SchemaName.MATRIX) -> None:
     """Print a JSON Schema: of matrix.yaml for editors, of a file of results or a bundle, or of a line of progress."""
     if name is SchemaName.EVENT:
@@ -187,8 +205,9 @@ def schema(name: Annotated[SchemaName, typer.Argument(help="Of which file.")] = 
     if name is SchemaName.MANIFEST:
         speech.print_json(manifest_schema())
         return
-    if name is SchemaName.REGRESSION:
-        speech.print_json(regression_schema())
+    own = _OWN_SCHEMAS.get(name)
+    if own is not None:
+        speech.print_json(own())
         return
     speech.print_json(contract_schema(name) if name in NAMES else matrix.schema())
 

@@ -22,6 +22,8 @@ COMMANDS = {
     **dict.fromkeys(("runs", "show", "models", "frameworks", "schema"), "listing"),
     "doctor": "doctor",
     "clean": "clean",
+    "nightly": "nightly",
+    "history": "history",
     "export": "export",
     **dict.fromkeys(("verify", "load"), "load"),
     **dict.fromkeys(("collect", "merge"), "returning"),

@@ -90,3 +90,33 @@ def _frees(image: ImageFacts, images: Sequence[ImageFacts], staying: Sequence[Im
         return 0
     below = [other for other in images if other.image_id != image.image_id and _stands_on(image, other)]
     return image.size_bytes - max((other.size_bytes for other in below), default=0)
+
+
+def given_up(
+    images: Sequence[ImageFacts], references: Collection[str], in_use: Collection[str] = ()
+) -> tuple[Surplus, ...]:
+    """Find what may go of the images that `references` name, with the environments that nothing else stands on.
+
+    `images` are those with our label; what is in use, and what anybody has given a name of his own, stays.
+    """
+    wanted = set(references)
+    named = {
+        image.image_id
+        for image in images
+        if wanted & set(image.tags) and _is_ours(image) and not set(in_use) & {image.image_id, *image.tags}
+    }
+    staying = [image for image in images if image.image_id not in named]
+    below = {
+        image.image_id
+        for image in staying
+        if _kind(image) == labels.ENVIRONMENT
+        and any(_stands_on(gone, image) for gone in images if gone.image_id in named)
+        and not any(_stands_on(other, image) for other in staying if other.image_id != image.image_id)
+        and _is_ours(image)
+        and not set(in_use) & {image.image_id, *image.tags}
+    }
+    gone = [image for image in images if image.image_id in named | below]
+    left = [image for image in images if image.image_id not in named | below]
+    return tuple(
+        Surplus(image.tags, image.image_id, _kind(image), image.created, _frees(image, images, left)) for image in gone
+    )

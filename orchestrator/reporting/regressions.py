@@ -136,9 +136,12 @@ def value(judged: Judged, found: float | None) -> str:
 
 def interval(judged: Judged) -> str:
     """`0.893–0.921`, with one digit more than ratios elsewhere have."""
-    if judged.low is None or judged.high is None or not judged.blocks:
-        return "–"
-    return f"{ratio(judged.low)}–{ratio(judged.high)}"
+    return interval_of(judged.low, judged.high) if judged.blocks else "–"
+
+
+def interval_of(low: float | None, high: float | None) -> str:
+    """`0.893–0.921`; `–` where there is none."""
+    return "–" if low is None or high is None else f"{ratio(low)}–{ratio(high)}"
 
 
 def ratio(found: float) -> str:

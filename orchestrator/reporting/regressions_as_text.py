@@ -93,15 +93,20 @@ def json_text(found: Regression) -> str:
 
 def junit_text(found: Regression) -> str:
     """A suite for the test, and a case for every metric that decides; a regression is a failure."""
+    suites = junitparser.JUnitXml(spelled_out(f"regression {found.run}"))
+    suites.add_testsuite(junit_suite(found))
+    suites.update_statistics()  # type: ignore[no-untyped-call]  # the library has no annotations here
+    made: bytes = suites.tostring()  # type: ignore[no-untyped-call]
+    return made.decode() + "\n"
+
+
+def junit_suite(found: Regression) -> junitparser.TestSuite:
+    """The suite alone, for a report of several tests."""
     suite = junitparser.TestSuite(spelled_out(regressions.title(found)))
     suite.timestamp = spelled_out(found.created_at)
     suite.hostname = spelled_out(found.host)
     suite.add_testcases([_case(row) for row in regressions.rows(found, gates=True)])
-    suites = junitparser.JUnitXml(spelled_out(f"regression {found.run}"))
-    suites.add_testsuite(suite)
-    suites.update_statistics()  # type: ignore[no-untyped-call]  # the library has no annotations here
-    made: bytes = suites.tostring()  # type: ignore[no-untyped-call]
-    return made.decode() + "\n"
+    return suite
 
 
 def _case(row: Row) -> junitparser.TestCase:

@@ -1,0 +1,129 @@
+"""`nightly`: what is new on the package index, measured against the baseline; and `nightly accept`."""
+
+import secrets
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from packaging.version import InvalidVersion, Version
+
+from orchestrator.cli import composition, nights, pairs, speech, views
+from orchestrator.cli.nights import Budget, Trials
+from orchestrator.cli.options import BaseImage, DataFolder, Json, ModelsFolder
+from orchestrator.cli.run import IdleWait
+from orchestrator.cli.signals import stop_on_signals
+from orchestrator.errors import InputError
+from orchestrator.regression import parse_gates
+from orchestrator.regression.deciding import dropped_images
+from orchestrator.regression.night import Holding, Means
+from orchestrator.regression.night_files import NightFiles
+from orchestrator.regression.night_model import Night
+from orchestrator.regression.nightly_file import ACCEPTED
+from orchestrator.regression.nightly_loading import Nightly, load, load_acknowledged
+from orchestrator.regression.package_index import offered
+from orchestrator.reporting.nights import headline
+from orchestrator.running import new_run_name
+
+DEFAULT_FILE = Path("nightly.yaml")
+NightlyFile = Annotated[Path, typer.Option("-f", "--file", help="What is watched: nightly.yaml by default.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command with what is below it."""
+    group = typer.Typer(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+    group.callback()(nightly)
+    group.command("accept")(accept)
+    app.add_typer(group, name="nightly")
+
+
+def nightly(
+    context: typer.Context,
+    file: NightlyFile = DEFAULT_FILE,
+    base_image: BaseImage = None,
+    models: ModelsFolder = None,
+    data: DataFolder = None,
+    idle_wait: IdleWait = 10.0,
+    json: Json = False,
+) -> None:
+    """Measure what is new on the package index against the baseline: exit 1 with a confirmed regression that is new."""
+    if context.invoked_subcommand is not None:
+        return
+    found = load(file, composition.the_catalog())
+    known = load_acknowledged(found.acknowledged)
+    site = pairs.Site(base_image, models, data)
+    measured, catalog = pairs.loaded(found.matrix, site)
+    names = [model.name for model in measured.models]
+    gates = parse_gates(found.asked.metrics or (), f"{found.path}: metrics", names)
+    settings = composition.site_settings(measured.build, base_image)
+    files = NightFiles(found.reports)
+    with files.held(), stop_on_signals() as stop, views.follow(json=json) as listener:
+        budget = Budget(stop)
+        trials = Trials(found, measured, catalog, gates, site, listener, stop, idle_wait)
+        asked_of = nights.index_settings(found, catalog, settings)
+        means = Means(
+            offered=lambda: offered(found.distribution, asked_of, found.asked.index_timeout),
+            measure=trials.measure,
+            now=nights.now,
+            is_over=stop.is_set,
+            is_interrupted=lambda: budget.is_interrupted,
+            listener=listener,
+            host=nights.host(),
+            new_name=new_run_name(nights.now(), secrets.token_hex(2), [night.night for night in files.nights()]),
+        )
+        holding = Holding(found, files, means, known)
+        with budget.running(found.asked.budget):
+            night = holding.hold()
+        removed = nights.drop_images(dropped_images(found.asked, holding.state), listener)
+        night = night.model_copy(update={"removed_images": removed})
+        page = nights.report(files, found, night)
+        night = night.model_copy(update={"posted": nights.tell(found, night, page, settings)})
+        nights.report(files, found, night)
+        holding.end(night)
+        nights.list_nights(files, found, known)
+    _say(night, page, json=json)
+    if night.exit_code:
+        raise typer.Exit(night.exit_code)
+
+
+def _say(night: Night, page: Path, *, json: bool) -> None:
+    if json:
+        speech.output().print(night.model_dump_json(by_alias=True, indent=1), markup=False, soft_wrap=True)
+        return
+    if night.posted is not None and not night.posted.delivered:
+        speech.say(f"warning: the webhook was not delivered: {night.posted.reason}")
+    console = speech.output()
+    console.print(headline(night), markup=False, soft_wrap=True)
+    console.print(f"page: {page}", markup=False, soft_wrap=True)
+
+
+def accept(
+    release: Annotated[str, typer.Argument(metavar="RELEASE", help="Such as mxnet==1.9.1.")],
+    file: NightlyFile = DEFAULT_FILE,
+    json: Json = False,
+) -> None:
+    """Take a release as the baseline of the nights to come, whatever was found of it."""
+    found = load(file, composition.the_catalog())
+    version = _version(release, found)
+    files = NightFiles(found.reports)
+    with files.held():
+        state = files.state(found.watched)
+        files.write_state(state.model_copy(update={"accepted": version, "accepted_by": "hand"}))
+    if json:
+        speech.print_json({"watched": found.watched, "accepted": version, "before": state.accepted or None})
+    else:
+        before = f", in place of {state.accepted}" if state.accepted else ""
+        speech.say(f"{found.name} {version} is the baseline of the nights to come{before}")
+
+
+def _version(release: str, found: Nightly) -> str:
+    if found.asked.baseline != ACCEPTED:
+        raise InputError(
+            f"{found.path}: baseline: is the pin {found.asked.baseline}; write `baseline: accepted` to accept releases"
+        )
+    name, mark, version = (part.strip() for part in release.rpartition("=="))
+    if mark and name != found.name:
+        raise InputError(f"{release!r}: {found.path} watches {found.name!r}; write {found.name}=={version}")
+    try:
+        return str(Version(version))
+    except InvalidVersion:
+        raise InputError(f"{release!r} is no release such as {found.name}==1.9.1") from None

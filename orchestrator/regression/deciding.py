@@ -1,0 +1,181 @@
+"""What a night does, and what comes of it: pure functions of the state, the releases and the verdicts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from packaging.version import Version
+
+from orchestrator.domain import Outcome, Status
+from orchestrator.regression.model import Judged, JudgedPair, Regression, Verdict
+from orchestrator.regression.night_model import Alarm, Ending, Judgement, ReleaseRecord, State, Trying
+from orchestrator.regression.nightly_file import ACCEPTED, Accept, AcknowledgedEntry, NightlyFile
+from orchestrator.regression.nightly_loading import Change, covering
+from orchestrator.regression.releases import Release
+
+_GOOD = frozenset({Verdict.SAME, Verdict.FASTER, Verdict.FIXED, Verdict.NEW})
+
+
+def baseline(asked: NightlyFile, state: State) -> str:
+    """The release that others are held against now; empty where none was accepted yet."""
+    return (state.accepted or asked.first or "") if asked.baseline == ACCEPTED else asked.baseline
+
+
+def fresh(asked: NightlyFile, state: State, offered: Sequence[Release]) -> tuple[Release, ...]:
+    """Releases to measure, oldest first: newer than the baseline, asked for, and not measured or given up yet.
+
+    Oldest first, so that a change is put down to the release that brought it.
+    """
+    held_against = baseline(asked, state)
+    return tuple(
+        release
+        for release in sorted(offered, key=lambda one: Version(one.version))
+        if Version(release.version) > Version(held_against)
+        and not _is_same(release.version, held_against)
+        and (asked.prereleases or not release.is_prerelease)
+        and (asked.yanked or release.yanked is None)
+        and _is_open(state.release(release.version), asked.attempts)
+    )
+
+
+def _is_same(version: str, other: str) -> bool:
+    """Whether a post-release is what its release's pin installs: 1.7.0 takes 1.7.0.post2."""
+    one, two = Version(version), Version(other)
+    return one.post is not None and two.post is None and one.base_version == two.base_version and one.pre == two.pre
+
+
+def _is_open(record: ReleaseRecord | None, attempts: int) -> bool:
+    """Whether a release is still to be tried; what the catalog lacks costs nothing to try."""
+    if record is None or record.judgement in {Judgement.NOT_RUN, Judgement.UNSUPPORTED}:
+        return True
+    return not record.judgement.is_final and record.attempts < attempts
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a trial says of a release."""
+
+    judgement: Judgement
+    reason: str
+    alarms: tuple[Alarm, ...] = ()
+    """New ones."""
+    known: tuple[Alarm, ...] = ()
+    """Acknowledged, or told before."""
+
+
+def judged(
+    regression: Regression, outcomes: Sequence[Outcome], known: Sequence[AcknowledgedEntry], told: Sequence[Alarm]
+) -> Told:
+    """What a trial comes to; `outcomes` are those of the candidate's cells, `told` the alarms of other nights."""
+    if outcomes and all(outcome.status is Status.BUILD_FAILED for outcome in outcomes):
+        return Told(Judgement.BUILD_FAILED, outcomes[0].reason)
+    if not regression.complete:
+        # What is not confirmed yet is no alarm.
+        return Told(Judgement.NOT_RUN, "not_run: out of budget or stopped; it goes on the next night")
+    found = [alarm for pair in regression.pairs for alarm in _alarms(pair, regression, known)]
+    before = {alarm.key for alarm in told}
+    new = tuple(alarm for alarm in found if not alarm.acknowledged and alarm.key not in before)
+    old = tuple(alarm for alarm in found if alarm not in new)
+    if any(not alarm.acknowledged for alarm in found):
+        return Told(Judgement.REGRESSED, _sentence(found), new, old)
+    measured = [pair for pair in regression.pairs if pair.verdict is not Verdict.NOT_MEASURED]
+    if not measured:
+        reason = next((pair.reason for pair in regression.pairs if pair.reason), "nothing was measured")
+        return Told(Judgement.NO_RESULT, reason)
+    keys = {(alarm.cell, alarm.metric) for alarm in found}
+    doubtful = [pair for pair in regression.pairs if not _is_good(pair, keys)]
+    if doubtful:
+        first = doubtful[0]
+        more = f" and {len(doubtful) - 1} more" if len(doubtful) > 1 else ""
+        return Told(Judgement.INCONCLUSIVE, f"{first.verdict.value}: {first.id}{more}", new, old)
+    return Told(Judgement.CLEAN, f"{len(measured)} pairs are the same or better", new, old)
+
+
+def _is_good(pair: JudgedPair, acknowledged: set[tuple[str, str]]) -> bool:
+    """Whether nothing of a pair speaks against the release, what is acknowledged left out."""
+    if not pair.metrics:
+        return pair.verdict in _GOOD or (pair.id, "") in acknowledged
+    deciding = [metric for metric in pair.metrics if metric.gates]
+    return all(metric.verdict in _GOOD or (pair.id, metric.metric) in acknowledged for metric in deciding)
+
+
+def _alarms(pair: JudgedPair, regression: Regression, known: Sequence[AcknowledgedEntry]) -> Sequence[Alarm]:
+    release, since = _version(regression.candidate.text), _version(regression.baseline.text)
+    if pair.verdict is Verdict.BROKE:
+        entry = covering(known, Change(pair.id, "", 1.0, release, since))
+        return [Alarm(release=release, cell=pair.id, metric="", reason=pair.reason,
+                      acknowledged=entry.reason if entry else "")]  # fmt: skip
+    return [_alarm(pair, metric, release, since, known) for metric in pair.metrics if metric.is_regression]
+
+
+def _alarm(pair: JudgedPair, metric: Judged, release: str, since: str, known: Sequence[AcknowledgedEntry]) -> Alarm:
+    entry = covering(known, Change(pair.id, metric.metric, metric.ratio or 1.0, release, since))
+    return Alarm(
+        release=release,
+        cell=pair.id,
+        metric=metric.metric,
+        ratio=metric.ratio,
+        low=metric.low,
+        high=metric.high,
+        acknowledged=entry.reason if entry else "",
+    )
+
+
+def _version(text: str) -> str:
+    """The version of what is watched, which a side names last: `mxnet==1.9.1`, `noop==1,tiny==2.0`."""
+    return text.rpartition(",")[2].partition(" on ")[0].rpartition("==")[2]
+
+
+def _sentence(found: Sequence[Alarm]) -> str:
+    alarms = [alarm for alarm in found if not alarm.acknowledged]
+    first = alarms[0]
+    what = f"{first.metric} × {first.ratio:.3f}" if first.ratio is not None else first.reason or "no longer runs"
+    more = f" and {len(alarms) - 1} more" if len(alarms) > 1 else ""
+    return f"{first.cell}: {what}{more}"
+
+
+def after(asked: NightlyFile, state: State, tried: Trying) -> State:
+    """The state once a release was tried: what is known of it, what was told of it, and whether it is accepted."""
+    record = tried.record
+    others = tuple(one for one in state.releases if one.version != record.version)
+    accepted, by = state.accepted, state.accepted_by
+    if asked.baseline == ACCEPTED and _is_accepted(asked.accept, record.judgement):
+        accepted, by = record.version, record.night
+    return state.model_copy(
+        update={
+            "releases": (*others, record),
+            "alarms": (*state.alarms, *tried.alarms),
+            "accepted": accepted,
+            "accepted_by": by,
+        }
+    )
+
+
+def _is_accepted(accept: Accept, judgement: Judgement) -> bool:
+    if accept is Accept.BY_HAND:
+        return False
+    if judgement is Judgement.CLEAN:
+        return True
+    return accept is Accept.UNLESS_WORSE and judgement is Judgement.INCONCLUSIVE
+
+
+def ending(problems: Sequence[str], tried: Sequence[Trying], *, stopped: bool) -> Ending:
+    """How a night ended."""
+    if stopped:
+        return Ending.STOPPED
+    if any(trying.record.judgement.is_final for trying in tried):
+        return Ending.MEASURED
+    if tried:
+        telling = (Judgement.BUILD_FAILED, Judgement.UNSUPPORTED, Judgement.NOT_RUN)
+        return Ending.MEASURED if all(one.record.judgement in telling for one in tried) else Ending.NO_RESULT
+    return Ending.INDEX_SILENT if problems else Ending.NOTHING_NEW
+
+
+def dropped_images(asked: NightlyFile, state: State) -> tuple[str, ...]:
+    """References of images that need not stay: of all measured releases but the newest few and the baseline."""
+    if asked.keep_images is None:
+        return ()
+    measured = sorted((one for one in state.releases if one.images), key=lambda one: Version(one.version), reverse=True)
+    kept = {baseline(asked, state), *(one.version for one in measured[: asked.keep_images])}
+    open_still = {one.version for one in measured if one.judgement is Judgement.NOT_RUN}
+    stay = {name for one in measured if one.version in kept | open_still for name in one.images}
+    return tuple(dict.fromkeys(name for one in measured for name in one.images if name not in stay))

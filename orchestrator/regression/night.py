@@ -1,0 +1,203 @@
+"""One night: what is new is measured, judged and remembered, so that it survives being killed at any moment.
+
+Every step is on disk before the next one: the state names what is under way, the night's record holds what is done.
+A night that was killed is taken up under its own name; what its record holds and the state does not is added first.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from orchestrator import __version__
+from orchestrator.domain import Outcome
+from orchestrator.errors import HostError, InputError
+from orchestrator.events import Listener, Notice
+from orchestrator.regression.deciding import after, baseline, ending, fresh, judged
+from orchestrator.regression.model import Regression
+from orchestrator.regression.night_files import NightFiles
+from orchestrator.regression.night_model import (
+    Ending,
+    Judgement,
+    Night,
+    ReleaseRecord,
+    State,
+    Tonight,
+    Trying,
+)
+from orchestrator.regression.nightly_file import ACCEPTED, AcknowledgedEntry
+from orchestrator.regression.nightly_loading import Nightly
+from orchestrator.regression.package_index import Offered
+from orchestrator.regression.releases import Release, one_line
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a trial has left."""
+
+    regression: Regression
+    outcomes: tuple[Outcome, ...]
+    """Of the candidate's cells."""
+    images: tuple[str, ...] = ()
+    """References of the candidate's own images."""
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a night does its work with."""
+
+    offered: Callable[[], Offered]
+    measure: Callable[[Tonight, Callable[[str], None]], Measured]
+    """Carry out, or go on with, the trial of a release; it tells the run's name before it begins. Raises `InputError`
+    where the catalog has no environment for it, `HostError` where this host cannot measure."""
+    now: Callable[[], datetime]
+    is_over: Callable[[], bool]
+    """Whether the budget is spent, or a signal came."""
+    is_interrupted: Callable[[], bool]
+    listener: Listener
+    host: str
+    new_name: str
+
+
+@dataclass
+class Holding:
+    """A night under way."""
+
+    nightly: Nightly
+    files: NightFiles
+    means: Means
+    known: Sequence[AcknowledgedEntry]
+    state: State = field(init=False)
+    name: str = field(init=False)
+    tried: list[Trying] = field(init=False)
+    began_at: str = field(init=False)
+    baseline: str = field(init=False)
+    offered: Offered = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.state = self.files.state(self.nightly.watched)
+        killed = self.state.tonight
+        self.name = killed.night if killed else self.means.new_name
+        before = self.files.night(self.name) if killed else None
+        self.tried = list(before.tried) if before else []
+        self.began_at = before.began_at if before else _iso(self.means.now())
+        for trying in self.tried:
+            if self.state.release(trying.record.version) != trying.record:
+                self.state = after(self.nightly.asked, self.state, trying)
+        self.baseline = before.baseline if before else baseline(self.nightly.asked, self.state)
+        if not self.baseline:
+            raise InputError(
+                f"{self.nightly.path}: baseline: no release of {self.nightly.name} is accepted yet; say which with "
+                f"`first:` there, or with orchestrator nightly accept {self.nightly.name}==VERSION"
+            )
+        if killed:
+            self.means.listener(Notice(f"the night {self.name} was interrupted; it goes on"))
+
+    def hold(self) -> Night:
+        """Try what is new until there is nothing left, or no time; return the record, without its reports."""
+        # The state says which release was under way when a night was killed.
+        under_way = self.state.tonight
+        self._remember(self.state.tonight or Tonight(night=self.name))
+        folder = self.files.night_folder(self.name)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise HostError(f"{folder}: cannot be made: {error.strerror}; choose other `reports`") from error
+        self.offered = self.means.offered()
+        for problem in self.offered.problems:
+            self.means.listener(Notice(f"warning: {problem}"))
+        while (release := next(iter(self._waiting()), None)) and not self.means.is_over():
+            going_on = under_way if under_way is not None and under_way.release == release.version else None
+            trying = self._try(release, going_on)
+            self.tried = [one for one in self.tried if one.record.version != release.version] + [trying]
+            self.files.write_night(self.record())
+            self.state = after(self.nightly.asked, self.state, trying)
+            self._remember(Tonight(night=self.name))
+            if trying.record.judgement is Judgement.NO_RESULT:
+                break  # what this host cannot do for one release it cannot do for the next one
+        return self.record()
+
+    def record(self) -> Night:
+        """The night as far as it has come."""
+        return Night(
+            night=self.name,
+            began_at=self.began_at,
+            ended_at=_iso(self.means.now()),
+            orchestrator_version=__version__,
+            host=self.means.host,
+            watched=self.nightly.watched,
+            distribution=self.nightly.distribution,
+            baseline=self.baseline,
+            accepted=baseline(self.nightly.asked, self.state) if self.nightly.asked.baseline == ACCEPTED else "",
+            ending=self._ending(),
+            offered=tuple(release.version for release in self.offered.releases),
+            problems=self.offered.problems,
+            tried=tuple(self.tried),
+            waiting=tuple(release.version for release in self._waiting()),
+        )
+
+    def end(self, night: Night) -> None:
+        """Write the record for good; the next night begins anew."""
+        self.files.write_night(night)
+        self.state = self.state.model_copy(update={"tonight": None})
+        self.files.write_state(self.state)
+
+    def _ending(self) -> Ending:
+        return ending(self.offered.problems, self.tried, stopped=self.means.is_interrupted())
+
+    def _waiting(self) -> tuple[Release, ...]:
+        tried = {trying.record.version for trying in self.tried if trying.record.judgement is not Judgement.NOT_RUN}
+        cut = {trying.record.version for trying in self.tried} if self.means.is_over() else set()
+        new = fresh(self.nightly.asked, self.state, self.offered.releases)
+        return tuple(release for release in new if release.version not in tried | cut)
+
+    def _remember(self, tonight: Tonight) -> None:
+        self.state = self.state.model_copy(update={"tonight": tonight})
+        self.files.write_state(self.state)
+
+    def _try(self, release: Release, under_way: Tonight | None) -> Trying:
+        record = self.state.release(release.version)
+        against = baseline(self.nightly.asked, self.state)
+        run = ""
+        if under_way is not None:
+            run, against = under_way.run, under_way.baseline
+        elif record is not None and record.judgement is Judgement.NOT_RUN:
+            run, against = record.run, record.baseline
+        tonight = Tonight(night=self.name, release=release.version, baseline=against, run=run)
+        self._remember(tonight)
+        self.means.listener(Notice(f"{self.nightly.name} {release.version} against {against}"))
+        try:
+            measured = self.means.measure(
+                tonight, lambda begun: self._remember(tonight.model_copy(update={"run": begun}))
+            )
+        except InputError as error:
+            return self._unmeasured(release, tonight, Judgement.UNSUPPORTED, str(error))
+        except HostError as error:
+            return self._unmeasured(release, tonight, Judgement.NO_RESULT, str(error))
+        told = judged(measured.regression, measured.outcomes, self.known, self.state.alarms)
+        kept = self._record(release, tonight, told.judgement, told.reason)
+        return Trying(
+            record=kept.model_copy(update={"run": measured.regression.run, "images": measured.images}),
+            regression=measured.regression,
+            alarms=told.alarms,
+            known=told.known,
+        )
+
+    def _unmeasured(self, release: Release, tonight: Tonight, judgement: Judgement, reason: str) -> Trying:
+        return Trying(record=self._record(release, tonight, judgement, reason))
+
+    def _record(self, release: Release, tonight: Tonight, judgement: Judgement, reason: str) -> ReleaseRecord:
+        before = self.state.release(release.version)
+        return ReleaseRecord(
+            version=release.version,
+            uploaded_at=release.uploaded_at,
+            judgement=judgement,
+            reason=one_line(reason)[:500],
+            baseline=tonight.baseline,
+            night=self.name,
+            run=self.state.tonight.run if self.state.tonight else "",
+            attempts=(before.attempts if before else 0) + (judgement is not Judgement.NOT_RUN),
+        )
+
+
+def _iso(moment: datetime) -> str:
+    return moment.isoformat(timespec="seconds")

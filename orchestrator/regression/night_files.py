@@ -1,0 +1,111 @@
+"""Where nights are kept: the state, a folder for each night, and a lock against a second one."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from filelock import FileLock, Timeout
+from pydantic import BaseModel, ValidationError
+
+from orchestrator.errors import HostError, InputError
+from orchestrator.regression.night_model import Night, State
+from orchestrator.results.plans import first_problem
+from orchestrator.results.store import write_atomically
+
+STATE_FILE = "state.json"
+NIGHT_FILE = "night.json"
+NIGHTS_FOLDER = "nights"
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+class AnotherNightError(HostError):
+    """Another night is under way in the same folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class NightFiles:
+    """The reports folder of a nightly."""
+
+    folder: Path
+
+    def night_folder(self, night: str) -> Path:
+        """Where the reports of one night lie."""
+        return self.folder / NIGHTS_FOLDER / night
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep a second night out until the end; raises `AnotherNightError` where one is under way.
+
+        The lock is the kernel's: of a night that was killed none is left.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise HostError(f"{self.folder}: cannot be made: {error.strerror}; choose other `reports`") from error
+        lock = FileLock(self.folder / ".lock")
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise AnotherNightError(f"{self.folder}: another night is under way; this one ends") from None
+        except OSError as error:
+            raise HostError(f"{self.folder}: cannot be locked: {error.strerror}; choose other `reports`") from error
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def state(self, watched: str) -> State:
+        """What the last night left; a new state where there was none.
+
+        Raises `InputError` where it cannot be read, or is that of something else that is watched.
+        """
+        path = self.folder / STATE_FILE
+        found = _read(path, State)
+        if found is None:
+            return State(watched=watched)
+        if found.watched != watched:
+            raise InputError(
+                f"{path}: is the state of {found.watched!r}, not of {watched!r}; give each its own `reports` folder"
+            )
+        return found
+
+    def write_state(self, state: State) -> None:
+        """Replace the state, wholly or not at all."""
+        write_atomically(self.folder / STATE_FILE, _text(state))
+
+    def write_night(self, night: Night) -> None:
+        """Record a night; its folder must be there."""
+        write_atomically(self.night_folder(night.night) / NIGHT_FILE, _text(night))
+
+    def night(self, name: str) -> Night | None:
+        """Read a night back; None where it left no record."""
+        return _read(self.night_folder(name) / NIGHT_FILE, Night)
+
+    def nights(self) -> list[Night]:
+        """Every night with a record that can be read, oldest first."""
+        found = []
+        for path in sorted((self.folder / NIGHTS_FOLDER).glob(f"*/{NIGHT_FILE}")):
+            try:
+                night = _read(path, Night)
+            except InputError:
+                continue
+            if night is not None:
+                found.append(night)
+        return found
+
+
+def _text(document: BaseModel) -> str:
+    return document.model_dump_json(by_alias=True, indent=1) + "\n"
+
+
+def _read(path: Path, kind: type[_Model]) -> _Model | None:
+    try:
+        return kind.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except ValidationError as error:
+        raise InputError(f"{path}: not a record of a nightly: {first_problem(error)}; move it away") from error
+    except OSError as error:
+        raise HostError(f"{path}: cannot be read: {error.strerror}") from error

@@ -1,0 +1,180 @@
+"""What a nightly remembers (`state.json`), and what it writes of every night (`night.json`)."""
+
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import Field
+
+from orchestrator.regression.model import Regression, Strict
+from orchestrator.results.contract import SCHEMA, Count, Finite
+
+
+class Judgement(StrEnum):
+    """What became of one release."""
+
+    CLEAN = "clean"
+    """Every deciding metric is the same or better."""
+    INCONCLUSIVE = "inconclusive"
+    """Nothing is worse as far as could be told, and not everything could."""
+    REGRESSED = "regressed"
+    """Something is worse, and fresh blocks have confirmed it; or it no longer runs."""
+    BUILD_FAILED = "build_failed"
+    """It does not install: neither a regression nor health."""
+    UNSUPPORTED = "unsupported"
+    """The catalog has no environment for it."""
+    NO_RESULT = "no_result"
+    """Nothing was measured, for a reason that is the host's or the baseline's."""
+    NOT_RUN = "not_run"
+    """Out of budget, or stopped; it goes on the next night."""
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it was measured, so that it is not measured again."""
+        return self in {Judgement.CLEAN, Judgement.INCONCLUSIVE, Judgement.REGRESSED}
+
+
+class Ending(StrEnum):
+    """How a night ended; one of them is recorded in every case."""
+
+    MEASURED = "measured"
+    NOTHING_NEW = "nothing_new"
+    INDEX_SILENT = "index_silent"
+    """No place answered with a release, so that nobody knows whether there is something new."""
+    NO_RESULT = "no_result"
+    """There was something new, and nothing of it could be measured."""
+    STOPPED = "stopped"
+    """By a signal; the next night goes on."""
+
+
+class Alarm(Strict):
+    """A regression that was told; it is not told again."""
+
+    release: str
+    cell: str
+    """What its two cells share: `cpu/lenet-train-b200`."""
+    metric: str
+    """Empty where the release no longer runs there."""
+    ratio: Finite | None = None
+    """Candidate over baseline."""
+    low: Finite | None = None
+    high: Finite | None = None
+    reason: str = ""
+    acknowledged: str = ""
+    """The reason in the file of acknowledged changes; such a change is shown, and alarms nobody."""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What makes two of them the same."""
+        return self.release, self.cell, self.metric
+
+
+class ReleaseRecord(Strict):
+    """One release that was tried, and what is known of it."""
+
+    version: str
+    uploaded_at: str = ""
+    judgement: Judgement
+    reason: str = ""
+    """One line."""
+    baseline: str = ""
+    """The release that it was held against."""
+    night: str
+    """The last one that tried it."""
+    run: str = ""
+    """Where its measurements are; empty where there are none."""
+    attempts: Count = 1
+    """Nights on which it was tried."""
+    images: tuple[str, ...] = ()
+    """References of its own images."""
+
+
+class Tonight(Strict):
+    """What is under way: with it in the state, a night was killed."""
+
+    night: str
+    release: str = ""
+    baseline: str = ""
+    run: str = ""
+
+
+class State(Strict):
+    """`state.json`: all that one night tells the next one."""
+
+    schema_: Literal[1] = Field(SCHEMA, alias="schema")
+    watched: str
+    accepted: str = ""
+    """The release that was accepted last."""
+    accepted_by: str = ""
+    """The night that did, or `hand`."""
+    releases: tuple[ReleaseRecord, ...] = ()
+    alarms: tuple[Alarm, ...] = ()
+    tonight: Tonight | None = None
+
+    def release(self, version: str) -> ReleaseRecord | None:
+        """What is known of a release; None where it was never tried."""
+        return next((one for one in self.releases if one.version == version), None)
+
+
+class Trying(Strict):
+    """One release in one night."""
+
+    record: ReleaseRecord
+    regression: Regression | None = None
+    """None where nothing was measured."""
+    alarms: tuple[Alarm, ...] = ()
+    """Told tonight for the first time."""
+    known: tuple[Alarm, ...] = ()
+    """Acknowledged, or told before."""
+    page: str = ""
+    """The run's own report, relative to the night's folder."""
+
+
+class Posted(Strict):
+    """What became of the webhook."""
+
+    url: str
+    """Without credentials."""
+    delivered: bool
+    attempts: Count
+    reason: str = ""
+
+
+class Night(Strict):
+    """`night.json`: one night, whatever became of it."""
+
+    schema_: Literal[1] = Field(SCHEMA, alias="schema")
+    night: str
+    """Sortable name of its folder: `20261122T030000Z-1f3a`."""
+    began_at: str
+    """ISO 8601, UTC."""
+    ended_at: str
+    orchestrator_version: str
+    host: str
+    watched: str
+    distribution: str
+    baseline: str
+    """The release that was accepted when the night began, or the pin."""
+    accepted: str
+    """The release that counts as accepted now; empty with a pin."""
+    ending: Ending
+    offered: tuple[str, ...] = ()
+    """Releases that the index has, oldest first."""
+    problems: tuple[str, ...] = ()
+    """What did not answer."""
+    tried: tuple[Trying, ...] = ()
+    waiting: tuple[str, ...] = ()
+    """New releases that were not reached: not_run (out of budget)."""
+    removed_images: tuple[str, ...] = ()
+    posted: Posted | None = None
+
+    @property
+    def alarms(self) -> tuple[Alarm, ...]:
+        """All that is told tonight for the first time and that nobody has acknowledged."""
+        return tuple(alarm for trying in self.tried for alarm in trying.alarms)
+
+    @property
+    def exit_code(self) -> int:
+        """1 with a confirmed regression that is new, 3 where nothing could be found out, 130 where it was stopped."""
+        if self.alarms:
+            return 1
+        return {Ending.STOPPED: 130, Ending.INDEX_SILENT: 3, Ending.NO_RESULT: 3}.get(self.ending, 0)

@@ -1,0 +1,115 @@
+"""What a night says, in words that are the same in every format."""
+
+from collections.abc import Iterator
+
+from orchestrator.regression.night_model import Alarm, Ending, Judgement, Night, ReleaseRecord, Trying
+from orchestrator.reporting.regressions import interval_of, ratio
+from orchestrator.reporting.text import clean_line, listing_of, plural
+
+ALARM_HEADS = ("Release", "Cell", "Metric", "Ratio", "Interval", "What")
+RELEASE_HEADS = ("Release", "Published", "Against", "Judgement", "Why", "Run")
+_MOST_NAMED = 4
+_ENDINGS = {
+    Ending.NOTHING_NEW: "Nothing new: there is no release to measure.",
+    Ending.INDEX_SILENT: "The package index did not answer: whether there is something new is not known.",
+    Ending.NO_RESULT: "A night without a result: there was something new, and it could not be measured.",
+    Ending.STOPPED: "The night was stopped; the next one goes on.",
+}
+
+
+def title(night: Night) -> str:
+    """`Night of 2026-11-22: mxnet`."""
+    return clean_line(f"Night of {night.began_at[:10]}: {night.watched}")
+
+
+def headline(night: Night) -> str:
+    """What the night comes to, in a few sentences."""
+    return " ".join(_sentences(night))
+
+
+def _sentences(night: Night) -> Iterator[str]:
+    if night.alarms:
+        cells = listing_of(list(dict.fromkeys(clean_line(alarm.cell) for alarm in night.alarms)), _MOST_NAMED)
+        releases = listing_of(list(dict.fromkeys(alarm.release for alarm in night.alarms)), _MOST_NAMED)
+        yield f"Regression in {clean_line(night.watched)} {releases}: {cells}."
+    if night.ending in _ENDINGS:
+        yield _ENDINGS[night.ending]
+    for judgement in Judgement:
+        of_it = [one.record.version for one in night.tried if one.record.judgement is judgement]
+        if of_it and not (judgement is Judgement.REGRESSED and night.alarms):
+            yield f"{_SAYS[judgement]}: {listing_of(of_it, _MOST_NAMED)}."
+    if night.waiting:
+        yield f"Not reached, and left to the next night: {listing_of(list(night.waiting), _MOST_NAMED)}."
+    if night.problems and night.ending is not Ending.INDEX_SILENT:
+        number = len(night.problems)
+        yield f"{number} {plural('place', number)} did not answer, so that there may be more releases."
+
+
+_SAYS = {
+    Judgement.CLEAN: "Clean",
+    Judgement.INCONCLUSIVE: "Inconclusive",
+    Judgement.REGRESSED: "Worse, as was known before",
+    Judgement.BUILD_FAILED: "Does not install, which is neither a regression nor health",
+    Judgement.UNSUPPORTED: "Not in the catalog",
+    Judgement.NO_RESULT: "Nothing was measured of",
+    Judgement.NOT_RUN: "not_run (out of budget or stopped)",
+}
+
+
+def release_row(record: ReleaseRecord) -> tuple[str, ...]:
+    """A text for each of `RELEASE_HEADS`."""
+    return (
+        clean_line(record.version),
+        clean_line(record.uploaded_at[:10]) or "–",
+        clean_line(record.baseline) or "–",
+        record.judgement.value,
+        clean_line(record.reason) or "–",
+        clean_line(record.run) or "–",
+    )
+
+
+def alarm_row(alarm: Alarm) -> tuple[str, ...]:
+    """A text for each of `ALARM_HEADS`."""
+    return (
+        clean_line(alarm.release),
+        clean_line(alarm.cell),
+        clean_line(alarm.metric) or "–",
+        "–" if alarm.ratio is None else ratio(alarm.ratio),
+        interval_of(alarm.low, alarm.high),
+        clean_line(alarm.reason) or "slower, confirmed on fresh blocks",
+    )
+
+
+def known_row(alarm: Alarm) -> tuple[str, ...]:
+    """The same of one that alarms nobody, with why it does not."""
+    why = f"acknowledged: {clean_line(alarm.acknowledged)}" if alarm.acknowledged else "told before"
+    return (*alarm_row(alarm)[:-1], why)
+
+
+def facts(night: Night) -> tuple[tuple[str, str], ...]:
+    """What else is known of a night, as name and value."""
+    found = [
+        ("Watched", night.watched),
+        ("Asked of the index", night.distribution),
+        ("Baseline", night.baseline),
+        ("Accepted now", night.accepted or "a pin, which nothing moves"),
+        ("Host", night.host),
+        ("Releases on the index", str(len(night.offered)) if night.offered else "–"),
+        ("Ended as", night.ending.value),
+    ]
+    if night.posted is not None:
+        told = "delivered" if night.posted.delivered else f"not delivered: {night.posted.reason}"
+        found.append(("Webhook", f"{night.posted.url}: {told}"))
+    if night.removed_images:
+        found.append(("Images removed", listing_of(list(night.removed_images), _MOST_NAMED)))
+    return tuple((name, clean_line(value)) for name, value in found)
+
+
+def known(night: Night) -> tuple[Alarm, ...]:
+    """Regressions that are shown and alarm nobody."""
+    return tuple(alarm for trying in night.tried for alarm in trying.known)
+
+
+def measured(night: Night) -> tuple[Trying, ...]:
+    """What has verdicts to show."""
+    return tuple(trying for trying in night.tried if trying.regression is not None)

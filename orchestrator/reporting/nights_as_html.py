@@ -1,0 +1,60 @@
+"""A night as a page, and the list of all nights; both work from disk without a network."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from orchestrator import __version__
+from orchestrator.regression.night_model import Judgement, Night
+from orchestrator.reporting import nights, regressions
+from orchestrator.reporting.as_html import page_environment, page_parts
+from orchestrator.reporting.pages import INDEX
+
+MARKS: Mapping[Judgement, str] = {
+    Judgement.CLEAN: "good",
+    Judgement.REGRESSED: "bad",
+    Judgement.INCONCLUSIVE: "open",
+}
+"""How a judgement is marked; what was not measured is neither good nor bad."""
+
+
+def night_html(night: Night, folder: Path, pages_of: Mapping[str, Path]) -> str:
+    """Render the page of a night that lies in `folder`; `pages_of` are the regression pages by run."""
+    environment = page_environment()
+    links = {run: Path(os.path.relpath(page, folder)).as_posix() for run, page in pages_of.items() if page.exists()}
+    return environment.get_template("night.html.jinja").render(
+        night=night,
+        title=nights.title(night),
+        headline=nights.headline(night),
+        alarms=[nights.alarm_row(alarm) for alarm in night.alarms],
+        known=[nights.known_row(alarm) for alarm in nights.known(night)],
+        alarm_heads=nights.ALARM_HEADS,
+        release_heads=nights.RELEASE_HEADS,
+        tried=[(trying, nights.release_row(trying.record), links.get(trying.record.run)) for trying in night.tried],
+        verdicts=[
+            (regressions.title(trying.regression), regressions.rows(trying.regression, gates=True))
+            for trying in nights.measured(night)
+            if trying.regression is not None
+        ],
+        verdict_heads=regressions.HEADS,
+        facts=nights.facts(night),
+        marks=MARKS,
+        version=__version__,
+        **page_parts(),
+    )
+
+
+def nights_html(every: Sequence[Night], links: Sequence[tuple[str, str]] = ()) -> str:
+    """Render the list of nights, newest first; `links` (text, address) lead to what lies beside it."""
+    return (
+        page_environment()
+        .get_template("nights.html.jinja")
+        .render(
+            nights=[(night, nights.headline(night)) for night in reversed(every)],
+            watched=every[-1].watched if every else "",
+            links=links,
+            index=INDEX,
+            version=__version__,
+            **page_parts(),
+        )
+    )

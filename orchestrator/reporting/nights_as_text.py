@@ -1,0 +1,88 @@
+"""A night as Markdown and JUnit; its JSON is `night.json`."""
+
+from collections.abc import Iterator
+
+import junitparser
+
+from orchestrator.regression.night_model import Ending, Night, Trying
+from orchestrator.reporting import nights, regressions
+from orchestrator.reporting.as_junit import spelled_out
+from orchestrator.reporting.as_markdown import escape
+from orchestrator.reporting.as_markdown import table as markdown_table
+from orchestrator.reporting.regressions_as_text import junit_suite
+
+_NUMBERS = frozenset({3, 4})
+
+
+def markdown(night: Night) -> str:
+    """Render as Markdown with tables (GitHub's dialect)."""
+    return "\n".join(_markdown(night)).rstrip() + "\n"
+
+
+def _markdown(night: Night) -> Iterator[str]:
+    yield f"# {escape(nights.title(night))}\n"
+    yield f"{escape(nights.headline(night))}\n"
+    for problem in night.problems:
+        yield f"> **Warning:** {escape(problem)}\n"
+    if night.alarms:
+        yield "## Regressions\n"
+        yield markdown_table(nights.ALARM_HEADS, [nights.alarm_row(alarm) for alarm in night.alarms], _NUMBERS) + "\n"
+    if nights.known(night):
+        yield "## Known regressions\n"
+        rows = [nights.known_row(alarm) for alarm in nights.known(night)]
+        yield markdown_table(nights.ALARM_HEADS, rows, _NUMBERS) + "\n"
+    if night.tried:
+        yield "## Releases\n"
+        rows = [nights.release_row(trying.record) for trying in night.tried]
+        yield markdown_table(nights.RELEASE_HEADS, rows, frozenset()) + "\n"
+    for trying in night.tried:
+        if trying.regression is not None:
+            yield f"## {escape(regressions.title(trying.regression))}\n"
+            found = [row.cells for row in regressions.rows(trying.regression, gates=True)]
+            yield markdown_table(regressions.HEADS, found, frozenset({2, 3, 4, 5, 8})) + "\n"
+    yield from (f"- {name}: {escape(value)}" for name, value in nights.facts(night))
+
+
+def junit_text(night: Night) -> str:
+    """A suite for every release that was tried; only a regression that is told tonight is a failure.
+
+    What is neither a regression nor health (an index that is silent, a release that does not install) is skipped.
+    """
+    suites = junitparser.JUnitXml(spelled_out(f"nightly {night.watched} {night.night}"))
+    for trying in night.tried:
+        suites.add_testsuite(_suite(trying))
+    if not night.tried:
+        suites.add_testsuite(_empty(night))
+    suites.update_statistics()  # type: ignore[no-untyped-call]  # the library has no annotations here
+    made: bytes = suites.tostring()  # type: ignore[no-untyped-call]
+    return made.decode() + "\n"
+
+
+def _suite(trying: Trying) -> junitparser.TestSuite:
+    record = trying.record
+    if trying.regression is not None and record.judgement.is_final:
+        suite = junit_suite(trying.regression)
+        told = {(alarm.cell, alarm.metric or "runs") for alarm in trying.alarms}
+        for case in suite:
+            failed = any(isinstance(one, junitparser.Failure) for one in case.result)
+            if failed and (case.classname, case.name) not in told:
+                case.result = [junitparser.Skipped("acknowledged, or told before", "known")]
+        return suite
+    suite = junitparser.TestSuite(spelled_out(record.version))
+    suite.add_testcase(_skipped("measured", record.version, record.reason, record.judgement.value))
+    return suite
+
+
+def _empty(night: Night) -> junitparser.TestSuite:
+    suite = junitparser.TestSuite(spelled_out(night.watched))
+    case = junitparser.TestCase("package index", spelled_out(night.watched))
+    if night.ending is not Ending.NOTHING_NEW:
+        case = _skipped("package index", night.watched, "; ".join(night.problems), night.ending.value)
+    suite.add_testcase(case)
+    return suite
+
+
+def _skipped(name: str, group: str, reason: str, kind: str) -> junitparser.TestCase:
+    case = junitparser.TestCase(name, spelled_out(group))
+    case.result = [junitparser.Skipped(spelled_out(reason or kind), kind)]
+    return case

@@ -1,0 +1,193 @@
+"""Several nights in a row on a real engine: releases appear one by one, one does not install, one is slower."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import docker
+import pytest
+from tiny_releases import PACKAGE, TinyIndex, tiny_index
+
+from orchestrator.engine.images import labelled, remove
+from orchestrator.images import labels
+from orchestrator.images.surplus import given_up
+
+pytestmark = pytest.mark.docker
+STEP_S = 0.01
+"""It is slept, so that a busy host does not move it."""
+MATRIX = """\
+version: 1
+name: tiny
+systems: {cpu: {cpus: 1, memory: 512m}}
+frameworks: [noop==1]
+models: [lenet]
+parity: false
+steps: 20
+build: {extra_indexes: [URL/simple]}
+"""
+NIGHTLY = f"""\
+version: 1
+watch: noop==1
+package: {PACKAGE}
+first: "1.0"
+max_blocks: 6
+runtime: docker
+keep_images: 1
+metrics: [throughput=30%]
+acknowledged: acknowledged.yaml
+webhook: {{url: URL/hook}}
+"""
+
+
+@dataclass
+class Place:
+    """A folder with a nightly in it, and the index that it watches."""
+
+    folder: Path
+    index: TinyIndex
+    base_image: str
+
+    def command(self, *more: str) -> list[str]:
+        options = ["-f", str(self.folder / "nightly.yaml")]
+        return [sys.executable, "-m", "orchestrator", "nightly", *more, *options]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return os.environ | {"ORCHESTRATOR_BASE_IMAGE": self.base_image, "XDG_CACHE_HOME": str(self.folder / "cache")}
+
+    def start(self) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            self.command(), env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    def night(self) -> tuple[int, dict[str, Any]]:
+        """Its exit status and its record."""
+        process = self.start()
+        _, stderr = process.communicate(timeout=300)
+        assert "Traceback" not in stderr, stderr
+        assert process.returncode in {0, 1, 3}, stderr
+        return process.returncode, self.last()
+
+    def last(self) -> dict[str, Any]:
+        newest = max((self.folder / "nightly" / "nights").iterdir())
+        return json.loads((newest / "night.json").read_text())  # type: ignore[no-any-return]
+
+    @property
+    def state(self) -> dict[str, Any]:
+        return json.loads((self.folder / "nightly" / "state.json").read_text())  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory, engine: docker.DockerClient, base_image: str) -> Iterator[Place]:
+    folder = tmp_path_factory.mktemp("nightly")
+    with tiny_index() as index:
+        for name, text in (("matrix.yaml", MATRIX), ("nightly.yaml", NIGHTLY)):
+            (folder / name).write_text(text.replace("URL", index.url))
+        (folder / "acknowledged.yaml").write_text("version: 1\n")
+        yield Place(folder, index, base_image)
+    remove_images(engine)
+
+
+def image_tags(engine: docker.DockerClient) -> set[str]:
+    return {tag for image in engine.images.list() for tag in image.tags if PACKAGE in tag}
+
+
+def remove_images(engine: docker.DockerClient) -> None:
+    for image in given_up(labelled(engine, labels.KIND), image_tags(engine)):
+        for name in image.names:
+            remove(engine, name)
+    assert not image_tags(engine)
+
+
+def judgements(night: dict[str, Any]) -> dict[str, str]:
+    return {one["record"]["version"]: one["record"]["judgement"] for one in night["tried"]}
+
+
+def test_nights_in_a_row(place: Place, engine: docker.DockerClient) -> None:
+    index = place.index
+    index.publish("1.0", STEP_S)
+    code, night = place.night()
+    assert (code, night["ending"], judgements(night)) == (0, "nothing_new", {})
+
+    index.publish("1.1", STEP_S)
+    code, night = place.night()
+    assert (code, judgements(night), place.state["accepted"]) == (0, {"1.1": "clean"}, "1.1")
+
+    index.publish("1.2", STEP_S, requires="bench-nobody-offers-this==1")
+    code, night = place.night()
+    assert (code, night["ending"], judgements(night)) == (0, "measured", {"1.2": "build_failed"})
+    assert place.state["accepted"] == "1.1"
+
+    index.publish("1.3", STEP_S * 2.5)
+    code, night = place.night()
+    assert (code, judgements(night)) == (1, {"1.2": "build_failed", "1.3": "regressed"})
+    (alarm,) = index.posted[-1]["alarms"]  # type: ignore[misc]
+    assert (alarm["release"], alarm["cell"], alarm["metric"]) == ("1.3", "cpu/lenet-train-b200", "throughput")
+    assert alarm["low"] < 1 / 2.5 < alarm["high"]
+    assert place.state["accepted"] == "1.1"
+
+    code, night = place.night()
+    assert (code, judgements(night)) == (0, {"1.2": "build_failed"})  # the last time of three
+
+    code, night = place.night()
+    assert (code, night["ending"]) == (0, "nothing_new")
+
+    index.silent = True
+    code, night = place.night()
+    assert (code, night["ending"]) == (3, "index_silent")
+    index.silent = False
+
+    assert [posted["ending"] for posted in index.posted] == [
+        "nothing_new", "measured", "measured", "measured", "measured", "nothing_new", "index_silent",
+    ]  # fmt: skip
+    # The baseline and the newest one stay; of 1.0, which no night has tried, nothing is decided.
+    assert {tag.split(PACKAGE)[1][:3] for tag in image_tags(engine)} == {"1.0", "1.1", "1.3"}
+
+
+def test_a_night_that_is_killed_goes_on_where_it_was(place: Place, engine: docker.DockerClient) -> None:
+    place.index.publish("1.4", STEP_S)
+    process = place.start()
+    results = place.folder / "results"
+    before = set(results.glob("*/noop-*1.4*/*/*/outcome.json"))
+    deadline = time.monotonic() + 200
+    while len(set(results.glob("*/noop-*1.4*/*/*/outcome.json")) - before) < 3:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    second = subprocess.run(place.command(), env=place.environment, capture_output=True, text=True, check=False)
+    assert (second.returncode, "another night is under way" in second.stderr) == (3, True)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    killed = place.state["tonight"]
+    measured = {path: path.stat().st_mtime_ns for path in results.glob(f"{killed['run']}/noop-*/*/*/outcome.json")}
+
+    code, night = place.night()
+
+    assert (code, night["night"], judgements(night)) == (0, killed["night"], {"1.4": "clean"})
+    assert night["tried"][0]["record"]["run"] == killed["run"]
+    assert {path: path.stat().st_mtime_ns for path in measured} == measured
+    assert (place.state["tonight"], place.state["accepted"]) == (None, "1.4")
+    assert {tag.split(PACKAGE)[1][:3] for tag in image_tags(engine)} == {"1.0", "1.4"}
+    assert any("1.3" in name for name in night["removed_images"])
+
+
+def test_a_release_is_accepted_by_hand_and_a_known_change_alarms_nobody(place: Place) -> None:
+    (place.folder / "acknowledged.yaml").write_text(
+        'version: 1\nacknowledged:\n  - {cell: "cpu/*", metric: throughput, release: "1.5", reason: "more rounding"}\n'
+    )
+    place.index.publish("1.5", STEP_S * 2.5)
+
+    code, night = place.night()
+
+    assert (code, judgements(night)) == (0, {"1.5": "clean"})
+    assert night["tried"][0]["known"][0]["acknowledged"] == "more rounding"
+    accept = place.command("accept", f"{PACKAGE}==1.4")
+    done = subprocess.run(accept, env=place.environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, place.state["accepted"], place.state["accepted_by"]) == (0, "1.4", "hand"), done.stderr

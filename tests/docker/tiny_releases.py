@@ -1,0 +1,136 @@
+"""A package whose releases decide how long a step of the framework `noop` takes, on an index of its own."""
+
+import base64
+import hashlib
+import io
+import json
+import secrets
+import threading
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+_TOKEN = secrets.token_hex(4)
+PACKAGE = f"bench-tiny-{_TOKEN}"
+"""An image is known by what it asks for: another test's release of the same name would be taken for this one."""
+_MODULE = f"bench_tiny_{_TOKEN}"
+
+HOOK = """
+import importlib.util, sys, time
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name != "benchmarks.frameworks.noop":
+            return None
+        sys.meta_path.remove(self)
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            sys.meta_path.insert(0, self)  # it is asked more than once
+        run = spec.loader.exec_module
+
+        def exec_module(module):
+            run(module)
+            module._Session.step = staticmethod(step)
+            module._Session.short_blocks = False
+
+        spec.loader.exec_module = exec_module
+        return spec
+
+def step(_batch):
+    time.sleep(STEP_S)
+
+sys.meta_path.insert(0, Finder())
+"""
+
+
+def wheel(version: str, step_s: float, requires: str = "") -> bytes:
+    """A wheel that makes every step take so long; one that requires what nobody offers does not install."""
+    info = f"{_MODULE}-{version}.dist-info"
+    metadata = f"Metadata-Version: 2.1\nName: {PACKAGE}\nVersion: {version}\n"
+    files = {
+        f"{_MODULE}.py": HOOK.replace("STEP_S", repr(step_s)),
+        f"{_MODULE}.pth": f"import {_MODULE}\n",
+        f"{info}/METADATA": metadata + (f"Requires-Dist: {requires}\n" if requires else "") + "\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    record = "".join(
+        f"{name},sha256={base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b'=').decode()},{len(text)}\n"
+        for name, text in files.items()
+    )
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+        archive.writestr(f"{info}/RECORD", record + f"{info}/RECORD,,\n")
+    return buffer.getvalue()
+
+
+@dataclass
+class TinyIndex:
+    """What the index offers, and what was posted to it."""
+
+    port: int = 0
+    wheels: dict[str, bytes] = field(default_factory=dict)
+    """By version."""
+    silent: bool = False
+    posted: list[dict[str, object]] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def publish(self, version: str, step_s: float, requires: str = "") -> None:
+        self.wheels[version] = wheel(version, step_s, requires)
+
+
+def _name(version: str) -> str:
+    return f"{_MODULE}-{version}-py3-none-any.whl"
+
+
+@contextmanager
+def tiny_index() -> Iterator[TinyIndex]:
+    """Serve it on this host's loopback, which builds reach over the host's network."""
+    served = TinyIndex()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if served.silent:
+                self._answer(503, b"", "text/plain")
+            elif self.path == f"/simple/{PACKAGE}/":
+                files = [
+                    {"filename": _name(version), "url": f"/{_name(version)}", "hashes": {}} for version in served.wheels
+                ]
+                page = {"meta": {"api-version": "1.0"}, "name": PACKAGE, "files": files}
+                self._answer(200, json.dumps(page).encode(), "application/vnd.pypi.simple.v1+json")
+            else:
+                found = [content for version, content in served.wheels.items() if self.path == f"/{_name(version)}"]
+                self._answer(200 if found else 404, b"".join(found), "application/zip")
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            served.posted.append(json.loads(body))
+            self._answer(204, b"", "text/plain")
+
+        def _answer(self, status: int, content: bytes, kind: str) -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *arguments: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    served.port = server.server_port
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield served
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,257 @@
+"""What a night does with what is new, and what the next one makes of it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from orchestrator.domain import Status
+from orchestrator.errors import HostError, InputError
+from orchestrator.regression.deciding import dropped_images
+from orchestrator.regression.model import Verdict
+from orchestrator.regression.night_files import AnotherNightError, NightFiles
+from orchestrator.regression.night_model import Ending, Judgement, Night
+from orchestrator.regression.nightly_file import AcknowledgedEntry
+from orchestrator.regression.package_index import Offered
+from orchestrator.regression.releases import Release
+from tests.unit.regression.night_fakes import CELL, World, pair, releases
+
+SLOWER = (pair(Verdict.SLOWER, 0.9),)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path, Offered(releases("1.4.1", "1.5.1", "1.6.0")))
+
+
+def judgements(night: Night) -> dict[str, Judgement]:
+    return {trying.record.version: trying.record.judgement for trying in night.tried}
+
+
+def state(world: World) -> dict[str, object]:
+    return json.loads((world.folder / "reports" / "state.json").read_text())  # type: ignore[no-any-return]
+
+
+def test_what_is_newer_than_the_baseline_is_measured_and_accepted_when_clean(world: World) -> None:
+    night = world.night()
+
+    assert (night.ending, judgements(night), night.exit_code) == (Ending.MEASURED, {"1.6.0": Judgement.CLEAN}, 0)
+    assert world.trials == [("1.6.0", "1.5.1", "")]
+    assert (night.baseline, night.accepted) == ("1.5.1", "1.6.0")
+
+
+def test_a_night_with_nothing_new_measures_nothing_and_is_recorded(world: World) -> None:
+    world.night()
+    night = world.night()
+
+    assert (night.ending, night.tried, night.exit_code) == (Ending.NOTHING_NEW, (), 0)
+    assert [one.night for one in NightFiles(world.folder / "reports").nights()] == ["night-1", "night-2"]
+
+
+def test_each_release_is_held_against_the_one_that_was_accepted_before(world: World) -> None:
+    world.offered = Offered(releases("1.8.0", "1.6.0", "1.7.0.post1"))
+    world.night()
+
+    assert [(release, against) for release, against, _ in world.trials] == [
+        ("1.6.0", "1.5.1"), ("1.7.0.post1", "1.6.0"), ("1.8.0", "1.7.0.post1"),
+    ]  # fmt: skip
+
+
+def test_a_pinned_baseline_stays(world: World) -> None:
+    world.asked = {"baseline": "1.5.1", "first": None}
+    world.offered = Offered(releases("1.6.0", "1.8.0"))
+    night = world.night()
+
+    assert [against for _, against, _ in world.trials] == ["1.5.1", "1.5.1"]
+    assert night.accepted == ""
+    assert world.night().ending is Ending.NOTHING_NEW
+
+
+def test_a_post_release_that_the_pin_of_the_baseline_installs_is_not_new(world: World) -> None:
+    world.asked = {"first": "1.7.0"}
+    world.offered = Offered(releases("1.7.0.post2", "1.7.0"))
+
+    assert world.night().ending is Ending.NOTHING_NEW
+
+
+@pytest.mark.parametrize(
+    ("asked", "tried"), [({}, []), ({"prereleases": True}, ["2.0.0b1"]), ({"yanked": True}, ["1.6.0"])]
+)
+def test_prereleases_and_yanked_ones_are_measured_by_choice(
+    world: World, asked: dict[str, object], tried: list[str]
+) -> None:
+    world.asked = asked
+    world.offered = Offered((Release("1.6.0", yanked="wrong"), Release("2.0.0b1")))
+    world.night()
+
+    assert [release for release, _, _ in world.trials] == tried
+
+
+def test_a_regression_alarms_once_and_is_not_accepted(world: World) -> None:
+    world.found = {"1.6.0": SLOWER}
+    night = world.night()
+
+    assert (judgements(night), night.exit_code, night.accepted) == ({"1.6.0": Judgement.REGRESSED}, 1, "1.5.1")
+    assert [(alarm.release, alarm.cell, alarm.metric) for alarm in night.alarms] == [("1.6.0", CELL, "throughput")]
+    again = world.night()
+    assert (again.ending, again.exit_code) == (Ending.NOTHING_NEW, 0)
+
+
+def test_a_release_that_no_longer_runs_is_a_regression(world: World) -> None:
+    world.found = {"1.6.0": (pair(Verdict.BROKE, reason="import_failed: no libgomp"),)}
+    night = world.night()
+
+    assert night.exit_code == 1
+    assert (night.alarms[0].metric, night.alarms[0].reason) == ("", "import_failed: no libgomp")
+
+
+def test_a_known_change_is_shown_alarms_nobody_and_does_not_stand_in_the_way(world: World) -> None:
+    world.known = (AcknowledgedEntry(cell="cpu/*", metric="throughput", release="1.6.0", reason="agreed"),)
+    world.found = {"1.6.0": SLOWER}
+    night = world.night()
+
+    assert (night.exit_code, night.alarms, night.accepted) == (0, (), "1.6.0")
+    assert night.tried[0].known[0].acknowledged == "agreed"
+
+
+def test_a_release_that_does_not_install_is_tried_on_three_nights_and_never_accepted(world: World) -> None:
+    world.found = {"1.6.0": Status.BUILD_FAILED}
+    nights = [world.night() for _ in range(4)]
+
+    assert [judgements(night) for night in nights] == [{"1.6.0": Judgement.BUILD_FAILED}] * 3 + [{}]
+    assert [night.exit_code for night in nights] == [0, 0, 0, 0]
+    assert nights[2].tried[0].record.reason == "no matching distribution"
+    assert nights[3].accepted == "1.5.1"
+
+
+def test_a_release_that_the_catalog_lacks_is_tried_every_night(world: World) -> None:
+    world.found = {"1.6.0": InputError("the catalog knows mxnet <1.6")}
+    nights = [world.night() for _ in range(5)]
+
+    assert {judgements(night)["1.6.0"] for night in nights} == {Judgement.UNSUPPORTED}
+
+
+def test_a_night_without_a_result_says_so_and_leaves_the_rest(world: World) -> None:
+    world.found = {"1.6.0": HostError("no engine answers")}
+    world.offered = Offered(releases("1.6.0", "1.8.0"))
+    night = world.night()
+
+    assert (night.ending, night.exit_code, night.waiting) == (Ending.NO_RESULT, 3, ("1.8.0",))
+    assert judgements(night) == {"1.6.0": Judgement.NO_RESULT}
+
+
+def test_an_index_that_is_silent_is_neither_health_nor_a_regression(world: World) -> None:
+    world.offered = Offered((), ("https://index/mxnet/: does not answer",))
+    night = world.night()
+
+    assert (night.ending, night.exit_code, night.alarms) == (Ending.INDEX_SILENT, 3, ())
+    assert night.problems == ("https://index/mxnet/: does not answer",)
+
+
+def test_what_is_not_reached_is_done_the_next_night(world: World) -> None:
+    world.offered = Offered(releases("1.6.0", "1.7.0", "1.8.0"))
+    world.over_after = 1
+    first, second = world.night(), world.night()
+
+    assert (list(judgements(first)), first.waiting) == (["1.6.0"], ("1.7.0", "1.8.0"))
+    assert (list(judgements(second)), second.waiting) == (["1.7.0"], ("1.8.0",))
+
+
+def test_a_trial_that_is_cut_short_alarms_nobody_and_goes_on_in_its_run(world: World) -> None:
+    world.over_after, world.cut = 1, True
+    world.found = {"1.6.0": SLOWER}
+    night = world.night()
+    assert (judgements(night), night.exit_code) == ({"1.6.0": Judgement.NOT_RUN}, 0)
+
+    world.over_after, world.cut = None, False
+    night = world.night()
+    assert world.trials[-1] == ("1.6.0", "1.5.1", "run-1.6.0")
+    assert (judgements(night), night.exit_code) == ({"1.6.0": Judgement.REGRESSED}, 1)
+    assert night.tried[0].record.attempts == 1
+
+
+class Killed(BaseException):
+    """What `kill -9` is to a night: no handler of ours runs."""
+
+
+def test_a_night_that_is_killed_in_a_trial_goes_on_in_it_under_its_name(world: World) -> None:
+    def kill() -> None:
+        raise Killed
+
+    world.at_trial = kill
+    with pytest.raises(Killed):
+        world.night()
+
+    world.at_trial = lambda: None
+    night = world.night()
+
+    assert (night.night, world.trials) == ("night-1", [("1.6.0", "1.5.1", ""), ("1.6.0", "1.5.1", "run-1.6.0")])
+    assert (night.accepted, state(world)["tonight"]) == ("1.6.0", None)
+
+
+@pytest.mark.parametrize("writes", range(1, 9))
+def test_killed_at_any_write_a_night_tells_each_alarm_once_and_comes_to_the_same_end(
+    world: World, writes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.offered = Offered(releases("1.6.0", "1.7.0"))
+    world.found = {"1.6.0": SLOWER}
+    left = [writes]
+    from orchestrator.regression import night_files
+
+    write = night_files.write_atomically
+
+    def dying(path: Path, text: str) -> None:
+        left[0] -= 1
+        if left[0] == 0:
+            raise Killed
+        write(path, text)
+
+    monkeypatch.setattr(night_files, "write_atomically", dying)
+    with pytest.raises(Killed):
+        world.night()
+    monkeypatch.setattr(night_files, "write_atomically", write)
+    night = world.night()
+
+    recorded = NightFiles(world.folder / "reports").nights()
+    alarms = [alarm.key for one in recorded for alarm in one.alarms]
+    assert alarms == [("1.6.0", CELL, "throughput")]
+    assert {key: value for one in recorded for key, value in judgements(one).items()} == {
+        "1.6.0": Judgement.REGRESSED, "1.7.0": Judgement.CLEAN,
+    }  # fmt: skip
+    assert (night.accepted, state(world)["tonight"], len(recorded)) == ("1.7.0", None, 1)
+
+
+def test_a_second_night_is_kept_out(world: World) -> None:
+    files = NightFiles(world.folder / "reports")
+    with files.held(), pytest.raises(AnotherNightError, match="another night is under way"), files.held():
+        pass
+
+
+def test_without_an_accepted_release_the_remedy_is_said(world: World) -> None:
+    world.asked = {"first": None}
+    with pytest.raises(InputError, match="orchestrator nightly accept mxnet==VERSION"):
+        world.night()
+
+
+def test_the_state_of_something_else_is_refused(world: World) -> None:
+    world.night()
+    world.asked = {"watch": "torch", "first": "2.0.0"}
+    with pytest.raises(InputError, match="is the state of 'mxnet', not of 'torch'"):
+        world.night()
+
+
+def test_a_broken_state_is_one_clear_error(world: World) -> None:
+    world.night()
+    (world.folder / "reports" / "state.json").write_text('{"schema": 1')
+    with pytest.raises(InputError, match="not a record of a nightly"):
+        world.night()
+
+
+def test_images_of_the_newest_measured_releases_and_of_the_baseline_stay(world: World) -> None:
+    world.asked = {"keep_images": 1}
+    world.offered = Offered(releases("1.6.0", "1.7.0", "1.8.0"))
+    world.found = {"1.8.0": SLOWER}
+    holding = world.begin()
+    holding.hold()
+
+    assert dropped_images(holding.nightly.asked, holding.state) == ("bench/mxnet:1.6.0",)
