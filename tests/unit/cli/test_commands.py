@@ -331,9 +331,15 @@ def test_an_interpreter_can_run_it_as_a_module(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stdout) == (0, f"{__version__}\n"), ended.stderr
 
 
+def command_names(arguments: list[str]) -> list[str]:
+    """Of all commands, those with commands below them among them."""
+    program = whole_program(arguments)
+    return [str(one.name) for one in (*program.registered_commands, *program.registered_groups)]
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_is_in_the_module_that_the_table_says(name: str) -> None:
-    found = {command.name for command in whole_program([name]).registered_commands}
+    found = set(command_names([name]))
 
     assert found == {other for other, module in COMMANDS.items() if module == COMMANDS[name]}
     assert name in found
@@ -341,6 +347,4 @@ def test_a_command_is_in_the_module_that_the_table_says(name: str) -> None:
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["--version"], ["no-such-command"]], ids=" ".join)
 def test_without_a_command_every_one_is_there(arguments: list[str]) -> None:
-    found = [command.name for command in whole_program(arguments).registered_commands]
-
-    assert found == list(COMMANDS)
+    assert sorted(command_names(arguments)) == sorted(COMMANDS)
