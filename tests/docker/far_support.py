@@ -6,11 +6,11 @@ home, configuration of pip or cache; it has a loopback, so that a test can liste
 
 import contextlib
 import os
+import secrets
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -117,7 +117,9 @@ def missing() -> str | None:
 def far_side() -> Iterator[FarSide]:
     """Start a far side with an empty engine, and leave nothing of it."""
     _sweep()
-    folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=_PLACE))
+    # Its name is that of a namespace of containerd too, which takes no two marks in a row: mkdtemp may give `-_`.
+    folder = _PLACE / f"{PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
+    folder.mkdir(mode=0o700)
     side = FarSide(folder.name, folder)
     started: list[subprocess.Popen[bytes]] = []
     try:
