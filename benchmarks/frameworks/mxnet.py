@@ -15,6 +15,9 @@ from benchmarks.native import LAYOUTS, PRECISIONS, one_of, precision_fact
 from benchmarks.native import mxnet as native
 
 OPTIONS = {"hybridize": True, "layout": "auto", "precision": "fp32"}
+_HAS_STATIC = tuple(int(part) for part in mx.__version__.split(".")[:2]) >= (1, 3)
+_STATIC = {"static_alloc": True, "static_shape": True} if _HAS_STATIC else {}
+"""A graph whose memory is planned once; MXNet 1.2 compiles a graph and plans at every step."""
 
 
 def start(workload):
@@ -37,7 +40,7 @@ class _Session:
         network.initialize(ctx=self._context)
         native.set_weights(workload, self._blocks)
         if self._hybrid:
-            network.hybridize(static_alloc=True, static_shape=True)
+            network.hybridize(**_STATIC)
             # The network's own graph holds all of it; what `_walk` runs must not make others beside it.
             for block in self._blocks:
                 block.hybridize(False)
@@ -53,7 +56,7 @@ class _Session:
     def _training_step(self, network, forward, workload):
         loss_of = gluon.loss.SoftmaxCrossEntropyLoss()
         if self._hybrid:
-            loss_of.hybridize(static_alloc=True, static_shape=True)
+            loss_of.hybridize(**_STATIC)
         trainer = gluon.Trainer(network.collect_params(), *_optimizer(workload.optimizer))
         batch_size = workload.batch_size
 
@@ -122,7 +125,7 @@ class _Session:
             "tf32": os.environ.get("NVIDIA_TF32_OVERRIDE") != "0",
             "threads": _openmp_threads(),
             "device": str(self._context),
-            "execution": "hybridized, static" if self._hybrid else "imperative",
+            "execution": _executed(self._hybrid),
             "libraries": _features(),
         }
 
@@ -138,6 +141,12 @@ class _Session:
     @staticmethod
     def peak_device_bytes():
         """MXNet keeps no highest use."""
+
+
+def _executed(hybrid):
+    if not hybrid:
+        return "imperative"
+    return "hybridized, static" if _STATIC else "hybridized"
 
 
 def _inference_step(forward):

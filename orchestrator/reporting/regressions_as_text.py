@@ -59,11 +59,20 @@ def _parts(found: Regression) -> Iterator[RenderableType]:
 
 def _table(rows: tuple[Row, ...]) -> Table:
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1), header_style="bold")
-    for number, head in enumerate(HEADS):
-        made.add_column(head, justify="right" if number in _RIGHT else "left", overflow="fold")
+    for number, head in enumerate(_narrow(HEADS)):
+        made.add_column(head, overflow="fold", no_wrap=number == 2, min_width=6 if head == HEADS[-1] else None)
     for row in rows:
-        made.add_row(*(Text(cell) for cell in row.cells), style=_STYLES.get(row.verdict, ""))
+        made.add_row(*(Text(cell) for cell in _narrow(row.cells)), style=_STYLES.get(row.verdict, ""))
     return made
+
+
+def _narrow(cells: tuple[str, ...]) -> tuple[str, ...]:
+    """What belongs together in one column: a terminal has no room for more."""
+    cell, metric, baseline, candidate, ratio, interval, *rest = cells
+    if candidate == "–":
+        return cell, metric, "–", "–", *rest
+    values = f"{baseline} \N{RIGHTWARDS ARROW} {candidate}"
+    return cell, metric, values, ratio if interval == "–" else f"{ratio} ({interval})", *rest
 
 
 def markdown(found: Regression) -> str:

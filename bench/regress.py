@@ -1,0 +1,122 @@
+"""Regression tests whose answer is known: a slowdown that was planted, and a release against itself, in containers.
+
+    python -m bench.regress [--only planted itself]
+
+`planted` waits, after each synchronised block of LeNet's training on MXNet 1.9.1, for 5 % of the block's time:
+`regress` must call it slower, confirm it, and have 1/1.05 in its interval. `itself` holds MXNet 1.9.1 against itself in
+twenty cells, adaptive to 24 blocks: no confirmed alarm is wanted. It takes about two hours.
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+PLANTED = Path(__file__).parent / "planted"
+SLOWDOWN = 1 / 1.05
+MATRICES = {
+    "planted": """
+version: 1
+systems: {cpu: {cpus: 2, memory: 4g}}
+frameworks:
+- mxnet==1.9.1
+- {name: mxnet, version: planted, dockerfile: planted/Dockerfile}
+models: [lenet]
+""",
+    "itself": """
+version: 1
+systems: {cpu: {cpus: 2, memory: 4g}}
+frameworks: [mxnet==1.9.1]
+models:
+- {name: lenet, batch_size: [8, 16, 32, 64, 128]}
+- {name: mlp, batch_size: [8, 16, 32, 64, 128]}
+modes: [train, infer]
+""",
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", choices=sorted(MATRICES), default=sorted(MATRICES))
+    parser.add_argument("--pairs", type=int, default=24, help="blocks, at most")
+    asked = parser.parse_args()
+    found = []
+    for name in asked.only:
+        with tempfile.TemporaryDirectory(prefix=f"bench-regress-{name}-") as scratch:
+            folder = Path(scratch)
+            (folder / "matrix.yaml").write_text(MATRICES[name])
+            candidate = "planted" if name == "planted" else "1.9.1"
+            if name == "planted":
+                plant(folder)
+            found.append(FIGURES[name](judged(folder, candidate, asked.pairs)))
+    print(json.dumps(found))
+
+
+def plant(folder: Path) -> None:
+    """Put an image beside the matrix that stands on ours, and waits."""
+    (folder / "own.yaml").write_text("version: 1\nframeworks: [mxnet==1.9.1]\nmodels: [lenet]\n")
+    build = [sys.executable, "-m", "orchestrator", "build", f"--file={folder / 'own.yaml'}"]
+    subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
+    place = folder / "planted"
+    place.mkdir()
+    shutil.copy(PLANTED / "sitecustomize.py", place)
+    (place / "Dockerfile").write_text(
+        "FROM bench/mxnet:1.9.1-cpu\nCOPY sitecustomize.py /opt/planted/\n"
+        "ENV PYTHONPATH=/opt/planted PLANTED_WAIT=0.05\n"
+    )
+
+
+def judged(folder: Path, candidate: str, most_blocks: int) -> dict[str, Any]:
+    """What `orchestrator regress` finds of a candidate beside MXNet 1.9.1."""
+    command = [sys.executable, "-m", "orchestrator", "regress", f"--file={folder / 'matrix.yaml'}"]
+    command += ["--baseline=mxnet==1.9.1", f"--candidate=mxnet=={candidate}", "--until-precise", "--runtime=docker"]
+    command += [f"--max-blocks={most_blocks}", f"--results={folder / 'results'}", "--json"]
+    ended = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+    if ended.returncode not in {0, 1}:
+        raise SystemExit(f"orchestrator regress ended with {ended.returncode}")
+    found: dict[str, Any] = json.loads(ended.stdout)
+    return found
+
+
+def throughput(pair: Mapping[str, Any]) -> Mapping[str, Any]:
+    return next((each for each in pair["metrics"] if each["metric"] == "throughput"), {"verdict": pair["verdict"]})
+
+
+def planted(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Whether the planted slowdown was found, and its interval holds it."""
+    judged = throughput(found["pairs"][0])
+    low, high = judged.get("low") or 0.0, judged.get("high") or 0.0
+    confirmed = bool((judged.get("confirmation") or {}).get("confirmed"))
+    return {
+        "name": "a candidate that waits, after each block, 5 % of its time",
+        "text": f"{judged['verdict']}{', confirmed' if confirmed else ''}, {judged.get('ratio', 0):.3f} "
+        f"({low:.3f}–{high:.3f}), {judged.get('blocks', 0)} blocks",
+        "wanted": "slower, confirmed, interval holding 1/1.05 = 0.952",
+        "within": judged["verdict"] == "slower" and confirmed and low <= SLOWDOWN <= high,
+        "values": judged.get("values", []),
+    }
+
+
+def itself(found: Mapping[str, Any]) -> dict[str, Any]:
+    """How many of twenty cells of one release raise a confirmed alarm against that release."""
+    verdicts = [throughput(pair)["verdict"] for pair in found["pairs"]]
+    counted = ", ".join(f"{verdicts.count(word)} {word}" for word in dict.fromkeys(verdicts))
+    blocks = [throughput(pair).get("blocks", 0) for pair in found["pairs"]]
+    return {
+        "name": "MXNet 1.9.1 against itself, twenty cells",
+        "text": f"{counted}; {sum(blocks) / len(blocks):.1f} blocks a cell",
+        "wanted": "no confirmed alarm",
+        "within": "slower" not in verdicts and len(verdicts) == 20,
+        "values": [throughput(pair).get("ratio") for pair in found["pairs"]],
+    }
+
+
+FIGURES: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {"planted": planted, "itself": itself}
+
+if __name__ == "__main__":
+    main()
