@@ -15,7 +15,19 @@ from bench.pairs import UNBOUNDED
 ROOT = Path(__file__).parent.parent
 FIGURES = ROOT / "docs" / "performance.json"
 PAGE = ROOT / "docs" / "performance.md"
-NAMES = ("planning", "noop", "builds", "frameworks", "reports", "remeasure", "samplers", "killing", "fuzz", "bundles")
+NAMES = (
+    "planning",
+    "noop",
+    "builds",
+    "frameworks",
+    "reports",
+    "remeasure",
+    "samplers",
+    "killing",
+    "fuzz",
+    "bundles",
+    "regress",
+)
 WITH_A_PAGE_OF_THEIR_OWN = ("parity", "detection")
 """They compare no times, and take choices of their own: `python -m bench.parity --help`."""
 

@@ -162,6 +162,9 @@ def _carried_out(job: Job, trial: Trial, policy: Policy, idle_wait_s: float, *, 
     with stop_on_signals() as stop, views.follow(json=json) as listener:
         for warning in job.plan.warnings:
             listener(Notice(f"warning: {warning}"))
+        pythons = {cell.framework.python for cell in job.plan.cells if cell.framework.python}
+        if len(pythons) == 1:
+            listener(Notice(f"both sides run on Python {pythons.pop()}"))
         setting = Setting(listener, stop, idle_wait_s, keep=lambda run: store_trial(run, trial))
         try:
             with begun(job, setting) as surroundings:

@@ -1,5 +1,6 @@
 """Trials carried out on a fake runtime: looks, confirmation, verdicts, and being killed."""
 
+import random
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -77,6 +78,37 @@ def test_what_is_not_slower_again_is_no_regression(tmp_path: Path, pair: Pair) -
     assert judged.reason == "slower on 6 blocks, and not on 6 fresh ones"
     assert judged.confirmation is not None
     assert not judged.confirmation.confirmed
+
+
+def test_fresh_blocks_confirm_a_slowdown_of_which_they_alone_could_not_say_that_it_is_all_beyond_the_tolerance(
+    tmp_path: Path, pair: Pair
+) -> None:
+    def rate(cell: str, repeat: int) -> float:
+        drawn = random.Random(f"{cell} {repeat}").gauss(0, 0.003 if repeat < 6 else 0.02)
+        return 1000 * (1 + drawn) * (0.95 if "1.9.1" in cell else 1)
+
+    found = try_out(tmp_path / "run", pair("mxnet==1.5.1", "mxnet==1.9.1"), Bench(rate=rate))
+
+    again = metric(found).confirmation
+    assert again is not None
+    assert again.high is not None
+    assert 1 / 1.02 < again.high < 1
+    assert again.confirmed
+    assert found.regressions
+
+
+def test_fresh_blocks_that_are_worse_by_less_than_the_tolerance_confirm_nothing(tmp_path: Path, pair: Pair) -> None:
+    def rate(cell: str, repeat: int) -> float:
+        return steady(**{"1.9.1": 0.95 if repeat < 6 else 0.985})(cell, repeat % 6)
+
+    found = try_out(tmp_path / "run", pair("mxnet==1.5.1", "mxnet==1.9.1"), Bench(rate=rate))
+
+    again = metric(found).confirmation
+    assert again is not None
+    assert again.high is not None
+    assert again.high < 1
+    assert not again.confirmed
+    assert not found.regressions
 
 
 def test_without_confirmation_slower_is_a_regression_at_once(tmp_path: Path, pair: Pair) -> None:
