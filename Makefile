@@ -3,6 +3,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 MATRIX ?= matrix.yaml
+NIGHTLY ?= nightly.yaml
 RUNTIME ?= auto
 RESULTS ?= results
 ARGS ?=
@@ -46,6 +47,10 @@ run: matrix ## the same as `make matrix`
 .PHONY: report
 report: $(VENV)/installed ## the table of the latest run again, and its page
 	$(ORCHESTRATOR) report --results $(RESULTS) $(ARGS)
+
+.PHONY: nightly
+nightly: $(VENV)/installed ## measure what is new on the package index, as NIGHTLY (nightly.yaml) says
+	$(ORCHESTRATOR) nightly -f $(NIGHTLY) $(ARGS)
 
 .PHONY: test
 test: $(VENV)/installed-dev ## all tests that run in about twenty minutes; container tests where an engine answers

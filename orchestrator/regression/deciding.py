@@ -87,7 +87,8 @@ def judged(
         first = doubtful[0]
         more = f" and {len(doubtful) - 1} more" if len(doubtful) > 1 else ""
         return Told(Judgement.INCONCLUSIVE, f"{first.verdict.value}: {first.id}{more}", new, old)
-    return Told(Judgement.CLEAN, f"{len(measured)} pairs are the same or better", new, old)
+    said = "the one pair is" if len(measured) == 1 else f"all {len(measured)} pairs are"
+    return Told(Judgement.CLEAN, f"{said} the same or better", new, old)
 
 
 def _is_good(pair: JudgedPair, acknowledged: set[tuple[str, str]]) -> bool:
@@ -165,8 +166,7 @@ def ending(problems: Sequence[str], tried: Sequence[Trying], *, stopped: bool) -
     if any(trying.record.judgement.is_final for trying in tried):
         return Ending.MEASURED
     if tried:
-        telling = (Judgement.BUILD_FAILED, Judgement.UNSUPPORTED, Judgement.NOT_RUN)
-        return Ending.MEASURED if all(one.record.judgement in telling for one in tried) else Ending.NO_RESULT
+        return Ending.NO_RESULT
     return Ending.INDEX_SILENT if problems else Ending.NOTHING_NEW
 
 

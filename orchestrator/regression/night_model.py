@@ -41,7 +41,7 @@ class Ending(StrEnum):
     INDEX_SILENT = "index_silent"
     """No place answered with a release, so that nobody knows whether there is something new."""
     NO_RESULT = "no_result"
-    """There was something new, and nothing of it could be measured."""
+    """There was something new, and nothing of it came to a verdict: each release says why."""
     STOPPED = "stopped"
     """By a signal; the next night goes on."""
 
@@ -173,8 +173,19 @@ class Night(Strict):
         return tuple(alarm for trying in self.tried for alarm in trying.alarms)
 
     @property
+    def is_clean(self) -> bool:
+        """Whether something new was measured, and all of it is clean: no other night is a sign of health."""
+        return bool(self.tried) and all(trying.record.judgement is Judgement.CLEAN for trying in self.tried)
+
+    @property
     def exit_code(self) -> int:
-        """1 with a confirmed regression that is new, 3 where nothing could be found out, 130 where it was stopped."""
+        """1 with a confirmed regression that is new, 3 where this host could not find out, 130 where it was stopped.
+
+        0 where all was done that could be, releases that do not install among it.
+        """
         if self.alarms:
             return 1
-        return {Ending.STOPPED: 130, Ending.INDEX_SILENT: 3, Ending.NO_RESULT: 3}.get(self.ending, 0)
+        if self.ending is Ending.STOPPED:
+            return 130
+        could_not = any(trying.record.judgement is Judgement.NO_RESULT for trying in self.tried)
+        return 3 if could_not or self.ending is Ending.INDEX_SILENT else 0

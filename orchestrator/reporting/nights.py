@@ -12,7 +12,7 @@ _MOST_NAMED = 4
 _ENDINGS = {
     Ending.NOTHING_NEW: "Nothing new: there is no release to measure.",
     Ending.INDEX_SILENT: "The package index did not answer: whether there is something new is not known.",
-    Ending.NO_RESULT: "A night without a result: there was something new, and it could not be measured.",
+    Ending.NO_RESULT: "A night without a result: there was something new, and nothing of it came to a verdict.",
     Ending.STOPPED: "The night was stopped; the next one goes on.",
 }
 

@@ -120,6 +120,9 @@ def test_a_release_that_does_not_install_is_tried_on_three_nights_and_never_acce
 
     assert [judgements(night) for night in nights] == [{"1.6.0": Judgement.BUILD_FAILED}] * 3 + [{}]
     assert [night.exit_code for night in nights] == [0, 0, 0, 0]
+    assert [(night.ending, night.is_clean) for night in nights[2:]] == [
+        (Ending.NO_RESULT, False), (Ending.NOTHING_NEW, False),
+    ]  # fmt: skip
     assert nights[2].tried[0].record.reason == "no matching distribution"
     assert nights[3].accepted == "1.5.1"
 

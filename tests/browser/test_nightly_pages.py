@@ -1,0 +1,65 @@
+"""The pages of nights and of their history in a real browser: nothing asked for, nothing found by axe, no wide page."""
+
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser
+
+from orchestrator.regression.history import series
+from orchestrator.reporting import histories_as_html
+from orchestrator.reporting.nights_as_html import night_html, nights_html
+from tests.browser.test_report import Visit, browser
+from tests.unit.regression.night_records import a_night, silent_night
+from tests.unit.regression.test_history import levels
+
+__all__ = ["browser"]
+pytestmark = pytest.mark.browser
+PAGES = ["index.html", "nights/20261122T030000Z-1f3a/index.html", "history/index.html", "history/series-0001.html"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder, night = tmp_path_factory.mktemp("nightly"), a_night()
+    own = folder / "nights" / night.night
+    own.mkdir(parents=True)
+    (own / "index.html").write_text(night_html(night, own, {}))
+    (folder / "index.html").write_text(nights_html([silent_night(), night], [("History", "history/index.html")]))
+    nights = levels((1000, 30, "1.8.0"), (930, 25, "1.9.0"), (1010, 20, "1.9.1"))
+    histories_as_html.write_html([one for one in series(nights) if one.is_tracked], folder / "history")
+    return folder
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing(browser: Browser, folder: Path, name: str, scheme: str) -> None:
+    address = (folder / name).as_uri()
+    visit = Visit(browser, address, color_scheme=scheme)
+
+    found = Axe().run(visit.page, options={"resultTypes": ["violations"]}).response["violations"]
+
+    assert [(each["id"], [node["html"] for node in each["nodes"][:3]]) for each in found] == []
+    assert visit.complaints == []
+    assert [url for url in visit.requests if url != address and not url.startswith("data:")] == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_on_a_phone_only_the_tables_are_wider_than_the_screen(browser: Browser, folder: Path, name: str) -> None:
+    page = Visit(browser, (folder / name).as_uri(), viewport={"width": 360, "height": 800}).page
+
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_by_keyboard_one_comes_from_all_nights_to_one_series_and_back(browser: Browser, folder: Path) -> None:
+    page = Visit(browser, (folder / "index.html").as_uri()).page
+    page.get_by_role("link", name="History").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/history/index.html")
+    page.get_by_role("link", name="mxnet-*-cpu/lenet-train-b200").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/series-0001.html")
+
+    assert page.locator("figure.history line.change").count() == 2
+    assert page.locator("figure.history .marks circle").count() == 75
+    page.get_by_role("link", name="All series").click()
+    page.wait_for_url("**/history/index.html")

@@ -1,0 +1,84 @@
+"""A night is posted, signed, tried again, and given up without a word too many."""
+
+import hashlib
+import hmac
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from orchestrator.regression.webhook import SIGNATURE_HEADER, message, post
+from tests.documented import blocks
+from tests.unit.regression.night_records import a_night
+
+
+@contextmanager
+def receiver(*statuses: int) -> Iterator[tuple[str, list[tuple[dict[str, str], bytes]]]]:
+    """Answer with these statuses in turn, the last one for ever; keep what was posted."""
+    left, posted = list(statuses), []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            posted.append((dict(self.headers), self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(left.pop(0) if len(left) > 1 else left[0])
+            self.end_headers()
+
+        def log_message(self, *arguments: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/hook", posted
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def delivered(url: str, attempts: int = 3, key: str = ""):  # type: ignore[no-untyped-def]
+    return post(url, b"{}", key=key, timeout_s=2.0, attempts=attempts, pause=lambda _: None)
+
+
+def test_a_body_is_signed_with_the_key() -> None:
+    with receiver(204) as (url, posted):
+        found = delivered(url, key="s3cret")
+
+    assert (found.delivered, found.attempts) == (True, 1)
+    assert posted[0][0][SIGNATURE_HEADER] == "sha256=" + hmac.new(b"s3cret", b"{}", hashlib.sha256).hexdigest()
+
+
+def test_what_fails_is_tried_again() -> None:
+    with receiver(503, 429, 200) as (url, posted):
+        found = delivered(url)
+
+    assert (found.delivered, found.attempts, len(posted)) == (True, 3, 3)
+
+
+@pytest.mark.parametrize(("status", "attempts"), [(500, 3), (404, 1), (302, 3)])
+def test_what_is_refused_is_told_and_raises_nothing(status: int, attempts: int) -> None:
+    with receiver(status) as (url, posted):
+        found = delivered(url.replace("://", "://user:s3cret@") + "?token=abc")
+
+    assert (found.delivered, found.reason, len(posted)) == (False, f"answers {status}", attempts)
+    assert "s3cret" not in found.url
+    assert "abc" not in found.url
+
+
+def test_nobody_there_is_told() -> None:
+    found = delivered("http://127.0.0.1:1/hook", attempts=2)
+
+    assert (found.delivered, found.attempts, found.reason) == (False, 2, "does not answer (ConnectionError)")
+
+
+def test_the_page_shows_what_is_posted() -> None:
+    (text,) = blocks("nightly.md", "What is posted", "json")
+    shown, sent = json.loads(text), message(a_night(), "/somewhere/index.html")
+
+    assert list(shown) == list(sent)
+    assert shown["releases"][0].keys() == sent["releases"][0].keys()  # type: ignore[index]
+    assert shown["alarms"][0].keys() == sent["alarms"][0].keys()  # type: ignore[index]
