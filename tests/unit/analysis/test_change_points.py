@@ -51,6 +51,16 @@ def test_a_spike_in_a_series_with_a_step_changes_nothing_about_it() -> None:
     assert (found.before, found.after) == pytest.approx((without.before, without.after), rel=2e-3)
 
 
+def test_a_small_step_in_a_long_series_is_placed_by_all_the_nights_around_it() -> None:
+    off = [
+        min((abs(each.index - 100) for each in change_points(series((100, 100), (97, 100), seed=seed))), default=100)
+        for seed in range(300)
+    ]
+
+    assert np.mean(np.less_equal(off, 1)) >= 0.83
+    assert np.mean(np.less_equal(off, 3)) >= 0.96
+
+
 def test_every_change_of_several_is_found_even_where_they_cancel() -> None:
     found = change_points(series((100, 40), (92, 12), (100, 40), (110, 30), (104, 30)))
 

@@ -1,9 +1,12 @@
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.analysis import Look, compare, looks
+from orchestrator.resources import ROOT
 
 
 def test_a_single_look_at_a_single_cell_has_the_whole_of_alpha() -> None:
@@ -68,3 +71,12 @@ def test_all_intervals_of_all_looks_hold_the_truth_in_all_but_alpha_of_the_night
         wrong += any(each.differs for each in found)
 
     assert 0.05 <= wrong / nights <= 0.12
+
+
+def test_the_program_on_the_page_prints_what_the_page_says(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "docs" / "regression.md").read_text()
+    (program,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+
+    exec(compile(program, "docs/regression.md", "exec"), {})
+
+    assert capsys.readouterr().out.splitlines() == re.findall(r"\)  # (.*)", program)

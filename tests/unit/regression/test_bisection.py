@@ -108,6 +108,7 @@ def test_a_change_for_the_better_on_the_way_is_not_the_one_that_was_asked_for() 
         {"1.1": 1.1, "1.2": 1.1, "1.12": 1.1},
         {"1.2": 0.9, "1.9": 1.3},
         {"1.3": 1.1, "1.8": 1 / 1.1},
+        {"1.2": 1.1, "1.4": 1 / 1.1, "1.9": 1.1},
         dict.fromkeys(RELEASES[1:], 1.05),
     ],
 )
