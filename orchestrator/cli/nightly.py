@@ -87,7 +87,7 @@ def nightly(
 
 def _say(night: Night, page: Path, *, json: bool) -> None:
     if json:
-        speech.output().print(night.model_dump_json(by_alias=True, indent=1), markup=False, soft_wrap=True)
+        speech.print_json(night.model_dump(mode="json", by_alias=True))
         return
     if night.posted is not None and not night.posted.delivered:
         speech.say(f"warning: the webhook was not delivered: {night.posted.reason}")

@@ -97,26 +97,27 @@ def given_up(
 ) -> tuple[Surplus, ...]:
     """Find what may go of the images that `references` name, with the environments that nothing else stands on.
 
-    `images` are those with our label; what is in use, and what anybody has given a name of his own, stays.
+    `images` are those with our label; what is in use, what others stand on, and what anybody has given a name of his
+    own, stays.
     """
-    wanted = set(references)
-    named = {
-        image.image_id
-        for image in images
-        if wanted & set(image.tags) and _is_ours(image) and not set(in_use) & {image.image_id, *image.tags}
-    }
-    staying = [image for image in images if image.image_id not in named]
-    below = {
-        image.image_id
-        for image in staying
+    wanted, needed = set(references), set(in_use)
+    free = [image for image in images if _is_ours(image) and not needed & {image.image_id, *image.tags}]
+    named = [image for image in free if wanted & set(image.tags)]
+    named = [image for image in named if not _carries(image, images, named)]
+    below = [
+        image
+        for image in free
         if _kind(image) == labels.ENVIRONMENT
-        and any(_stands_on(gone, image) for gone in images if gone.image_id in named)
-        and not any(_stands_on(other, image) for other in staying if other.image_id != image.image_id)
-        and _is_ours(image)
-        and not set(in_use) & {image.image_id, *image.tags}
-    }
-    gone = [image for image in images if image.image_id in named | below]
-    left = [image for image in images if image.image_id not in named | below]
+        and any(_stands_on(gone, image) for gone in named)
+        and not _carries(image, images, named)
+    ]
+    gone = [image for image in images if image in named or image in below]
+    left = [image for image in images if image not in gone]
     return tuple(
         Surplus(image.tags, image.image_id, _kind(image), image.created, _frees(image, images, left)) for image in gone
     )
+
+
+def _carries(image: ImageFacts, images: Sequence[ImageFacts], going: Sequence[ImageFacts]) -> bool:
+    """Whether another image stands on it that does not go with it."""
+    return any(_stands_on(other, image) for other in images if other.image_id != image.image_id and other not in going)

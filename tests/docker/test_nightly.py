@@ -96,7 +96,8 @@ def place(tmp_path_factory: pytest.TempPathFactory, engine: docker.DockerClient,
 
 
 def image_tags(engine: docker.DockerClient) -> set[str]:
-    return {tag for image in engine.images.list() for tag in image.tags if PACKAGE in tag}
+    # In one question: others on this engine come and go meanwhile.
+    return {tag for image in engine.api.images() for tag in image["RepoTags"] or () if PACKAGE in tag}
 
 
 def remove_images(engine: docker.DockerClient) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.engine.images import ImageFacts
 from orchestrator.images import labels
-from orchestrator.images.surplus import surplus
+from orchestrator.images.surplus import given_up, surplus
 
 
 def image(name: str, content: str, *, size: int, layers: str, alias: bool = False) -> ImageFacts:
@@ -84,3 +84,25 @@ def test_ours_below_a_registry_goes_like_ours() -> None:
     elsewhere = replace(OLDEST, image_id="sha256:e", tags=("registry.corp:5000/x/bench/mxnet:1.9.1-cpu-c1",))
 
     assert [one.image_id for one in surplus([elsewhere], 0)] == ["sha256:e"]
+
+
+def given_up_names(*references: str, in_use: tuple[str, ...] = (), more: tuple[ImageFacts, ...] = ()) -> set[str]:
+    return {one.names[0] for one in given_up([*more, *ALL], references, in_use)}
+
+
+def test_what_is_given_up_goes_with_the_environment_that_nothing_else_stands_on() -> None:
+    assert given_up_names("bench/mxnet:1.9.1-cpu-c1") == {"bench/mxnet:1.9.1-cpu-c1", "bench/environment:e0"}
+    assert given_up_names("bench/mxnet:1.9.1-cpu-c2") == {"bench/mxnet:1.9.1-cpu-c2"}
+    assert given_up_names("bench/mxnet:1.9.1-cpu-c2", "bench/mxnet:1.9.1-cpu-c3") == {
+        "bench/mxnet:1.9.1-cpu-c2", "bench/mxnet:1.9.1-cpu-c3", "bench/environment:e1",
+    }  # fmt: skip
+    assert given_up_names("bench/none:1", "somebody/elses:2") == set()
+
+
+def test_what_is_given_up_and_in_use_or_carries_an_image_of_a_user_stays() -> None:
+    mine = replace(OLDEST, image_id="sha256:mine", tags=("mine:1",), layers=(*OLDEST.layers, "m"))
+    renamed = replace(OLDEST, tags=(*OLDEST.tags, "mine:2"))
+
+    assert given_up_names("bench/mxnet:1.9.1-cpu-c1", in_use=("sha256:c1",)) == set()
+    assert given_up_names("bench/mxnet:1.9.1-cpu-c1", more=(mine,)) == set()
+    assert [one.names for one in given_up([renamed], renamed.tags)] == []

@@ -1,0 +1,138 @@
+"""`orchestrator nightly` as a whole, in nights that measure nothing and so need no engine."""
+
+import json
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli.nights import Budget
+from orchestrator.cli.program import run as main
+from orchestrator.regression.night_files import NightFiles
+
+MATRIX = "version: 1\nframeworks: [mxnet==1.9.1]\nmodels: [mlp]\n"
+NIGHTLY = "version: 1\nwatch: mxnet\nfirst: 1.5.1\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "matrix.yaml").write_text(MATRIX)
+    (tmp_path / "nightly.yaml").write_text(NIGHTLY)
+    return tmp_path
+
+
+@pytest.fixture
+def wheels(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The releases of a folder, in place of every index."""
+    links = folder / "wheels"
+    links.mkdir()
+    (links / "mxnet-1.5.1-py3-none-any.whl").touch()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(links))
+    return links
+
+
+def test_a_night_with_nothing_new_is_recorded_in_every_form(
+    folder: Path, wheels: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["nightly", "--json"]) == 0
+    night = json.loads(capsys.readouterr().out)
+
+    own = folder / "nightly" / "nights" / night["night"]
+    assert (night["ending"], night["offered"]) == ("nothing_new", ["1.5.1"])
+    assert sorted(path.name for path in own.iterdir()) == ["index.html", "junit.xml", "night.json", "report.md"]
+    assert json.loads((own / "night.json").read_text()) == night
+    assert (folder / "nightly" / "index.html").exists()
+    assert (folder / "nightly" / "history" / "index.html").exists()
+
+
+def test_a_silent_index_ends_with_3_and_is_recorded(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+
+    assert main(["nightly"]) == 3
+    assert "did not answer" in capsys.readouterr().out
+    assert NightFiles(folder / "nightly").nights()[0].ending == "index_silent"
+
+
+def test_started_twice_the_second_says_so_and_ends_with_3(
+    folder: Path, wheels: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with NightFiles(folder / "nightly").held():
+        assert main(["nightly"]) == 3
+
+    assert "another night is under way" in capsys.readouterr().err
+    assert NightFiles(folder / "nightly").nights() == []
+
+
+def test_a_release_that_is_accepted_by_hand_is_the_baseline_of_the_next_night(
+    folder: Path, wheels: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "nightly.yaml").write_text("version: 1\nwatch: mxnet\n")
+    assert main(["nightly"]) == 2
+    assert "orchestrator nightly accept mxnet==VERSION" in capsys.readouterr().err
+
+    assert main(["nightly", "accept", "mxnet==1.9.1"]) == 0
+    assert main(["nightly"]) == 0
+    assert NightFiles(folder / "nightly").nights()[-1].baseline == "1.9.1"
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "words"),
+    [
+        (NIGHTLY, ["accept", "torch==1.0"], "watches 'mxnet'; write mxnet==1.0"),
+        (NIGHTLY, ["accept", "mxnet"], "no release such as mxnet==1.9.1"),
+        ("version: 1\nwatch: mxnet\nbaseline: 1.5.1\n", ["accept", "mxnet==1.9.1"], "is the pin 1.5.1"),
+        (NIGHTLY + "metrics: [throughput@lenet=3%]\n", [], "no model 'lenet'"),
+        (NIGHTLY + "metrics: [throughput=lots]\n", [], "is no tolerance"),
+        (NIGHTLY + "budget: -1\n", [], "budget"),
+    ],
+)
+@pytest.mark.usefixtures("wheels")
+def test_bad_input_ends_with_2_and_leaves_nothing(
+    folder: Path, capsys: pytest.CaptureFixture[str], text: str, arguments: list[str], words: str
+) -> None:
+    (folder / "nightly.yaml").write_text(text)
+
+    assert main(["nightly", *arguments]) == 2
+    assert words in capsys.readouterr().err
+    assert not (folder / "nightly").exists() or not list((folder / "nightly").glob("nights/*"))
+
+
+def test_without_its_key_nothing_is_posted_and_the_night_says_so(folder: Path, wheels: Path) -> None:
+    webhook = "webhook: {url: 'http://127.0.0.1:9/', secret_variable: NIGHTLY_TEST_KEY}\n"
+    (folder / "nightly.yaml").write_text(NIGHTLY + webhook)
+
+    assert main(["nightly"]) == 0
+    posted = NightFiles(folder / "nightly").nights()[0].posted
+    assert posted is not None
+    assert (posted.delivered, posted.attempts) == (False, 0)
+    assert "NIGHTLY_TEST_KEY is not set" in posted.reason
+
+
+def test_a_budget_that_is_spent_is_no_interruption() -> None:
+    budget = Budget(threading.Event())
+    with budget.running(0.01):
+        time.sleep(0.2)
+    assert (budget.stop.is_set(), budget.is_spent, budget.is_interrupted) == (True, True, False)
+
+    stopped = Budget(threading.Event())
+    with stopped.running(None):
+        stopped.stop.set()
+    assert (stopped.is_spent, stopped.is_interrupted) == (False, True)
+
+
+def test_history_of_an_empty_folder_is_a_page_without_series(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["history"]) == 2
+    (folder / "results").mkdir()
+    assert main(["history", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+    assert main(["history", "--metric", "thruput"]) == 2
+    assert "did you mean 'throughput'" in capsys.readouterr().err
