@@ -7,14 +7,14 @@ import pytest
 
 from orchestrator.domain import Status
 from orchestrator.errors import HostError, InputError
-from orchestrator.regression.deciding import dropped_images
+from orchestrator.regression.deciding import dropped_images, judged
 from orchestrator.regression.model import Verdict
 from orchestrator.regression.night_files import AnotherNightError, NightFiles
-from orchestrator.regression.night_model import Ending, Judgement, Night
+from orchestrator.regression.night_model import Ending, Judgement, Night, Tonight
 from orchestrator.regression.nightly_file import AcknowledgedEntry
 from orchestrator.regression.package_index import Offered
 from orchestrator.regression.releases import Release
-from tests.unit.regression.night_fakes import CELL, World, pair, releases
+from tests.unit.regression.night_fakes import CELL, World, pair, regression, releases
 
 SLOWER = (pair(Verdict.SLOWER, 0.9),)
 
@@ -95,6 +95,15 @@ def test_a_regression_alarms_once_and_is_not_accepted(world: World) -> None:
     assert [(alarm.release, alarm.cell, alarm.metric) for alarm in night.alarms] == [("1.6.0", CELL, "throughput")]
     again = world.night()
     assert (again.ending, again.exit_code) == (Ending.NOTHING_NEW, 0)
+
+
+def test_what_was_told_of_a_release_is_not_told_again_whoever_measures_it() -> None:
+    found = regression(Tonight(night="n", release="1.6.0", baseline="1.5.1"), *SLOWER)
+    first = judged(found, (), (), ())
+    again = judged(found, (), (), first.alarms)
+
+    assert (len(first.alarms), first.known) == (1, ())
+    assert (again.judgement, again.alarms, again.known) == (Judgement.REGRESSED, (), first.alarms)
 
 
 def test_a_release_that_no_longer_runs_is_a_regression(world: World) -> None:
@@ -196,6 +205,7 @@ def test_a_night_that_is_killed_in_a_trial_goes_on_in_it_under_its_name(world: W
 def test_killed_at_any_write_a_night_tells_each_alarm_once_and_comes_to_the_same_end(
     world: World, writes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    world.asked = {"baseline": "1.5.1", "first": None}  # an older release stays new until it is known
     world.offered = Offered(releases("1.6.0", "1.7.0"))
     world.found = {"1.6.0": SLOWER}
     left = [writes]
@@ -221,7 +231,9 @@ def test_killed_at_any_write_a_night_tells_each_alarm_once_and_comes_to_the_same
     assert {key: value for one in recorded for key, value in judgements(one).items()} == {
         "1.6.0": Judgement.REGRESSED, "1.7.0": Judgement.CLEAN,
     }  # fmt: skip
-    assert (night.accepted, state(world)["tonight"], len(recorded)) == ("1.7.0", None, 1)
+    assert (night.ending, state(world)["tonight"], len(recorded)) == (Ending.MEASURED, None, 1)
+    tried = len(world.trials)
+    assert (world.night().ending, len(world.trials)) == (Ending.NOTHING_NEW, tried)
 
 
 def test_a_second_night_is_kept_out(world: World) -> None:
