@@ -63,6 +63,7 @@ def nightly(
         means = Means(
             offered=lambda: offered(found.distribution, asked_of, found.asked.index_timeout),
             measure=trials.measure,
+            refused=trials.refused,
             now=nights.now,
             is_over=stop.is_set,
             is_interrupted=lambda: budget.is_interrupted,

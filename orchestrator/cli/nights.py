@@ -11,13 +11,13 @@ from pathlib import Path
 
 from orchestrator import matrix
 from orchestrator.bundles import loaded as loaded_bundles
-from orchestrator.catalog import load_faults
+from orchestrator.catalog import UnsupportedError, load_faults
 from orchestrator.cli import jobs, pairs, places
 from orchestrator.cli.beginning import Setting, begun
 from orchestrator.cli.jobs import Job
 from orchestrator.cli.runtime import RuntimeName
 from orchestrator.cli.verdicts import PAGE_FOLDER
-from orchestrator.domain import BuildSettings, Status
+from orchestrator.domain import BuildSettings, Framework, Status
 from orchestrator.encoded import json_text
 from orchestrator.engine import images as engine
 from orchestrator.engine.client import connect
@@ -25,6 +25,7 @@ from orchestrator.errors import HostError, InputError
 from orchestrator.events import Listener, Notice
 from orchestrator.images import labels
 from orchestrator.images.surplus import given_up
+from orchestrator.matrix import pins
 from orchestrator.planning import Selection
 from orchestrator.regression import Known, Rules, Trial, carry_out, looks_up_to, store_trial, stored_trial
 from orchestrator.regression.history import LEAST_POINTS, series
@@ -35,6 +36,7 @@ from orchestrator.regression.night_files import NightFiles
 from orchestrator.regression.night_model import Night, Posted, Tonight
 from orchestrator.regression.nightly_file import AcknowledgedEntry
 from orchestrator.regression.nightly_loading import Nightly
+from orchestrator.regression.releases import Release
 from orchestrator.regression.webhook import message, post
 from orchestrator.reporting.histories_as_html import write_html as write_history
 from orchestrator.reporting.nights_as_html import night_html, nights_html
@@ -58,6 +60,20 @@ class Trials:
     listener: Listener
     stop: threading.Event
     idle_wait_s: float
+
+    def refused(self, release: Release) -> str:
+        """Why no Python of the catalog's environment takes a release; empty where one does, or nobody can tell."""
+        pin = pins.parse(self.nightly.asked.watch)
+        version = release.version if self.nightly.asked.package is None else pin.version or ""
+        backend = Framework(pin.backend.name, pin.backend.version or "") if pin.backend else None
+        try:
+            pythons = self.known.catalog.pythons(Framework(pin.name, version, backend))
+        except UnsupportedError:
+            return ""
+        if any(release.runs_on(python) for python in pythons):
+            return ""
+        asked = " or ".join(release.requires_python)
+        return f"{self.nightly.name} {release.version} asks for Python {asked}; the catalog has {', '.join(pythons)}"
 
     def measure(self, tonight: Tonight, told: Callable[[str], None]) -> Measured:
         """Measure a release against its baseline, or go on with it where its run has begun."""

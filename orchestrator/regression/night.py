@@ -56,6 +56,8 @@ class Means:
     listener: Listener
     host: str
     new_name: str
+    refused: Callable[[Release], str] = lambda _: ""
+    """Why no environment of the catalog can take a release, in one line; empty where one may."""
 
 
 @dataclass
@@ -165,6 +167,8 @@ class Holding:
         tonight = Tonight(night=self.name, release=release.version, baseline=against, run=run)
         self._remember(tonight)
         self.means.listener(Notice(f"{self.nightly.name} {release.version} against {against}"))
+        if refused := self.means.refused(release):
+            return self._unmeasured(release, tonight, Judgement.UNSUPPORTED, refused)
         try:
             measured = self.means.measure(
                 tonight, lambda begun: self._remember(tonight.model_copy(update={"run": begun}))

@@ -165,7 +165,7 @@ def test_a_night_that_is_killed_goes_on_where_it_was(place: Place, engine: docke
     second = subprocess.run(place.command(), env=place.environment, capture_output=True, text=True, check=False)
     assert (second.returncode, "another night is under way" in second.stderr) == (3, True)
     process.send_signal(signal.SIGKILL)
-    process.wait()
+    process.communicate()
     killed = place.state["tonight"]
     measured = {path: path.stat().st_mtime_ns for path in results.glob(f"{killed['run']}/noop-*/*/*/outcome.json")}
 

@@ -62,6 +62,19 @@ def test_a_silent_index_ends_with_3_and_is_recorded(
     assert NightFiles(folder / "nightly").nights()[0].ending == "index_silent"
 
 
+def test_a_release_for_another_python_is_unsupported_and_nothing_is_built_for_it(
+    folder: Path, wheels: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (wheels / "index.html").write_text('<a href="x" data-requires-python="&gt;=3.15">mxnet-1.9.2.tar.gz</a>')
+    (wheels / "mxnet-1.5.1-py3-none-any.whl").unlink()
+
+    assert main(["nightly"]) == 0
+    (tried,) = NightFiles(folder / "nightly").nights()[0].tried
+    assert tried.record.judgement == "unsupported"
+    assert tried.record.reason.startswith("mxnet 1.9.2 asks for Python >=3.15; the catalog has 3.11, ")
+    assert not (folder / "results").exists()
+
+
 def test_started_twice_the_second_says_so_and_ends_with_3(
     folder: Path, wheels: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
