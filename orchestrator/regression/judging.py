@@ -88,6 +88,19 @@ class Held:
         )
 
 
+def needs_confirmation(judged: Judged) -> bool:
+    """Whether a verdict alarms, and is none that is known exactly."""
+    return judged.gates and judged.verdict is Verdict.SLOWER and judged.blocks > 0
+
+
+def unconfirmed(judged: Judged) -> Judged:
+    """What may be said of an alarm that was to be confirmed, and was stopped before."""
+    if not needs_confirmation(judged):
+        return judged
+    reason = f"{judged.verdict.value} on {judged.blocks} blocks, and stopped before it was confirmed"
+    return judged.model_copy(update={"verdict": Verdict.INCONCLUSIVE, "reason": reason})
+
+
 def confirmation(first: Judged, fresh: Judged) -> Confirmation:
     """Whether fresh blocks, by themselves, are worse again: beyond the tolerance, and by more than chance.
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell, Plan
-from orchestrator.regression.model import Judged, Regression, Verdict
+from orchestrator.regression.judging import needs_confirmation
+from orchestrator.regression.model import Regression
 from orchestrator.regression.pairing import Pair, Pairing
 from orchestrator.regression.rules import Rules
 from orchestrator.regression.stored import Trial, write_regression
@@ -72,10 +73,10 @@ class _Conduct:
     def confirm(self) -> None:
         """Measure what is slower again, on as many fresh blocks as it took to find it."""
         doubtful = {pair.id: 2 * self.found[pair.id].blocks for pair in self.trial.pairs if self._is_alarming(pair)}
-        if not doubtful or self.around.stop.is_set():
-            return
-        cells = self._measure(doubtful)
+        cells = self._measure(doubtful) if doubtful and not self.around.stop.is_set() else {}
         if self.around.stop.is_set():
+            # Nobody is alarmed by what was to be confirmed and was not.
+            self.found |= {pair_id: self.found[pair_id].unconfirmed() for pair_id in doubtful}
             return
         for pair in self.trial.pairs:
             if pair.id in doubtful:
@@ -84,7 +85,7 @@ class _Conduct:
                 self.found[pair.id] = self.judge.again(*both, fresh, self.found[pair.id], len(doubtful))
 
     def _is_alarming(self, pair: Pair) -> bool:
-        return pair.id in self.found and any(map(_needs_confirmation, self.found[pair.id].metrics.values()))
+        return pair.id in self.found and any(map(needs_confirmation, self.found[pair.id].metrics.values()))
 
     def _measure(self, blocks: Mapping[str, int]) -> dict[str, Cell]:
         """Measure pairs up to so many blocks, by id; the recorded plan grows first, and never shrinks."""
@@ -102,10 +103,6 @@ class _Conduct:
         for _ in execute(grown, self.around, self.policy):
             pass
         return {cell.id: cell for cell in grown.cells}
-
-
-def _needs_confirmation(judged: Judged) -> bool:
-    return judged.gates and judged.verdict is Verdict.SLOWER and bool(judged.blocks)
 
 
 def _grown(plan: Plan, repeats: Mapping[str, int], *, at_least: bool = True) -> Plan:

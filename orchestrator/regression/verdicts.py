@@ -8,7 +8,7 @@ from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell, Mode, Plan
 from orchestrator.regression import comparable
 from orchestrator.regression.evidence import CellEvidence, cell_evidence, moved, notes, standing, values
-from orchestrator.regression.judging import Held, confirmed
+from orchestrator.regression.judging import Held, confirmed, needs_confirmation, unconfirmed
 from orchestrator.regression.metrics import BY_NAME, METRICS, Metric, tolerance
 from orchestrator.regression.model import Judged, JudgedPair, Moved, Regression, SideRecord, Verdict
 from orchestrator.regression.pairing import Unpaired
@@ -47,6 +47,10 @@ class Found:
         if self.verdict is not None:
             return True
         return all(found.verdict is not Verdict.INCONCLUSIVE for found in self.metrics.values() if found.gates)
+
+    def unconfirmed(self) -> "Found":
+        """The same, where what is slower was to be confirmed and there was no time for it."""
+        return replace(self, metrics={name: unconfirmed(judged) for name, judged in self.metrics.items()})
 
     @property
     def overall(self) -> Verdict:
@@ -106,7 +110,7 @@ class Judge:
         judged = dict(before.metrics)
         deciding = [metric for metric in judged.values() if metric.gates and not BY_NAME[metric.metric].is_exact]
         for name, first in before.metrics.items():
-            if first.gates and first.verdict is Verdict.SLOWER and first.blocks:
+            if needs_confirmation(first):
                 held = Held(BY_NAME[name], first.gates, first.tolerance)
                 measured = values(held.metric, baseline, candidate)
                 look = self.rules.alone(alarms * len(deciding))
