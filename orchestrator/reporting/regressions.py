@@ -9,6 +9,8 @@ from orchestrator.reporting.text import clean_line, factor, listing_of, memory, 
 
 HEADS = ("Cell", "Metric", "Baseline", "Candidate", "Ratio", "Interval", "Verdict", "Could have missed", "Blocks")
 _MOST_NAMED = 3
+_ENDLESS = 1000
+"""A bound beyond this says nothing."""
 _UNITS: Mapping[str, Callable[[float], str]] = {
     "samples/s": rate,
     "s": seconds,
@@ -145,7 +147,9 @@ def interval_of(low: float | None, high: float | None) -> str:
 
 
 def ratio(found: float) -> str:
-    """A ratio near 1 to three decimals: what is judged here are per cents."""
+    """A ratio near 1 to three decimals: what is judged here are per cents. Few blocks bound next to nothing."""
+    if found >= _ENDLESS or found <= 1 / _ENDLESS:
+        return f"over {_ENDLESS:,}" if found > 1 else f"under 1/{_ENDLESS:,}"
     return f"{found:.3f}" if 0.1 <= found < 10 else factor(found)
 
 
@@ -158,6 +162,8 @@ def missed(judged: Judged) -> str:
     """How much worse the candidate may be without this having found it, in 80 of 100 tests."""
     if judged.minimum_detectable_effect is None:
         return "–"
+    if judged.minimum_detectable_effect >= _ENDLESS / 100:
+        return "next to anything"
     return f"less than {percent(judged.minimum_detectable_effect)}"
 
 
