@@ -3,14 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from packaging.version import Version
-
-from orchestrator.catalog import Catalog, ModelInfo, UnsupportedError
-from orchestrator.domain import Cell, Framework, ImageSpec, Options, Plan, Skip, Workload
+from orchestrator.catalog import Catalog, ModelInfo
+from orchestrator.domain import Cell, ImageSpec, Options, Plan, Skip, Workload
 from orchestrator.errors import InputError
 from orchestrator.matrix import FrameworkAxes, Include, Matrix, pins
 from orchestrator.planning import DEFAULT_LIMIT, Selection, plan
 from orchestrator.planning.selection import matches
+from orchestrator.regression.side_axes import side_axes
 from orchestrator.regression.sides import Side
 
 EVERYTHING = Selection()
@@ -77,81 +76,11 @@ def pairing(
             f"{baseline.pin} and {candidate.pin} are different frameworks, not releases of one; "
             "`orchestrator run` compares frameworks"
         )
-    entries = [_entry(matrix, catalog, side) for side in (baseline, candidate)]
-    pythons = _pythons(catalog, (baseline, candidate), entries)
     plans = [
-        _planned(replace(matrix, scripts=()), side, _axes(entry, side, python), known)
-        for side, entry, python in zip((baseline, candidate), entries, pythons, strict=True)
+        _planned(replace(matrix, scripts=()), side, axes, known)
+        for side, axes in zip((baseline, candidate), side_axes(matrix, catalog, (baseline, candidate)), strict=True)
     ]
     return _selected(_paired((baseline, candidate), plans), selection)
-
-
-def _entry(matrix: Matrix, catalog: Catalog, side: Side) -> FrameworkAxes:
-    """The entry of a matrix that a side takes its other axes from: the one of its release, or the framework's first.
-
-    An image or Dockerfile of the user's own is one release; it lends nothing to others.
-    """
-    own = [axes for axes in matrix.frameworks if axes.name == side.name]
-    for axes in own:
-        if pins.release(side.version) in {pins.release(version) for version in axes.versions}:
-            return axes
-    # A flavour takes the axes of its family where it has none of its own: mxnet-mkl those of mxnet.
-    family = [axes for axes in matrix.frameworks if catalog.family(axes.name) == catalog.family(side.name)]
-    if not family:
-        named = ", ".join(dict.fromkeys(axes.name for axes in matrix.frameworks))
-        raise InputError(
-            f"{matrix.path}: frameworks: no entry of {side.name!r}, which is what is to be tested; there is {named}"
-        )
-    lending = (axes for axes in (*own, *family) if not axes.image and not axes.dockerfile)
-    return next(lending, FrameworkAxes(side.name, (side.version,), place=family[0].place))
-
-
-def _axes(entry: FrameworkAxes, side: Side, pythons: tuple[str, ...]) -> FrameworkAxes:
-    """An entry with the release of a side, and what it pins."""
-    own = bool(entry.image or entry.dockerfile)
-    if own and (side.packages or side.backend):
-        raise InputError(f"{entry.place}: your own image of {side.pin} decides its packages; drop those of the side")
-    pinned = {name: (version,) for name, version in side.packages}
-    return replace(
-        entry,
-        name=side.name,
-        versions=(side.version,),
-        backends=(side.backend,) if side.backend else (),
-        pythons=() if own else pythons,
-        packages=tuple(sorted({**dict(entry.packages), **pinned}.items())),
-        expect=None,
-    )
-
-
-def _pythons(
-    catalog: Catalog, sides: Sequence[Side], entries: Sequence[FrameworkAxes]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The Pythons of both sides: the matrix's, if both run on them; else one that both run on; else each its own."""
-    fixed = tuple((side.python,) if side.python else () for side in sides)
-    if any(fixed):
-        one, other = fixed
-        return one or other, other or one
-    offered = [_offered(catalog, side, entry) for side, entry in zip(sides, entries, strict=True)]
-    if not all(offered):
-        return entries[0].pythons, entries[1].pythons
-    common = [python for python in offered[0] if python in offered[1]]
-    for entry in entries:
-        if entry.pythons and set(entry.pythons) <= set(common):
-            return entry.pythons, entry.pythons
-    if not common:
-        return offered[0][:1], offered[1][:1]
-    newest = (max(common, key=Version),)
-    return newest, newest
-
-
-def _offered(catalog: Catalog, side: Side, entry: FrameworkAxes) -> tuple[str, ...]:
-    """The Pythons that the catalog has for a side; none for the user's own image, and for what it does not know."""
-    if entry.image or entry.dockerfile:
-        return ()
-    try:
-        return catalog.pythons(Framework(side.name, side.version, Framework(*side.backend) if side.backend else None))
-    except UnsupportedError:
-        return ()
 
 
 def _planned(matrix: Matrix, side: Side, axes: FrameworkAxes, known: Known) -> Plan:

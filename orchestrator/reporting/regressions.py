@@ -149,7 +149,7 @@ def interval_of(low: float | None, high: float | None) -> str:
 def ratio(found: float) -> str:
     """A ratio near 1 to three decimals: what is judged here are per cents. Few blocks bound next to nothing."""
     if found >= _ENDLESS or found <= 1 / _ENDLESS:
-        return f"over {_ENDLESS:,}" if found > 1 else f"under 1/{_ENDLESS:,}"
+        return f">{_ENDLESS}" if found > 1 else f"<{1 / _ENDLESS:g}"
     return f"{found:.3f}" if 0.1 <= found < 10 else factor(found)
 
 

@@ -56,6 +56,14 @@ def test_only_cpu_systems_ask_the_index_of_cpu_builds() -> None:
     assert "own-index.conf" not in dockerfile(Framework("torch", "2.13.0"), 1)
 
 
+def test_every_release_of_mxnet_from_1_2_on_shares_a_python_with_every_other() -> None:
+    known = [version for version in CATALOG.entries["mxnet"].known if version >= "1.2"]
+    offered = [set(CATALOG.pythons(Framework("mxnet", version))) for version in known]
+
+    assert len(known) == 13
+    assert set.intersection(*offered) >= {"3.7"}
+
+
 def test_every_release_that_was_seen_to_train_is_in_a_range() -> None:
     for name, entry in CATALOG.entries.items():
         backend = Framework("mxnet", "1.5.1") if entry.backends else None
