@@ -21,7 +21,7 @@ from orchestrator.images.surplus import given_up
 
 pytestmark = pytest.mark.docker
 STEP_S = 0.01
-"""It is slept, so that a busy host does not move it."""
+"""It is slept, and the tolerance is wide, so that a busy host decides nothing here."""
 MATRIX = """\
 version: 1
 name: tiny
@@ -40,7 +40,7 @@ first: "1.0"
 max_blocks: 6
 runtime: docker
 keep_images: 1
-metrics: [throughput=30%]
+metrics: [throughput=60%]
 acknowledged: acknowledged.yaml
 webhook: {{url: URL/hook}}
 """
@@ -126,12 +126,12 @@ def test_nights_in_a_row(place: Place, engine: docker.DockerClient) -> None:
     assert (code, night["ending"], judgements(night)) == (0, "no_result", {"1.2": "build_failed"})
     assert place.state["accepted"] == "1.1"
 
-    index.publish("1.3", STEP_S * 2.5)
+    index.publish("1.3", STEP_S * 4)
     code, night = place.night()
     assert (code, judgements(night)) == (1, {"1.2": "build_failed", "1.3": "regressed"})
     (alarm,) = index.posted[-1]["alarms"]  # type: ignore[misc]
     assert (alarm["release"], alarm["cell"], alarm["metric"]) == ("1.3", "cpu/lenet-train-b200", "throughput")
-    assert alarm["low"] < 1 / 2.5 < alarm["high"]
+    assert alarm["low"] < 1 / 4 < alarm["high"]
     assert place.state["accepted"] == "1.1"
 
     code, night = place.night()
@@ -183,7 +183,7 @@ def test_a_release_is_accepted_by_hand_and_a_known_change_alarms_nobody(place: P
     (place.folder / "acknowledged.yaml").write_text(
         'version: 1\nacknowledged:\n  - {cell: "cpu/*", metric: throughput, release: "1.5", reason: "more rounding"}\n'
     )
-    place.index.publish("1.5", STEP_S * 2.5)
+    place.index.publish("1.5", STEP_S * 4)
 
     code, night = place.night()
 
