@@ -205,7 +205,14 @@ def _optimizer(parameters, settings):
     if settings["name"] == "rmsprop":
         # PyTorch adds epsilon outside the root: `optimizers` says why it stands here unsquared.
         return torch.optim.RMSprop(parameters, lr=rate, alpha=settings["rho"], eps=settings["epsilon"])
+    if _loses_updates(parameters):
+        return torch.optim.SGD(parameters, lr=rate, momentum=settings["momentum"])
     return _fused(torch.optim.SGD, parameters, lr=rate, momentum=settings["momentum"])
+
+
+def _loses_updates(parameters):
+    """Whether fused SGD leaves these weights as they are: bfloat16 on a CPU, whole vectors of it (seen with 2.13)."""
+    return any(weight.dtype == torch.bfloat16 and not weight.is_cuda for weight in parameters)
 
 
 def _fused(optimizer, parameters, **settings):

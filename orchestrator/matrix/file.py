@@ -17,6 +17,7 @@ from pydantic import (
 from orchestrator.brought import Better, Take
 from orchestrator.domain import Mode, Status
 from orchestrator.matrix import pins
+from orchestrator.matrix.patterns import compiled
 from orchestrator.matrix.shape import Shape, or_short
 from orchestrator.matrix.values import (
     Axis,
@@ -122,8 +123,8 @@ class ModelEntry(SettingsShape):
 
 def _pattern(text: str) -> str:
     try:
-        re.compile(text)
-    except (re.error, OverflowError, RecursionError) as error:
+        compiled(text)
+    except re.error as error:
         raise ValueError(f"is no regular expression: {error}") from None
     return text
 

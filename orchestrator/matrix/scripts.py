@@ -10,6 +10,7 @@ from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.matrix import file, files, pins
 from orchestrator.matrix.hints import did_you_mean
 from orchestrator.matrix.model import ScriptAxes, Settings
+from orchestrator.matrix.patterns import compiled
 from orchestrator.matrix.variables import OURS, name_problem, value_problem
 
 
@@ -59,8 +60,8 @@ def _patterns(source: Source, loc: Loc, metrics: object) -> Iterator[Mistake]:
     for name, metric in metrics.items() if isinstance(metrics, dict) else ():
         text = metric.get("pattern") if isinstance(metric, dict) else None
         try:
-            pattern = re.compile(text) if isinstance(text, str) else None
-        except (re.error, OverflowError, RecursionError):
+            pattern = compiled(text) if isinstance(text, str) else None
+        except re.error:
             continue
         if pattern is not None and pattern.groups > 1 and "value" not in pattern.groupindex:
             wrong = f"has {pattern.groups} groups; call the one with the number (?P<value>…)"

@@ -132,6 +132,15 @@ exclude: [{model: lenett}]
     ]
 
 
+@pytest.mark.filterwarnings("error")
+def test_what_is_odd_in_a_pattern_is_not_said_beside_the_mistakes(
+    folder: Path, known: catalog.Catalog, models: Models
+) -> None:
+    odd = ENTRY.replace("speed (.*)", "([0-9--x]*)")
+
+    assert load(folder, known, models, f"{FILE}scripts: [{odd}]\n").scripts
+
+
 def test_a_script_that_is_a_link_out_of_the_folder_is_refused(
     folder: Path, known: catalog.Catalog, models: Models, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
