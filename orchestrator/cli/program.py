@@ -18,6 +18,7 @@ COMMANDS = {
     "run": "run",
     "report": "report",
     "regress": "regress",
+    "bisect": "bisect",
     "compare": "compare",
     **dict.fromkeys(("runs", "show", "models", "frameworks", "schema"), "listing"),
     "doctor": "doctor",

@@ -15,7 +15,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 _TOKEN = secrets.token_hex(4)
 PACKAGE = f"bench-tiny-{_TOKEN}"
 """An image is known by what it asks for: another test's release of the same name would be taken for this one."""
-_MODULE = f"bench_tiny_{_TOKEN}"
+DEPENDENCY = f"bench-less-{_TOKEN}"
+"""Another package of the same kind, for releases that bring one along."""
 
 HOOK = """
 import importlib.util, sys, time
@@ -46,13 +47,14 @@ sys.meta_path.insert(0, Finder())
 """
 
 
-def wheel(version: str, step_s: float, requires: str = "") -> bytes:
+def wheel(version: str, step_s: float | None, requires: str = "", package: str = PACKAGE) -> bytes:
     """A wheel that makes every step take so long; one that requires what nobody offers does not install."""
-    info = f"{_MODULE}-{version}.dist-info"
-    metadata = f"Metadata-Version: 2.1\nName: {PACKAGE}\nVersion: {version}\n"
+    module = package.replace("-", "_")
+    info = f"{module}-{version}.dist-info"
+    metadata = f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n"
     files = {
-        f"{_MODULE}.py": HOOK.replace("STEP_S", repr(step_s)),
-        f"{_MODULE}.pth": f"import {_MODULE}\n",
+        f"{module}.py": "" if step_s is None else HOOK.replace("STEP_S", repr(step_s)),
+        f"{module}.pth": f"import {module}\n",
         f"{info}/METADATA": metadata + (f"Requires-Dist: {requires}\n" if requires else "") + "\n",
         f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
     }
@@ -74,7 +76,7 @@ class TinyIndex:
 
     port: int = 0
     wheels: dict[str, bytes] = field(default_factory=dict)
-    """By version."""
+    """By the name of the file."""
     silent: bool = False
     posted: list[dict[str, object]] = field(default_factory=list)
 
@@ -82,12 +84,13 @@ class TinyIndex:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def publish(self, version: str, step_s: float, requires: str = "") -> None:
-        self.wheels[version] = wheel(version, step_s, requires)
+    def publish(self, version: str, step_s: float | None, requires: str = "", package: str = PACKAGE) -> None:
+        name = f"{package.replace('-', '_')}-{version}-py3-none-any.whl"
+        self.wheels[name] = wheel(version, step_s, requires, package)
 
-
-def _name(version: str) -> str:
-    return f"{_MODULE}-{version}-py3-none-any.whl"
+    def listed(self, package: str) -> list[dict[str, object]]:
+        names = [name for name in self.wheels if name.startswith(package.replace("-", "_") + "-")]
+        return [{"filename": name, "url": f"/{name}", "hashes": {}} for name in names]
 
 
 @contextmanager
@@ -99,14 +102,12 @@ def tiny_index() -> Iterator[TinyIndex]:
         def do_GET(self) -> None:
             if served.silent:
                 self._answer(503, b"", "text/plain")
-            elif self.path == f"/simple/{PACKAGE}/":
-                files = [
-                    {"filename": _name(version), "url": f"/{_name(version)}", "hashes": {}} for version in served.wheels
-                ]
-                page = {"meta": {"api-version": "1.0"}, "name": PACKAGE, "files": files}
+            elif self.path in {f"/simple/{PACKAGE}/", f"/simple/{DEPENDENCY}/"}:
+                package = self.path.split("/")[2]
+                page = {"meta": {"api-version": "1.0"}, "name": package, "files": served.listed(package)}
                 self._answer(200, json.dumps(page).encode(), "application/vnd.pypi.simple.v1+json")
             else:
-                found = [content for version, content in served.wheels.items() if self.path == f"/{_name(version)}"]
+                found = [content for name, content in served.wheels.items() if self.path == f"/{name}"]
                 self._answer(200 if found else 404, b"".join(found), "application/zip")
 
         def do_POST(self) -> None:

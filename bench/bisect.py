@@ -1,0 +1,107 @@
+"""`bisect --all` beside brute force: LeNet's training on every MXNet release from 1.2.0 to 1.9.1, CPU, in containers.
+
+    python -m bench.bisect [--releases 1.2.0 1.3.1 …] [--max-blocks 24] [--keep FOLDER]
+
+Brute force is `orchestrator regress` between every two neighbours among the releases that the search went over: what it
+calls slower or faster is a change. Both must name the same releases. It takes hours; with `--keep` it goes on where it
+was, and the runs stay. `--releases` takes the first and the last one for the search; more are brute force's alone.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+MATRIX = """\
+version: 1
+systems: {cpu: {cpus: 2, memory: 4g}}
+frameworks: [mxnet==1.9.1]
+models: [lenet]
+"""
+CHANGED = {"slower", "faster"}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--releases", nargs="+", default=["1.2.0", "1.9.1"], help="two: those between are searched too")
+    parser.add_argument("--max-blocks", type=int, default=24)
+    parser.add_argument("--keep", type=Path, help="a folder to keep the runs in, and to go on in")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="bench-bisect-") as scratch:
+        folder = (asked.keep or Path(scratch)).absolute()
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "matrix.yaml").write_text(MATRIX)
+        searched = bisected(folder, asked.releases[0], asked.releases[-1], asked.max_blocks)
+        untestable = {each["release"] for each in searched["found"]["releases"]["untestable"]}
+        releases = asked.releases if len(asked.releases) > 2 else searched["releases"]
+        tested = [release for release in releases if release not in untestable]
+        brute = {after: neighbours(folder, before, after, asked.max_blocks) for before, after in pairwise(tested)}
+    print(json.dumps([figure(searched, brute)]))
+
+
+def bisected(folder: Path, good: str, bad: str, most_blocks: int) -> dict[str, Any]:
+    """What `orchestrator bisect --all` finds, or has found in this folder."""
+    results = folder / "search"
+    known = sorted(results.glob("bisect-*/bisect.json"))
+    asked = ["--resume=latest"] if known else [
+        f"--file={folder / 'matrix.yaml'}", f"--good=mxnet=={good}", f"--bad=mxnet=={bad}", "--cell=lenet-train-*",
+        "--all", f"--max-blocks={most_blocks}", "--runtime=docker",
+    ]  # fmt: skip
+    return answered("bisect", *asked, f"--results={results}")
+
+
+def neighbours(folder: Path, before: str, after: str, most_blocks: int) -> dict[str, Any]:
+    """What `orchestrator regress` says of throughput between two releases."""
+    results = folder / f"{before}-{after}"
+    known = sorted(results.glob("*/trial.json"))
+    asked = [f"--resume={known[-1].parent.name}"] if known else [
+        f"--file={folder / 'matrix.yaml'}", f"--baseline=mxnet=={before}", f"--candidate=mxnet=={after}",
+        "--metric=throughput", "--until-precise", "--no-confirm", f"--max-blocks={most_blocks}", "--runtime=docker",
+    ]  # fmt: skip
+    (pair,) = answered("regress", *asked, f"--results={results}")["pairs"]
+    judged = next((each for each in pair["metrics"] if each["metric"] == "throughput"), {"verdict": pair["verdict"]})
+    return dict(judged)
+
+
+def answered(command: str, *arguments: str) -> dict[str, Any]:
+    ended = subprocess.run(
+        [sys.executable, "-m", "orchestrator", command, *arguments, "--json"], stdout=subprocess.PIPE, check=False
+    )
+    if ended.returncode not in {0, 1}:
+        raise SystemExit(f"orchestrator {command} ended with {ended.returncode}")
+    found: dict[str, Any] = json.loads(ended.stdout)
+    return found
+
+
+def figure(searched: dict[str, Any], brute: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Whether both name the same releases, and what each of them spent."""
+    releases = searched["found"]["releases"]
+    found = sorted(span["after"] for span in releases["changes"])
+    wanted = sorted(after for after, judged in brute.items() if judged["verdict"] in CHANGED)
+    undecided = [after for after, judged in brute.items() if judged["verdict"] not in {*CHANGED, "same"}]
+    pairs: dict[tuple[str, str], int] = {}
+    for probe in searched["probes"]:
+        pair = probe["baseline"], probe["candidate"]
+        pairs[pair] = max(pairs.get(pair, 0), probe["blocks"])
+    spent = sum(judged.get("blocks", 0) for judged in brute.values())
+    return {
+        "name": "bisect --all beside brute force over all MXNet releases",
+        "text": f"bisect: {listed(found)} ({sum(pairs.values())} blocks); "
+        f"brute force: {listed(wanted)} ({spent} blocks); undecided by brute force: {listed(undecided)}",
+        "wanted": "the same releases",
+        "within": found == wanted and bool(brute),
+        "values": {after: [judged.get(key) for key in ("ratio", "low", "high")] for after, judged in brute.items()},
+    }
+
+
+def listed(releases: Sequence[str]) -> str:
+    return ", ".join(releases) or "none"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,161 @@
+"""`bisect`: which release changed it, and what in that release's environment."""
+
+from typing import Annotated
+
+import typer
+
+from orchestrator.cli import pairs, searches, speech, views
+from orchestrator.cli.options import (
+    DEFAULT_LIMIT,
+    DEFAULT_RESULTS,
+    BaseImage,
+    DataFolder,
+    Jobs,
+    Json,
+    Limit,
+    MatrixFile,
+    ModelsFolder,
+    NoParity,
+    Results,
+)
+from orchestrator.cli.probes import Probes, StoppedError
+from orchestrator.cli.report import REPORT_WIDTH
+from orchestrator.cli.run import IdleWait
+from orchestrator.cli.runtime import RuntimeName
+from orchestrator.cli.searches import Prepared, Question
+from orchestrator.cli.signals import INTERRUPTED, stop_on_signals
+from orchestrator.errors import HostError, InputError
+from orchestrator.regression import bisection_record, looks_up_to
+from orchestrator.regression.bisecting import Bisecting, Means, packages
+from orchestrator.regression.bisection import PROBED
+from orchestrator.regression.bisection_record import Bisection
+from orchestrator.reporting.bisections import headlines, table
+from orchestrator.results.store import Run
+
+DEFAULT_METRIC = "throughput"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("bisect")(bisect)
+
+
+Good = Annotated[
+    str | None,
+    typer.Option(
+        "--good",
+        metavar="PIN",
+        help="A release from before the change: 'mxnet==1.2.0', or with packages 'mxnet==1.9.1,numpy==1.19.5'.",
+    ),
+]
+Bad = Annotated[str | None, typer.Option("--bad", metavar="PIN", help="A later one that shows it.")]
+Cell = Annotated[
+    str | None, typer.Option("--cell", metavar="GLOB", help="The one cell that shows it, such as 'lenet-train-b200'.")
+]
+Metric = Annotated[
+    str | None,
+    typer.Option("--metric", metavar="NAME[@MODEL][=TOLERANCE]", help="What changed; throughput by default."),
+]
+Every = Annotated[bool, typer.Option("--all", help="Find every change between the two, in place of the first.")]
+MaxBlocks = Annotated[
+    int | None,
+    typer.Option("--max-blocks", metavar="N", help="Most blocks of two releases side by side; 48 by default."),
+]
+Prereleases = Annotated[bool, typer.Option("--prereleases", help="Search pre-releases too.")]
+Yanked = Annotated[bool, typer.Option("--yanked", help="Search releases too that were withdrawn.")]
+Resume = Annotated[
+    str | None, typer.Option("--resume", metavar="NAME", help="Take up a search again ('latest' for the last one).")
+]
+
+
+def bisect(
+    good: Good = None,
+    bad: Bad = None,
+    cell: Cell = None,
+    metric: Metric = None,
+    every: Every = False,
+    file: MatrixFile = None,
+    max_blocks: MaxBlocks = None,
+    prereleases: Prereleases = False,
+    yanked: Yanked = False,
+    limit: Limit = DEFAULT_LIMIT,
+    no_parity: NoParity = False,
+    base_image: BaseImage = None,
+    models: ModelsFolder = None,
+    data: DataFolder = None,
+    jobs: Jobs = 2,
+    runtime: Annotated[RuntimeName, typer.Option("--runtime", help="Where cells run.")] = RuntimeName.AUTO,
+    results: Results = DEFAULT_RESULTS,
+    resume: Resume = None,
+    idle_wait: IdleWait = 10.0,
+    json: Json = False,
+) -> None:
+    """Find the published release that changed a cell, and what moved it: exit 1 where it is for the worse, else 0."""
+    if resume is not None:
+        given = [
+            good,
+            bad,
+            cell,
+            metric,
+            every,
+            file,
+            max_blocks,
+            prereleases,
+            yanked,
+            no_parity,
+            base_image,
+            models,
+            data,
+        ]
+        if any(given) or limit != DEFAULT_LIMIT or runtime is not RuntimeName.AUTO:
+            raise InputError(
+                "--resume goes on with what the search was to find out: leave out everything but --results, --jobs, "
+                "--idle-wait and --json"
+            )
+        prepared = searches.resumed(results, resume)
+    else:
+        if good is None or bad is None or cell is None:
+            missing = "--good" if good is None else "--bad" if bad is None else "--cell"
+            raise InputError(
+                f"{missing} is missing: say what is to be searched, such as "
+                "--good mxnet==1.2.0 --bad mxnet==1.9.1 --cell lenet-train-b200"
+            )
+        looks = looks_up_to(PROBED[-1] if max_blocks is None else max_blocks)
+        sought = (prereleases, yanked, file, runtime)
+        question = Question(good, bad, cell, metric or DEFAULT_METRIC, every, looks, *sought)
+        prepared = searches.new(question, pairs.Site(base_image, models, data, no_parity, limit), results)
+    record = _carried_out(prepared, jobs, idle_wait, json=json)
+    _show(record, json=json)
+    assert record.found is not None, "it has come to its end"  # noqa: S101 -- for the type alone
+    if record.found.is_worse:
+        raise typer.Exit(1)
+
+
+def _carried_out(prepared: Prepared, jobs: int, idle_wait_s: float, *, json: bool) -> Bisection:
+    record, folder = prepared.record, prepared.folder
+    go_on = f"orchestrator bisect --resume {record.name} --results {folder.parent}"
+    with searches.held(folder), stop_on_signals() as stop, views.follow(json=json) as listener:
+        bisection_record.write(folder, record)
+        probes = Probes(
+            prepared.ground, record.asked.metric, folder, RuntimeName(record.asked.runtime), jobs, idle_wait_s,
+            listener, stop,
+        )  # fmt: skip
+        means = Means(probes.measure, lambda run, side: packages(Run(folder / run), side), listener)
+        try:
+            done = Bisecting(record, folder, prepared.searched, means).carry_out()
+        except StoppedError:
+            speech.say(f"stopped; go on with: {go_on}")
+            raise typer.Exit(INTERRUPTED) from None
+        except HostError as error:
+            raise HostError(f"{error}\nwhat is measured is kept; go on with: {go_on}") from error
+    if done.found is not None and done.found.releases.ends is None:
+        speech.say(f"record: {folder}")
+        raise HostError("\n".join(headlines(done)))
+    return done
+
+
+def _show(record: Bisection, *, json: bool) -> None:
+    if json:
+        speech.print_json(record.model_dump(mode="json", by_alias=True))
+        return
+    speech.output(REPORT_WIDTH).print(table(record))

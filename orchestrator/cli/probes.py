@@ -1,0 +1,106 @@
+"""The runs of a search: one for each pair of releases, below the search's folder, which grows with the blocks asked."""
+
+import threading
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from orchestrator import matrix
+from orchestrator.catalog import load_faults
+from orchestrator.cli import jobs, pairs
+from orchestrator.cli.beginning import Setting, begun
+from orchestrator.cli.jobs import Job
+from orchestrator.cli.runtime import RuntimeName
+from orchestrator.errors import InputError
+from orchestrator.events import Listener
+from orchestrator.planning import Selection
+from orchestrator.regression import Known, Pairing, Rules, Side, Trial, carry_out, store_trial, stored_trial
+from orchestrator.regression.bisecting import Measured, measured
+from orchestrator.regression.metrics import Gate
+from orchestrator.resources import IMAGES
+from orchestrator.results.store import runs
+from orchestrator.running import Policy
+
+
+class StoppedError(Exception):
+    """A search that was stopped on request; what is measured is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What every two releases are planned with."""
+
+    matrix: matrix.Matrix
+    known: Known
+    site: pairs.Site
+    cell: str
+    """The glob that was given."""
+
+    def pairing(self, one: Side, other: Side) -> Pairing:
+        """Pair two sides in the one cell; raises `InputError` where that is none, or several."""
+        try:
+            found = pairs.paired(self.matrix, self.known, (one, other), Selection((self.cell,)), self.site)
+        except InputError as error:
+            raise InputError(*(message.replace("--select", "--cell") for message in error.messages)) from None
+        if not found.pairs:
+            lacking = (*found.gone, *found.new)[0]
+            raise InputError(f"--cell {self.cell!r}: {lacking.id}: {lacking.reason}")
+        if len(found.pairs) > 1:
+            ids = ", ".join(pair.id for pair in found.pairs[:4])
+            raise InputError(f"--cell {self.cell!r} matches {len(found.pairs)} cells, and a search is of one: {ids}")
+        return found
+
+    def refused(self, good: Side, side: Side) -> str:
+        """Why a side cannot be held against the good one; empty where it can."""
+        try:
+            self.pairing(good, side)
+        except InputError as error:
+            return error.messages[0]
+        return ""
+
+
+@dataclass(frozen=True)
+class Probes:
+    """Measures two releases side by side, in a new run or in the one that was begun for them."""
+
+    ground: Ground
+    gate: Gate
+    folder: Path
+    runtime: RuntimeName
+    jobs: int
+    idle_wait_s: float
+    listener: Listener
+    stop: threading.Event
+
+    def measure(self, one: Side, other: Side, blocks: int) -> Measured:
+        """Measure up to so many blocks; raises `HostError` where this host cannot, and `StoppedError`."""
+        rules = Rules(gates=(self.gate,), looks=(blocks,), confirm=False)
+        again = self._again(one, other)
+        if again is None:
+            try:
+                again = self._new(one, other, rules)
+            except InputError as error:  # the catalog or the matrix has no such environment
+                return Measured(reason=error.messages[0])
+        job, trial = again[0], replace(again[1], rules=rules)
+        policy = Policy(job.plan.seed, self.jobs, extra_repeats=1)
+        setting = Setting(self.listener, self.stop, self.idle_wait_s, keep=lambda run: store_trial(run, trial))
+        with begun(job, setting) as surroundings:
+            found = carry_out(trial, surroundings, policy, load_faults(IMAGES / "known_faults.yaml"))
+        if not found.complete:
+            raise StoppedError
+        return measured(job.run, trial, blocks, found)
+
+    def _again(self, one: Side, other: Side) -> tuple[Job, Trial] | None:
+        for run in runs(self.folder):
+            trial = stored_trial(run)
+            if (trial.baseline.text, trial.candidate.text) == (one.text, other.text):
+                base_image = self.ground.site.base_image
+                return jobs.resumed(self.folder, run.name, RuntimeName.AUTO, base_image, changed=False), trial
+        return None
+
+    def _new(self, one: Side, other: Side, rules: Rules) -> tuple[Job, Trial]:
+        """A new run, where the first one of this search ran: figures of two runtimes do not mix."""
+        first = next(iter(runs(self.folder)), None)
+        runtime = RuntimeName(first.record().runtime) if first else self.runtime
+        ground = self.ground
+        places = (self.folder, runtime, ground.site)
+        return pairs.new_job(ground.matrix, ground.known, ground.pairing(one, other), rules, places)

@@ -1,0 +1,199 @@
+"""From the command line, or from a record, to a search that is to be carried out."""
+
+import contextlib
+import hashlib
+import json
+import platform
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from orchestrator import matrix
+from orchestrator.cli import composition, jobs, pairs, speech
+from orchestrator.cli.probes import Ground
+from orchestrator.cli.runtime import RuntimeName
+from orchestrator.domain import BuildSettings
+from orchestrator.errors import HostError, InputError
+from orchestrator.regression import Known, Side, bisection_record, parse_gates
+from orchestrator.regression.bisection_record import RECORD_FILE, Asked, Bisection, LeftOut
+from orchestrator.regression.metrics import BY_NAME, Gate
+from orchestrator.regression.package_index import offered
+from orchestrator.regression.searched import Searched, Wanted, between, own_releases, reasons, searched
+from orchestrator.results.store import runs
+from orchestrator.running import new_run_name
+
+PREFIX = "bisect-"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What was asked on the command line."""
+
+    good: str
+    bad: str
+    cell: str
+    metric: str
+    every: bool
+    looks: tuple[int, ...]
+    prereleases: bool
+    yanked: bool
+    file: Path | None
+    runtime: RuntimeName
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A search with all that it is carried out with."""
+
+    record: Bisection
+    folder: Path
+    searched: Searched
+    ground: Ground
+
+
+def new(asked: Question, site: pairs.Site, results: Path) -> Prepared:
+    """Find the releases between, and name the search; nothing is written yet. Raises `InputError` and `HostError`."""
+    sides = pairs.side(asked.good, "--good"), pairs.side(asked.bad, "--bad")
+    found, known = pairs.loaded(asked.file, site)
+    gate = _gate(asked.metric, found)
+    what = _searched(sides, known)
+    own = own_releases(found, what)
+    ground = Ground(found, known, site, asked.cell)
+    pairing = ground.pairing(*sides)
+    python = _python(pairing.plan.cells[0].framework.python, pairing.plan.cells[-1].framework.python)
+    good = replace(sides[0], python=python)
+    pair = ground.pairing(good, replace(sides[1], python=python)).pairs[0]
+
+    def refused(side: Side) -> str:
+        return ground.refused(good, replace(side, python=python))
+
+    releases, left_out = (own, ()) if own is not None else _published(asked, what, ground, refused)
+    began = datetime.now(UTC)
+    others = [path.parent.name.removeprefix(PREFIX) for path in results.glob(f"{PREFIX}*/{RECORD_FILE}")]
+    record = Bisection(
+        name=PREFIX + new_run_name(began, secrets.token_hex(2), others),
+        created_at=began.isoformat(timespec="seconds"),
+        host=platform.node(),
+        asked=Asked(
+            good=sides[0].text,
+            bad=sides[1].text,
+            python=python,
+            cell=asked.cell,
+            pair=pair.id,
+            metric=gate,
+            every=asked.every,
+            looks=asked.looks,
+            matrix=str(composition.matrix_file(asked.file).absolute()),
+            matrix_sha256=_sha256(found),
+            models=str(site.models.absolute()) if site.models else None,
+            data=str(site.data.absolute()) if site.data else None,
+            base_image=site.base_image,
+            no_parity=site.no_parity,
+            limit=site.limit,
+            runtime=asked.runtime.value,
+        ),
+        searched=what.distribution,
+        releases=releases,
+        left_out=left_out,
+    )
+    return Prepared(record, results / record.name, what, ground)
+
+
+def resumed(results: Path, name: str) -> Prepared:
+    """Take a search up again; raises `InputError` where it is none, or its matrix or host is another one now."""
+    folder = results / (_latest(results) if name == "latest" else name)
+    record = bisection_record.read(folder)
+    asked = record.asked
+    models, data = (Path(text) if text else None for text in (asked.models, asked.data))
+    site = pairs.Site(asked.base_image, models, data, asked.no_parity, asked.limit)
+    found, known = pairs.loaded(Path(asked.matrix), site)
+    if _sha256(found) != asked.matrix_sha256:
+        raise InputError(
+            f"{asked.matrix}: has changed since {record.name} began, and a search is of one matrix: bring back what it "
+            "was, or begin anew"
+        )
+    for run in runs(folder)[:1]:  # refuses another host, on which there is nothing to go on with
+        jobs.resumed(folder, run.name, RuntimeName.AUTO, asked.base_image, changed=False)
+    what = _searched((pairs.side(asked.good, "--good"), pairs.side(asked.bad, "--bad")), known)
+    return Prepared(record, folder, what, Ground(found, known, site, asked.cell))
+
+
+@contextlib.contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Keep a second search out of a folder; the lock is the kernel's, so that none is left of what was killed."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HostError(f"{folder}: cannot be made: {error.strerror}; choose other --results") from error
+    lock = FileLock(folder / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise HostError(f"{folder}: this search is under way already; this one ends") from None
+    except OSError as error:
+        raise HostError(f"{folder}: cannot be locked: {error.strerror}; choose other --results") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _searched(sides: tuple[Side, Side], known: Known) -> Searched:
+    entry = known.catalog.entry(sides[0].name)
+    assert entry is not None, "checked when it was read"  # noqa: S101 -- for the type alone
+    return searched(*sides, entry.packages[sides[0].name].partition("[")[0])
+
+
+def _gate(text: str, found: matrix.Matrix) -> Gate:
+    (gate,) = parse_gates([text], "--metric", [model.name for model in found.models])
+    if BY_NAME[gate.metric].is_exact:
+        raise InputError(
+            f"--metric {text!r}: is known exactly from one repeat, so there is nothing to search by blocks; "
+            "`orchestrator regress` compares it between two releases"
+        )
+    return gate
+
+
+def _python(one: str, other: str) -> str:
+    if one != other:
+        raise InputError(f"no Python runs both ends: Python {one} against {other}; what differs may come of that")
+    return one
+
+
+def _published(
+    asked: Question, what: Searched, ground: Ground, refused: Callable[[Side], str]
+) -> tuple[tuple[str, ...], tuple[LeftOut, ...]]:
+    settings = composition.site_settings(ground.matrix.build, ground.site.base_image)
+    published = offered(what.distribution, _asked_of(what, ground.known, settings))
+    if not published.releases:
+        raise HostError("\n".join(published.problems))
+    for problem in published.problems:
+        speech.say(f"warning: {problem}")
+    found, left_out = between(what, published.releases, Wanted(asked.prereleases, asked.yanked, refused))
+    for line in reasons(left_out):
+        speech.say(line)
+    return found, left_out
+
+
+def _asked_of(what: Searched, known: Known, settings: BuildSettings) -> BuildSettings:
+    """Where the distribution comes from: the framework's own index too, where the catalog names one."""
+    entry = known.catalog.entry(what.good.name)
+    own = next((release.cpu_index for release in entry.releases if release.cpu_index), None) if entry else None
+    if own is None or what.is_package or settings.no_index:
+        return settings
+    return replace(settings, extra_indexes=(*settings.extra_indexes, own))
+
+
+def _sha256(found: matrix.Matrix) -> str:
+    return hashlib.sha256(json.dumps(matrix.long_form(found), sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _latest(results: Path) -> str:
+    found = sorted(path.parent.name for path in results.glob(f"{PREFIX}*/{RECORD_FILE}"))
+    if not found:
+        raise InputError(f"{results}: no search here; --results DIR looks elsewhere")
+    return found[-1]

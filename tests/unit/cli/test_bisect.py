@@ -1,0 +1,155 @@
+"""`bisect` on the command line: what the page says, on a scripted host, and every mistake in one line."""
+
+import json
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli import bisect, searches
+from orchestrator.cli.probes import Probes
+from orchestrator.errors import HostError
+from orchestrator.regression import Side
+from orchestrator.regression.bisecting import Measured
+from orchestrator.regression.package_index import Offered
+from orchestrator.regression.releases import Release
+from orchestrator.results.store import Run
+from tests.documented import blocks
+from tests.unit.cli.conftest import Program
+
+MATRIX = "version: 1\nframeworks: [mxnet==1.9.1, noop==1]\nmodels: [lenet, mlp]\n"
+PUBLISHED = ("1.2.0", "1.3.1", "1.4.1", "1.5.0", "1.5.1", "1.6.0", "1.7.0.post2", "1.8.0.post0", "1.9.1", "2.0.0b1")
+SCATTER = (1.0, 1.005, 0.996, 1.002, 0.999, 0.997)
+ASKED = ("bisect", "--good", "mxnet==1.2.0", "--bad", "mxnet==1.9.1", "--cell", "lenet-train-b200")
+
+
+class Host:
+    """MXNet is slower from 1.5.1 on, since it brings another NumPy; it dies where it is told to."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str, int]] = []
+        self.dies_at = 10_000
+
+    def measure(self, one: Side, other: Side, blocks: int) -> Measured:
+        if len(self.asked) == self.dies_at:
+            raise HostError("the engine went away")
+        self.asked.append((one.text, other.text, blocks))
+        return Measured("run", tuple((_rate(one), _rate(other) * SCATTER[each % 6]) for each in range(blocks)))
+
+
+def _held(_run: Run, side: Side) -> Mapping[str, str]:
+    new = side.version not in {"1.2.0", "1.3.1", "1.4.1", "1.5.0"}
+    return {"mxnet": side.version, "numpy": "1.17.5" if new else "1.16.6", "graphviz": "0.8.4" if new else "0.8.1"}
+
+
+def _rate(side: Side) -> float:
+    packages = {**_held(Run(Path()), side), **dict(side.packages)}
+    return 900.0 if packages["numpy"] == "1.17.5" else 1000.0
+
+
+@pytest.fixture
+def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
+    (tmp_path / "matrix.yaml").write_text(MATRIX)
+    found = Host()
+    monkeypatch.setattr(Probes, "measure", found.measure)
+    monkeypatch.setattr(bisect, "packages", _held)
+    monkeypatch.setattr(searches, "offered", lambda *_: Offered(tuple(map(Release, PUBLISHED))))
+    return found
+
+
+def test_what_the_page_says_finds_what_it_says(host: Host, command: Program, tmp_path: Path) -> None:
+    (line,) = blocks("regression.md", "Which release changed it", "sh")
+    (said,) = blocks("regression.md", "Which release changed it", "text")
+
+    code, out, errors = command(*shlex.split(line)[1:])
+
+    assert code == 1, errors
+    before, moved = said.strip().split(" (slower, × 0.900, ")
+    shown = next(each for each in out.splitlines() if each.startswith("First changed"))
+    assert shown.startswith(f"{before} (slower, × 0.900, ")
+    assert shown.endswith(moved[moved.index("), moved by") :])
+    assert "not searched: 2.0.0b1" not in errors  # it lies beyond
+    assert ("mxnet==1.2.0", "mxnet==1.9.1", 6) in host.asked
+    assert len(list((tmp_path / "results").glob("bisect-*/bisect.json"))) == 1
+
+
+def test_a_search_that_the_host_ended_goes_on_to_the_same_end(host: Host, command: Program, tmp_path: Path) -> None:
+    host.dies_at = 3
+    code, _, said = command(*ASKED)
+    (name,) = [path.name for path in (tmp_path / "results").iterdir()]
+    assert (code, f"go on with: orchestrator bisect --resume {name} --results results" in said) == (3, True)
+    before = list(host.asked)
+    host.dies_at = 10_000
+
+    again, out, _ = command("bisect", "--resume", "latest", "--json")
+
+    assert (again, host.asked[:3]) == (1, before)
+    assert len(set(host.asked)) == len(host.asked)
+    found = json.loads(out)
+    assert found["found"]["releases"]["changes"][0]["after"] == "1.5.1"
+    assert found["found"]["origins"][0]["by"] == ["numpy 1.16.6 → 1.17.5"]
+    assert found == json.loads((tmp_path / "results" / name / "bisect.json").read_text())
+    (tmp_path / "matrix.yaml").write_text(MATRIX + "steps: 10\n")
+    code, _, said = command("bisect", "--resume", name)
+    assert (code, "has changed since" in said) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (ASKED[:5], "--cell is missing: say what is to be searched"),
+        (("bisect", *ASKED[3:]), "--good is missing: say what is to be searched"),
+        ((*ASKED[:5], "--cell", "vgg*"), "--cell 'vgg*' matches no pair of cells"),
+        ((*ASKED[:5], "--cell", "*-train-*"), "--cell '*-train-*' matches 2 cells, and a search is of one"),
+        ((*ASKED, "--metric", "speed"), "--metric 'speed': unknown metric"),
+        ((*ASKED, "--metric", "loss"), "--metric 'loss': is known exactly from one repeat"),
+        ((*ASKED, "--max-blocks", "1"), "--max-blocks 1: takes at least 2 blocks"),
+        ((*ASKED, "--resume", "latest"), "--resume goes on with what the search was to find out"),
+        (("bisect", "--resume", "latest"), "no search here"),
+        (("bisect", "--resume", "gone"), "is no search"),
+        (("bisect", "--good", "mxnet==1.9.1", "--bad", "mxnet==1.2.0", "--cell", "lenet-train-b200"), "exchange them"),
+        ((*ASKED[:3], "--bad", "noop==1", "--cell", "*"), "must differ in one release alone"),
+    ],
+)
+def test_a_mistake_is_one_line_and_leaves_nothing(
+    host: Host, command: Program, tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    code, _, errors = command(*arguments)
+
+    assert (code, said in errors) == (2, True), errors
+    assert "Traceback" not in errors
+    assert not host.asked
+    assert not (tmp_path / "results").exists()
+
+
+def test_an_index_that_does_not_answer_is_no_finding(
+    host: Host, command: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searches, "offered", lambda *_: Offered((), ("https://index: does not answer",)))
+
+    code, _, errors = command(*ASKED)
+
+    assert (code, "https://index: does not answer" in errors, host.asked) == (3, True, [])
+
+
+def test_images_of_your_own_are_searched_in_the_order_of_the_matrix(
+    host: Host, command: Program, tmp_path: Path
+) -> None:
+    for name in ("first", "second", "third"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "Dockerfile").write_text("FROM scratch\n")
+    entries = [
+        f"{{name: mxnet, version: [{name}], dockerfile: {name}/Dockerfile}}" for name in ("first", "second", "third")
+    ]
+    (tmp_path / "matrix.yaml").write_text(f"version: 1\nframeworks: [{', '.join(entries)}]\nmodels: [lenet]\n")
+    cell = ("--cell", "lenet-train-b200")
+
+    command("bisect", "--good", "mxnet==first", "--bad", "mxnet==third", *cell)
+    backwards, _, said = command("bisect", "--good", "mxnet==third", "--bad", "mxnet==first", *cell)
+    alone, _, lacking = command("bisect", "--good", "mxnet==first", "--bad", "mxnet==1.9.1", *cell)
+
+    (record,) = (tmp_path / "results").glob("bisect-*/bisect.json")
+    assert json.loads(record.read_text())["releases"] == ["first", "second", "third"]
+    assert (backwards, "first stands before third; releases are searched in its order" in said) == (2, True)
+    assert (alone, "mxnet 1.9.1 has no image of its own there" in lacking) == (2, True)
