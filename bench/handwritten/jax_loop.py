@@ -33,7 +33,9 @@ class LeNet(nnx.Module):
         return self.dense3(nnx.relu(self.dense2(nnx.relu(self.dense1(x)))))
 
 
-definition, weights = nnx.split(LeNet(nnx.Rngs(0)))
+definition, state = nnx.split(LeNet(nnx.Rngs(0)))
+# A plain list: JAX would walk a tree of NNX's own classes in Python at every call.
+weights, tree = jax.tree.flatten(state)
 optimizer = optax.adam(0.001)
 moments = optimizer.init(weights)
 batches = [(jnp.asarray(x.transpose(0, 2, 3, 1)), jnp.asarray(y)) for x, y in learnable.batches(args.batch)]
@@ -42,7 +44,7 @@ batches = [(jnp.asarray(x.transpose(0, 2, 3, 1)), jnp.asarray(y)) for x, y in le
 @functools.partial(jax.jit, donate_argnums=(0, 1))
 def step(weights, moments, x, y):
     def loss_of(weights):
-        logits = nnx.merge(definition, weights)(x)
+        logits = nnx.merge(definition, tree.unflatten(weights))(x)
         return optax.softmax_cross_entropy_with_integer_labels(logits, y).mean()
 
     loss, gradients = jax.value_and_grad(loss_of)(weights)
