@@ -94,7 +94,7 @@ def figure(searched: dict[str, Any], brute: dict[str, dict[str, Any]]) -> dict[s
         "text": f"bisect: {listed(found)} ({sum(pairs.values())} blocks); "
         f"brute force: {listed(wanted)} ({spent} blocks); undecided by brute force: {listed(undecided)}",
         "wanted": "the same releases",
-        "within": found == wanted and bool(brute),
+        "within": found == wanted and bool(brute) and not undecided,
         "values": {after: [judged.get(key) for key in ("ratio", "low", "high")] for after, judged in brute.items()},
     }
 
