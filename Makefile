@@ -53,7 +53,7 @@ nightly: $(VENV)/installed ## measure what is new on the package index, as NIGHT
 	$(ORCHESTRATOR) nightly -f $(NIGHTLY) $(ARGS)
 
 .PHONY: test
-test: $(VENV)/installed-dev ## all tests that run in about twenty minutes; container tests where an engine answers
+test: $(VENV)/installed-dev ## all tests that run in about half an hour; container tests where an engine answers
 	$(BIN)/python -m pytest -m "not slow" $(ARGS)
 
 .PHONY: test-all
