@@ -92,22 +92,12 @@ def bisect(
 ) -> None:
     """Find the published release that changed a cell, and what moved it: exit 1 where it is for the worse, else 0."""
     if resume is not None:
-        given = [
-            good,
-            bad,
-            cell,
-            metric,
-            every,
-            file,
-            max_blocks,
-            prereleases,
-            yanked,
-            no_parity,
-            base_image,
-            models,
-            data,
-        ]
-        if any(given) or limit != DEFAULT_LIMIT or runtime is not RuntimeName.AUTO:
+        asked = (good, bad, cell, metric, every, file, max_blocks, prereleases, yanked)
+        if (
+            any((*asked, no_parity, base_image, models, data))
+            or limit != DEFAULT_LIMIT
+            or runtime is not RuntimeName.AUTO
+        ):
             raise InputError(
                 "--resume goes on with what the search was to find out: leave out everything but --results, --jobs, "
                 "--idle-wait and --json"
@@ -134,7 +124,7 @@ def bisect(
 def _carried_out(prepared: Prepared, jobs: int, idle_wait_s: float, *, json: bool) -> Bisection:
     record, folder = prepared.record, prepared.folder
     go_on = f"orchestrator bisect --resume {record.name} --results {folder.parent}"
-    with searches.held(folder), stop_on_signals() as stop, views.follow(json=json) as listener:
+    with searches.alone(folder), stop_on_signals() as stop, views.follow(json=json) as listener:
         bisection_record.write(folder, record)
         probes = Probes(
             prepared.ground, record.asked.metric, folder, RuntimeName(record.asked.runtime), jobs, idle_wait_s,

@@ -1,16 +1,14 @@
 """From the command line, or from a record, to a search that is to be carried out."""
 
-import contextlib
 import hashlib
 import json
 import platform
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-
-from filelock import FileLock, Timeout
 
 from orchestrator import matrix
 from orchestrator.cli import composition, jobs, pairs, speech
@@ -23,6 +21,7 @@ from orchestrator.regression.bisection_record import RECORD_FILE, Asked, Bisecti
 from orchestrator.regression.metrics import BY_NAME, Gate
 from orchestrator.regression.package_index import offered
 from orchestrator.regression.searched import Searched, Wanted, between, own_releases, reasons, searched
+from orchestrator.results.locks import held
 from orchestrator.results.store import runs
 from orchestrator.running import new_run_name
 
@@ -122,24 +121,11 @@ def resumed(results: Path, name: str) -> Prepared:
     return Prepared(record, folder, what, Ground(found, known, site, asked.cell))
 
 
-@contextlib.contextmanager
-def held(folder: Path) -> Iterator[None]:
-    """Keep a second search out of a folder; the lock is the kernel's, so that none is left of what was killed."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise HostError(f"{folder}: cannot be made: {error.strerror}; choose other --results") from error
-    lock = FileLock(folder / ".lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise HostError(f"{folder}: this search is under way already; this one ends") from None
-    except OSError as error:
-        raise HostError(f"{folder}: cannot be locked: {error.strerror}; choose other --results") from error
-    try:
-        yield
-    finally:
-        lock.release()
+def alone(folder: Path) -> AbstractContextManager[None]:
+    """Keep a second search out of a folder."""
+    return held(
+        folder, HostError(f"{folder}: this search is under way already; this one ends"), "choose other --results"
+    )
 
 
 def _searched(sides: tuple[Side, Side], known: Known) -> Searched:

@@ -1,16 +1,15 @@
 """Where nights are kept: the state, a folder for each night, and a lock against a second one."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from filelock import FileLock, Timeout
 from pydantic import BaseModel, ValidationError
 
 from orchestrator.errors import HostError, InputError
 from orchestrator.regression.night_model import Night, State
+from orchestrator.results.locks import held
 from orchestrator.results.plans import first_problem
 from orchestrator.results.store import write_atomically
 
@@ -34,27 +33,10 @@ class NightFiles:
         """Where the reports of one night lie."""
         return self.folder / NIGHTS_FOLDER / night
 
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Keep a second night out until the end; raises `AnotherNightError` where one is under way.
-
-        The lock is the kernel's: of a night that was killed none is left.
-        """
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise HostError(f"{self.folder}: cannot be made: {error.strerror}; choose other `reports`") from error
-        lock = FileLock(self.folder / ".lock")
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            raise AnotherNightError(f"{self.folder}: another night is under way; this one ends") from None
-        except OSError as error:
-            raise HostError(f"{self.folder}: cannot be locked: {error.strerror}; choose other `reports`") from error
-        try:
-            yield
-        finally:
-            lock.release()
+    def held(self) -> AbstractContextManager[None]:
+        """Keep a second night out until the end; raises `AnotherNightError` where one is under way."""
+        in_use = AnotherNightError(f"{self.folder}: another night is under way; this one ends")
+        return held(self.folder, in_use, "choose other `reports`")
 
     def state(self, watched: str) -> State:
         """What the last night left; a new state where there was none.

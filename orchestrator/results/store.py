@@ -11,7 +11,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
@@ -26,6 +26,7 @@ from orchestrator.results.contract import (
     Result,
     RunRecord,
 )
+from orchestrator.results.locks import locked
 from orchestrator.results.plans import first_problem, plan_from_json
 from orchestrator.results.scripts import ScriptResult
 
@@ -270,14 +271,8 @@ class Run:
 
     def lock(self) -> FileLock:
         """Hold the run against a second orchestrator; raises `HostError` where another holds it."""
-        lock = FileLock(self.folder / ".lock")
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            raise HostError(f"{self.folder}: another orchestrator is writing this run; wait for it") from None
-        except OSError as error:
-            raise HostError(f"{self.folder}: cannot be locked: {error.strerror}; choose another --results") from error
-        return lock
+        in_use = HostError(f"{self.folder}: another orchestrator is writing this run; wait for it")
+        return locked(self.folder / ".lock", in_use, "choose another --results")
 
 
 def _is_sound(outcome: Outcome) -> bool:

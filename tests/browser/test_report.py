@@ -58,6 +58,11 @@ class Visit:
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.goto(address)
 
+    def violations(self) -> list[tuple[str, list[str]]]:
+        """What axe finds wrong with the page as it is: the rule, and the first elements that break it."""
+        found = Axe().run(self.page, options={"resultTypes": ["violations"]}).response["violations"]
+        return [(each["id"], [node["html"] for node in each["nodes"][:3]]) for each in found]
+
     def open_all(self) -> None:
         self.page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true; })")
 

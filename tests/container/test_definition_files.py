@@ -1,6 +1,7 @@
 """A framework's own definition where it is run: in place of the builder, under its interface and its options."""
 
 import shutil
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -62,9 +63,11 @@ def test_what_the_memory_of_a_gpu_does_not_hold_is_told_as_that_and_not_as_a_mis
 
 
 def test_a_class_of_the_file_finds_its_own_module(tmp_path: Path) -> None:
-    looked = "import sys\n\n\nclass Thing:\n    pass\n\n\nassert hasattr(sys.modules[Thing.__module__], 'Thing')\n"
+    looked = "import sys\n\n\nclass Thing:\n    pass\n\n\nFOUND = sys.modules[Thing.__module__].Thing is Thing\n"
 
     maker(tmp_path, looked + MADE)
+
+    assert sys.modules["benchmarks.models.wide.mxnet"].FOUND
 
 
 def test_a_model_of_the_program_finds_its_definition_in_the_image(tmp_path: Path) -> None:

@@ -3,26 +3,15 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import docker
 import pytest
+from whole_command import orchestrator
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.docker
-
-
-def _orchestrator(folder: Path, base_image: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "orchestrator", *arguments],
-        cwd=folder,
-        env=os.environ | {"ORCHESTRATOR_BASE_IMAGE": base_image, "XDG_CACHE_HOME": str(folder / "cache")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def _statuses(report: dict[str, Any]) -> dict[str, list[str]]:
@@ -36,7 +25,7 @@ def default_run(
     """The default matrix, one repeat, in containers."""
     folder = tmp_path_factory.mktemp("default")
     arguments = ("run", "-f", str(ROOT / "matrix.yaml"), "--runtime", "auto", "--repeats", "1", "--json")
-    return folder, _orchestrator(folder, base_image, *arguments)
+    return folder, orchestrator(folder, base_image, *arguments)
 
 
 def test_the_default_matrix_ends_ok_in_containers_for_every_framework(
@@ -95,8 +84,8 @@ def test_a_gpu_system_gives_gpu_dockerfiles_and_no_device_outcomes(
         "version: 1\nsystems: {64_gpu: {gpus: 64}}\nframeworks: [mxnet==1.9.1, torch==2.13.0]\nmodels: [lenet]\n"
     )
 
-    rendered = _orchestrator(tmp_path, base_image, "build", "--render", "dockerfiles")
-    ended = _orchestrator(tmp_path, base_image, "run", "--runtime", "docker", "--json")
+    rendered = orchestrator(tmp_path, base_image, "build", "--render", "dockerfiles")
+    ended = orchestrator(tmp_path, base_image, "run", "--runtime", "docker", "--json")
 
     assert rendered.returncode == 0, rendered.stderr
     texts = {path.name: path.read_text() for path in (tmp_path / "dockerfiles").iterdir()}

@@ -3,15 +3,13 @@
 import csv
 import hashlib
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import docker
 import pytest
+from whole_command import orchestrator
 
 from tests.documented import blocks
 
@@ -42,17 +40,6 @@ WRONG: dict[str, Sequence[tuple[str, str]]] = {
     "mute_and_wrong": (*ASKED, ("torch.nn.ReLU(inplace=True)", "torch.nn.Tanh()")),
     "faster": (('settings["learning_rate"]', '2 * settings["learning_rate"]'),),
 }
-
-
-def orchestrator(folder: Path, base_image: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "orchestrator", *arguments],
-        cwd=folder,
-        env=os.environ | {"ORCHESTRATOR_BASE_IMAGE": base_image, "XDG_CACHE_HOME": str(folder / "cache")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def run(folder: Path, base_image: str) -> tuple[int, dict[str, Any]]:

@@ -1,14 +1,12 @@
 """`regress` with a real engine: a slowdown of a known size is found, a release against itself is left in peace."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import docker
 import pytest
+from whole_command import orchestrator
 
 ROOT = Path(__file__).parents[2]
 PLANTED = ROOT / "bench" / "planted"
@@ -25,17 +23,6 @@ steps: 20
 """
 
 
-def _orchestrator(folder: Path, base_image: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "orchestrator", *arguments],
-        cwd=folder,
-        env=os.environ | {"ORCHESTRATOR_BASE_IMAGE": base_image, "XDG_CACHE_HOME": str(folder / "cache")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 @pytest.fixture(scope="module")
 def site(engine: docker.DockerClient, base_image: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A matrix with two images on a clock of their own; one waits after each block, for 5 % of its time."""
@@ -50,7 +37,7 @@ def site(engine: docker.DockerClient, base_image: str, tmp_path_factory: pytest.
         )
     (folder / "matrix.yaml").write_text(MATRIX)
     (folder / "noop.yaml").write_text("version: 1\nframeworks: [noop==1]\nmodels: [lenet]\n")
-    built = _orchestrator(folder, base_image, "build", "-f", "noop.yaml")
+    built = orchestrator(folder, base_image, "build", "-f", "noop.yaml")
     assert built.returncode == 0, built.stderr
     return folder
 
@@ -61,7 +48,7 @@ def _throughput(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_candidate_that_waits_after_each_block_is_slower_by_what_it_waits(site: Path, base_image: str) -> None:
-    ended = _orchestrator(
+    ended = orchestrator(
         site, base_image, "regress", "--baseline", "noop==steady", "--candidate", "noop==waiting",
         "--runtime", "docker", "--until-precise", "--json",
     )  # fmt: skip
@@ -77,7 +64,7 @@ def test_a_candidate_that_waits_after_each_block_is_slower_by_what_it_waits(site
 
 
 def test_an_image_against_itself_is_the_same_and_no_alarm(site: Path, base_image: str) -> None:
-    ended = _orchestrator(
+    ended = orchestrator(
         site, base_image, "regress", "--baseline", "noop==steady", "--candidate", "noop==steady",
         "--runtime", "docker", "--until-precise", "--json",
     )  # fmt: skip

@@ -5,15 +5,13 @@ as Python starts. The names of everything stay the same, as they would with a re
 """
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import docker
 import pytest
+from whole_command import orchestrator
 
 pytestmark = pytest.mark.docker
 
@@ -78,17 +76,6 @@ class Ran:
         places = [place["label"] for place in self.group["places"] if place["parity"] or place["rank"]]
         found: dict[str, Any] = self.group["parity"][places.index(one)][places.index(other)]
         return found
-
-
-def orchestrator(folder: Path, base_image: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "orchestrator", *arguments],
-        cwd=folder,
-        env=os.environ | {"ORCHESTRATOR_BASE_IMAGE": base_image, "XDG_CACHE_HOME": str(folder / "cache")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def plant(folder: Path, image: str, name: str) -> None:
