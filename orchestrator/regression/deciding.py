@@ -12,8 +12,6 @@ from orchestrator.regression.nightly_file import ACCEPTED, Accept, AcknowledgedE
 from orchestrator.regression.nightly_loading import Change, covering
 from orchestrator.regression.releases import Release
 
-_GOOD = frozenset({Verdict.SAME, Verdict.FASTER, Verdict.FIXED, Verdict.NEW})
-
 
 def baseline(asked: NightlyFile, state: State) -> str:
     """The release that others are held against now; empty where none was accepted yet."""
@@ -94,9 +92,9 @@ def judged(
 def _is_good(pair: JudgedPair, acknowledged: set[tuple[str, str]]) -> bool:
     """Whether nothing of a pair speaks against the release, what is acknowledged left out."""
     if not pair.metrics:
-        return pair.verdict in _GOOD or (pair.id, "") in acknowledged
+        return pair.verdict.is_good or (pair.id, "") in acknowledged
     deciding = [metric for metric in pair.metrics if metric.gates]
-    return all(metric.verdict in _GOOD or (pair.id, metric.metric) in acknowledged for metric in deciding)
+    return all(metric.verdict.is_good or (pair.id, metric.metric) in acknowledged for metric in deciding)
 
 
 def _alarms(pair: JudgedPair, regression: Regression, known: Sequence[AcknowledgedEntry]) -> Sequence[Alarm]:

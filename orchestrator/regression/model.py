@@ -38,6 +38,11 @@ class Verdict(StrEnum):
     NOT_MEASURED = "not measured"
     """Neither side says anything, or there was no image, no device or no time: neither a regression nor health."""
 
+    @property
+    def is_good(self) -> bool:
+        """Whether it shows that the candidate is as good or better; what is undecided shows nothing."""
+        return self in {Verdict.SAME, Verdict.FASTER, Verdict.FIXED, Verdict.NEW}
+
 
 class Confirmation(Strict):
     """What fresh blocks, judged by themselves, say of a metric that was found slower."""
@@ -197,3 +202,8 @@ class Regression(Strict):
     def regressions(self) -> tuple[JudgedPair, ...]:
         """The pairs for whose sake the release must not be taken."""
         return tuple(pair for pair in self.pairs if pair.is_regression)
+
+    @property
+    def doubtful(self) -> tuple[JudgedPair, ...]:
+        """The pairs that are no regression, and yet not shown to be as good or better."""
+        return tuple(pair for pair in self.pairs if not pair.is_regression and not pair.verdict.is_good)

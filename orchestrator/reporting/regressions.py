@@ -46,6 +46,12 @@ def headline(found: Regression) -> str:
     return " ".join(filter(None, sentences))
 
 
+def doubt(found: Regression) -> str:
+    """`2 of 3 cells are not shown to be as good`."""
+    number = len(found.doubtful)
+    return f"{number} of {_pairs(found)} {'is' if number == 1 else 'are'} not shown to be as good"
+
+
 def rows(found: Regression, *, gates: bool) -> tuple[Row, ...]:
     """A row for every metric that decides (or that does not), in the order of the pairs."""
     made: list[Row] = []
@@ -93,10 +99,8 @@ def _scatter(found: Regression) -> Iterator[str]:
 
 def how(found: Regression) -> str:
     """How it was judged, in two sentences."""
-    alarms = (
-        f"At most {100 * found.alpha:g} % of such tests hold any false alarm, over all {found.family} "
-        f"{plural('verdict', found.family)} together."
-    )
+    over = f" in any of their {found.family} verdicts" if found.family > 1 else ""
+    alarms = f"At most {100 * found.alpha:g} % of such tests hold a false alarm{over}."
     if found.design is Design.RUNS:
         return (
             "One run each: what differs from night to night is in no interval; give several runs of each side. "
@@ -194,7 +198,8 @@ def _alarms(found: Regression) -> Iterator[str]:
         names = [f"{pair.id} ({pair.reason})" for pair in broke]
         yield clean_line(f"{found.candidate.label} no longer runs {listing_of(names, _MOST_NAMED)}.")
     if not worse and not broke:
-        yield clean_line(f"No regression was found from {found.baseline.label} to {found.candidate.label}.")
+        but = f", but {doubt(found)}" if found.doubtful else ""
+        yield clean_line(f"No regression was found from {found.baseline.label} to {found.candidate.label}{but}.")
 
 
 def _others(found: Regression) -> str:

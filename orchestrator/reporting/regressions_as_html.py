@@ -73,6 +73,7 @@ def html_text(found: Regression) -> str:
         found=found,
         title=regressions.title(found),
         headline=regressions.headline(found),
+        doubt=regressions.doubt(found) if found.doubtful else "",
         heads=regressions.HEADS,
         rows=rows,
         others=regressions.rows(found, gates=False),

@@ -131,9 +131,8 @@ def test_nights_in_a_row(place: Place, engine: docker.DockerClient) -> None:
     assert (code, judgements(night)) == (1, {"1.2": "build_failed", "1.3": "regressed"})
     (alarm,) = index.posted[-1]["alarms"]  # type: ignore[misc]
     assert (alarm["release"], alarm["cell"], alarm["metric"]) == ("1.3", "cpu/lenet-train-b200", "throughput")
-    # A sleep lasts a little longer than asked, which weighs more on the shorter: the ratio is a little over a quarter.
-    assert alarm["low"] < 0.27
-    assert alarm["high"] > 0.25
+    # A quarter, and a little over: what a sleep lasts longer than asked, longer on a busy host, weighs on the shorter.
+    assert 0.2 < alarm["low"] <= alarm["high"] < 0.5, alarm
     assert place.state["accepted"] == "1.1"
 
     code, night = place.night()

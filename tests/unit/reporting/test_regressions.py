@@ -75,7 +75,22 @@ def test_the_headline_says_what_got_worse_what_broke_and_how_many_of_each() -> N
     assert regressions.headline(a_test(a_pair("lenet", a_metric()))) == (
         "No regression was found from mxnet 1.5.1 to mxnet 1.9.1. Of 1 cell: 1 same."
     )
+    undecided = a_pair("mlp", a_metric(Verdict.INCONCLUSIVE))
+    assert regressions.headline(a_test(a_pair("lenet", a_metric()), undecided)) == (
+        "No regression was found from mxnet 1.5.1 to mxnet 1.9.1, but 1 of 2 cells is not shown to be as good. "
+        "Of 2 cells: 1 same, 1 inconclusive."
+    )
     assert regressions.headline(a_test(WORSE, complete=False)).endswith("It was stopped before its end.")
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_the_page_is_green_only_where_every_pair_is_shown_to_be_as_good(verdict: Verdict) -> None:
+    said = html_text(a_test(a_pair("lenet", a_metric()), a_pair("mlp", verdict=verdict)))
+
+    is_good = verdict in {Verdict.SAME, Verdict.FASTER, Verdict.FIXED, Verdict.NEW}
+    assert ('<span class="chip good">no regression found</span>' in said) is is_good
+    is_open = not is_good and verdict is not Verdict.BROKE
+    assert ("no regression found, but 1 of 2 cells is not shown" in said) is is_open
 
 
 def test_verdicts_say_what_makes_them_firmer_or_weaker() -> None:
