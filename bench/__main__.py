@@ -2,17 +2,14 @@
 
 import argparse
 import json
-import os
-import platform
 import subprocess
 import sys
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
+from bench import detection
+from bench.kept import ROOT, counted, measure, merged, where
 from bench.pairs import UNBOUNDED
 
-ROOT = Path(__file__).parent.parent
 FIGURES = ROOT / "docs" / "performance.json"
 PAGE = ROOT / "docs" / "performance.md"
 NAMES = (
@@ -26,48 +23,11 @@ NAMES = (
     "killing",
     "fuzz",
     "bundles",
-    "regress",
 )
+REAL = ("regress", "bisect", "nights")
+"""Regression tests in containers, on the page of detection; they take hours."""
 WITH_A_PAGE_OF_THEIR_OWN = ("parity", "detection")
 """They compare no times, and take choices of their own: `python -m bench.parity --help`."""
-
-
-def measure(name: str, pairs: int | None, only: list[str]) -> list[dict[str, Any]]:
-    """Run one benchmark in a process of its own and return its figures, each with what it was measured on."""
-    on = conditions()
-    command = [sys.executable, "-m", f"bench.{name}", *(["--pairs", str(pairs)] if pairs else [])]
-    command += ["--only", *only] if only else []
-    print(f"== {' '.join(command[1:])}", file=sys.stderr, flush=True)
-    finished = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
-    return [figure | {"measured": on} for figure in json.loads(finished.stdout)]
-
-
-def merged(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The figures with those of the same name replaced: one comparison can be measured again by itself."""
-    names = {figure["name"] for figure in new}
-    return sorted([*(figure for figure in old if figure["name"] not in names), *new], key=lambda figure: figure["name"])
-
-
-def conditions() -> dict[str, Any]:
-    """When, of which commit, and on what the figures are measured."""
-    model = next(
-        (
-            line.split(":", 1)[1].strip()
-            for line in Path("/proc/cpuinfo").read_text().splitlines()
-            if line.startswith("model name")
-        ),
-        platform.machine(),
-    )
-    commit = subprocess.run(["git", "describe", "--always"], cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True)
-    return {
-        "at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "commit": commit.stdout.strip(),
-        "cpu": model,
-        "cpus": os.cpu_count(),
-        "kernel": platform.release(),
-        "python": platform.python_version(),
-        "load_before": os.getloadavg()[0],
-    }
 
 
 def page(figures: dict[str, Any]) -> str:
@@ -91,22 +51,15 @@ def page(figures: dict[str, Any]) -> str:
         for row in figures.get(name, [])
         if "ratio" in row
     ]
-    lines += ["", "Counted, not timed:", "", "| what | found | wanted | inside |", "|---|---|---|---|"]
-    lines += [
-        f"| {row['name']} | {row['text']} | {row['wanted']} | {'yes' if row['within'] else '**no**'} |"
-        for name in NAMES
-        for row in figures.get(name, [])
-        if "text" in row
-    ]
+    lines += ["", "Counted, not timed:", ""]
+    lines += counted([row for name in NAMES for row in figures.get(name, []) if "text" in row])
     lines += ["", "Measured:", ""]
     measured = {
-        (name, on["at"][:10], on["commit"], f"{on['cpus']} × {on['cpu']}, Linux {on['kernel']}, Python {on['python']}")
+        (name, f"{where(on)}, Python {on['python']}")
         for name, rows in figures.items()
         for on in (row["measured"] for row in rows)
     }
-    lines += [
-        f"- `python -m bench {name}`: {day}, commit {commit}, {where}" for name, day, commit, where in sorted(measured)
-    ]
+    lines += [f"- `python -m bench {name}`: {on}" for name, on in sorted(measured)]
     return "\n".join(lines) + "\n"
 
 
@@ -125,25 +78,30 @@ def _median(values: list[float]) -> float:
 def main() -> None:
     """Measure the named benchmarks, all by default."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("names", nargs="*", help=f"of {', '.join((*NAMES, *WITH_A_PAGE_OF_THEIR_OWN))}; all by default")
+    parser.add_argument(
+        "names", nargs="*", help=f"of {', '.join((*NAMES, *REAL, *WITH_A_PAGE_OF_THEIR_OWN))}; all by default"
+    )
     parser.add_argument("--pairs", type=int, help="pairs per comparison (at least 20 for a figure worth quoting)")
     parser.add_argument("--only", nargs="+", default=[], help="of one benchmark, only these comparisons")
-    options = parser.parse_args()
-    every = (*NAMES, *WITH_A_PAGE_OF_THEIR_OWN)
+    options, of_one = parser.parse_known_args()
+    every = (*NAMES, *REAL, *WITH_A_PAGE_OF_THEIR_OWN)
     unknown = sorted(set(options.names) - set(every))
     if unknown:
         parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(every)}")
-    if options.only and len(options.names) != 1:
-        parser.error("--only belongs to one benchmark: name it")
+    if (options.only or of_one) and len(options.names) != 1:
+        parser.error(f"{' '.join(of_one) or '--only'} belongs to one benchmark: name it")
     figures = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
     for name in options.names or every:
+        more = [*of_one, *(["--only", *options.only] if options.only else [])]
+        more += ["--pairs", str(options.pairs)] if options.pairs and name not in WITH_A_PAGE_OF_THEIR_OWN else []
         if name in WITH_A_PAGE_OF_THEIR_OWN:
-            only = ["--only", *options.only] if options.only else []
-            subprocess.run([sys.executable, "-m", f"bench.{name}", *only], cwd=ROOT, check=True)
-            continue
-        figures[name] = merged(figures.get(name, []), measure(name, options.pairs, options.only))
-        FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
-        PAGE.write_text(page(figures))
+            subprocess.run([sys.executable, "-m", f"bench.{name}", *more], cwd=ROOT, check=True)
+        elif name in REAL:
+            detection.keep_real(name, measure(name, *more))
+        else:
+            figures[name] = merged(figures.get(name, []), measure(name, *more))
+            FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
+            PAGE.write_text(page(figures))
     print(page(figures))
 
 

@@ -1,6 +1,6 @@
 """`bisect --all` beside brute force: LeNet's training on every MXNet release from 1.2.0 to 1.9.1, CPU, in containers.
 
-    python -m bench.bisect [--releases 1.2.0 1.3.1 …] [--max-blocks 24] [--keep FOLDER]
+    python -m bench.bisect [--releases 1.2.0 1.3.1 …] [--pairs 24] [--keep FOLDER]
 
 Brute force is `orchestrator regress` between every two neighbours among the releases that the search went over: what it
 calls slower or faster is a change. Both must name the same releases. It takes hours; with `--keep` it goes on where it
@@ -29,18 +29,18 @@ CHANGED = {"slower", "faster"}
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--releases", nargs="+", default=["1.2.0", "1.9.1"], help="two: those between are searched too")
-    parser.add_argument("--max-blocks", type=int, default=24)
+    parser.add_argument("--pairs", type=int, default=24, help="blocks of one probe, at most")
     parser.add_argument("--keep", type=Path, help="a folder to keep the runs in, and to go on in")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bench-bisect-") as scratch:
         folder = (asked.keep or Path(scratch)).absolute()
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "matrix.yaml").write_text(MATRIX)
-        searched = bisected(folder, asked.releases[0], asked.releases[-1], asked.max_blocks)
+        searched = bisected(folder, asked.releases[0], asked.releases[-1], asked.pairs)
         untestable = {each["release"] for each in searched["found"]["releases"]["untestable"]}
         releases = asked.releases if len(asked.releases) > 2 else searched["releases"]
         tested = [release for release in releases if release not in untestable]
-        brute = {after: neighbours(folder, before, after, asked.max_blocks) for before, after in pairwise(tested)}
+        brute = {after: neighbours(folder, before, after, asked.pairs) for before, after in pairwise(tested)}
     print(json.dumps([figure(searched, brute)]))
 
 

@@ -1,6 +1,7 @@
 """How often the statistics of a night are right: `docs/detection.md` and the figures behind it.
 
-Everything is simulated from seeds and judged by the functions of `orchestrator.analysis` that the product calls.
+What is simulated is drawn from seeds, and judged by the functions of `orchestrator.analysis` that the product calls.
+What is real is measured in containers, by `python -m bench regress bisect nights`.
 """
 
 import argparse
@@ -11,15 +12,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bench import otava_beside, simulated
+from bench.kept import ROOT, conditions, counted, merged, where
 from orchestrator.analysis import Verdict, change_points, looks
 
-ROOT = Path(__file__).parent.parent
 FIGURES, PAGE = ROOT / "docs" / "detection.json", ROOT / "docs" / "detection.md"
 CELLS = 20
 ALARMS = (Verdict.SLOWER, Verdict.FASTER)
@@ -191,18 +191,24 @@ PARTS: dict[str, tuple[str, Callable[[], Iterator[Row]]]] = {
 
 def page(figures: dict[str, Any]) -> str:
     """The page, from the figures alone."""
-    rows = [row for part in figures.values() for row in part["rows"] if row["within"] is not None]
+    real = [row for name in figures.get("real", {}) for row in figures["real"][name]]
+    simulated_rows = [row for name in PARTS if name in figures for row in figures[name]["rows"]]
+    rows = [row for row in (*real, *simulated_rows) if row["within"] is not None]
     held = sum(row["within"] for row in rows)
     lines = [
         "# Detection",
         "",
         "Written by `python -m bench.detection` from [detection.json](detection.json).",
         "[Regression](regression.md) says what the words mean.",
-        "Everything here is simulated from fixed seeds, and judged by the functions that a night's runs are judged by.",
-        "A run scatters by 2 % (standard deviation), a session of a night by 1 %, the tolerance is 2 %;",
+        "What is measured in containers comes first.",
+        "All else is simulated from fixed seeds, and judged by the functions that a night's runs are judged by:",
+        "a run scatters by 2 % (standard deviation), a session of a night by 1 %, the tolerance is 2 %;",
         "twenty cells are a family, looked at after 6, 12 and 24 blocks. ± is one standard error of the simulation.",
         f"Of {len(rows)} figures of which something is wanted, {held} hold it.",
     ]
+    if real:
+        lines += ["", "## In containers", "", "MXNet on this host's CPUs; every interval is the one that decided.", ""]
+        lines += counted(real)
     for name, (title, part) in PARTS.items():
         if name in figures:
             lines += ["", f"## {title}", "", (part.__doc__ or "").strip(), ""]
@@ -222,16 +228,28 @@ def _line(row: dict[str, Any]) -> str:
 
 
 def _when(figures: dict[str, Any]) -> Iterator[str]:
+    for name, rows in figures.get("real", {}).items():
+        yield from sorted({f"- `python -m bench {name}`: {where(row['measured'])}" for row in rows})
     for name in PARTS:
         if name in figures:
-            on = figures[name]["measured"]
-            yield f"- {name}: {on['at'][:10]}, commit {on['commit']}, {on['cpus']} × {on['cpu']}, Linux {on['kernel']}"
+            yield f"- {name}: {where(figures[name]['measured'])}"
+
+
+def keep_real(name: str, rows: list[dict[str, Any]]) -> None:
+    """Put what a benchmark in containers has found among the figures, and write the page."""
+    figures = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
+    real = figures.setdefault("real", {})
+    real[name] = merged(real.get(name, []), rows)
+    _keep(figures)
+
+
+def _keep(figures: dict[str, Any]) -> None:
+    FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
+    PAGE.write_text(page(figures))
 
 
 def main() -> None:
     """Simulate the named parts, all by default, and write the page."""
-    from bench.__main__ import conditions
-
     parser = argparse.ArgumentParser(prog="python -m bench.detection", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=tuple(PARTS), default=list(PARTS))
     figures = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
@@ -240,8 +258,7 @@ def main() -> None:
         rows = [asdict(row) for row in PARTS[name][1]()]
         print(f"== {name}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
         figures[name] = {"measured": on, "rows": rows}
-        FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
-        PAGE.write_text(page(figures))
+        _keep(figures)
     print(page(figures))
 
 

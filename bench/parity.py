@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from bench.kept import ROOT, conditions, where
 from orchestrator import matrix, planning, resources
 from orchestrator.analysis.parity import PairParity, Work
 from orchestrator.catalog import load, load_models
@@ -31,7 +32,6 @@ from orchestrator.running import Surroundings
 from orchestrator.running.parity import check_parity
 from orchestrator.runtimes import DockerRuntime, this_process
 
-ROOT = Path(__file__).parent.parent
 FIGURES, PAGE = ROOT / "docs" / "parity.json", ROOT / "docs" / "parity.md"
 FRAMEWORKS = (
     *("mxnet==1.5.1", "mxnet==1.9.1", "keras-mxnet==2.2.4.3 on mxnet==1.5.1"),
@@ -190,14 +190,11 @@ def _exception(row: dict[str, Any]) -> str:
 def _when(figures: dict[str, Any]) -> Iterator[str]:
     for model in (*MODELS, "options"):
         if model in figures:
-            on = figures[model]["measured"]
-            yield f"- {model}: {on['at'][:10]}, commit {on['commit']}, {on['cpus']} × {on['cpu']}, Linux {on['kernel']}"
+            yield f"- {model}: {where(figures[model]['measured'])}"
 
 
 def main() -> None:
     """Check the named models, all by default, and write the page."""
-    from bench.__main__ import conditions
-
     parser = argparse.ArgumentParser(prog="python -m bench.parity", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=(*MODELS, "options"), default=[*MODELS, "options"])
     parser.add_argument("--frameworks", nargs="+", default=list(FRAMEWORKS), metavar="PIN")

@@ -62,12 +62,14 @@ def plant(folder: Path) -> None:
     (folder / "own.yaml").write_text("version: 1\nframeworks: [mxnet==1.9.1]\nmodels: [lenet]\n")
     build = [sys.executable, "-m", "orchestrator", "build", f"--file={folder / 'own.yaml'}"]
     subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
+    # By its id: a Dockerfile that is the same is not built again, whatever its base's name has come to mean.
+    inspect = ["docker", "image", "inspect", "--format={{.Id}}", "bench/mxnet:1.9.1-cpu"]
+    base = subprocess.run(inspect, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
     place = folder / "planted"
     place.mkdir()
     shutil.copy(PLANTED / "sitecustomize.py", place)
     (place / "Dockerfile").write_text(
-        "FROM bench/mxnet:1.9.1-cpu\nCOPY sitecustomize.py /opt/planted/\n"
-        "ENV PYTHONPATH=/opt/planted PLANTED_WAIT=0.05\n"
+        f"FROM {base}\nCOPY sitecustomize.py /opt/planted/\nENV PYTHONPATH=/opt/planted PLANTED_WAIT=0.05\n"
     )
 
 

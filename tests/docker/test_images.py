@@ -13,6 +13,7 @@ import docker
 import images_support as support
 import pytest
 
+from benchmarks import MEASUREMENT_VERSION
 from orchestrator import resources
 from orchestrator.catalog import load
 from orchestrator.domain import BuildSettings, Environment, Framework, ImageSpec
@@ -256,6 +257,25 @@ def test_the_users_own_dockerfile_is_built_and_carries_our_measuring_side(make: 
     built = one(make([own_dockerfile(folder / "Dockerfile")]))
 
     assert dict(built.versions) == {"mine": "3.0", support.PACKAGE: "1.0.post1"}
+
+
+def test_what_an_image_below_has_compiled_does_not_pass_for_ours(
+    engine: docker.DockerClient, make: Build, tmp_path: Path
+) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    base = one(make([support.tiny_spec("older")])).reference
+    older = "sed 's/MEASUREMENT_VERSION = ./MEASUREMENT_VERSION = 0/' $file >/older && touch -r $file /older"
+    (folder / "Dockerfile").write_text(
+        f"FROM {base}\nRUN file=/opt/bench/benchmarks/__init__.py && {older} && cp -p /older $file"
+        " && python3 -m compileall -q -f /opt/bench/benchmarks\n"
+    )
+
+    built = one(make([own_dockerfile(folder / "Dockerfile")]))
+
+    asks = ["-c", "import benchmarks; print(benchmarks.MEASUREMENT_VERSION)"]
+    said = engine.containers.run(built.image_id, asks, entrypoint="python3", remove=True)
+    assert int(said) == MEASUREMENT_VERSION
 
 
 def test_a_real_package_is_installed_with_this_hosts_pip_configuration(make: Build, base_image: str) -> None:

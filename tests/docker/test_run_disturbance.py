@@ -43,7 +43,7 @@ CELL = Cell(
     "noop-1-cpu/mlp-train-b32", SPINNING, SYSTEM, Workload("mlp", Mode.TRAIN, 32), "bench/noop:1-cpu",
     duration=Duration(steps=60_000_000), timeout_s=120.0,
 )  # fmt: skip
-HOG = "import os\nos.sched_setaffinity(0, [{cpu}])\nwhile True: pass"
+HOG = "import os\nos.sched_setaffinity(0, [{cpu}])\nparent = os.getppid()\nwhile os.getppid() == parent: pass"
 
 
 @contextmanager

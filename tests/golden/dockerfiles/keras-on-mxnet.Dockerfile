@@ -44,4 +44,4 @@ LABEL org.opencontainers.image.title="keras-mxnet 2.2.4.3 on mxnet 1.5.1 (cpu)" 
       bench.class=cpu \
       bench.python=3.6
 COPY benchmarks benchmarks
-RUN python -m compileall -q benchmarks
+RUN python -m compileall -q -f benchmarks

@@ -52,4 +52,4 @@ LABEL org.opencontainers.image.title="mxnet 1.9.1 (1_gpu)" \
       bench.class=1_gpu \
       bench.python=3.11
 COPY benchmarks benchmarks
-RUN python -m compileall -q benchmarks
+RUN python -m compileall -q -f benchmarks

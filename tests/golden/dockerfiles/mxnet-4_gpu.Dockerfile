@@ -52,4 +52,4 @@ LABEL org.opencontainers.image.title="mxnet 1.9.1 (4_gpu)" \
       bench.class=4_gpu \
       bench.python=3.11
 COPY benchmarks benchmarks
-RUN python -m compileall -q benchmarks
+RUN python -m compileall -q -f benchmarks

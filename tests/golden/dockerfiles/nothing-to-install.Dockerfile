@@ -29,4 +29,4 @@ LABEL org.opencontainers.image.title="mxnet 1.9.1 (cpu)" \
       bench.class=cpu \
       bench.python=3.11
 COPY benchmarks benchmarks
-RUN python -m compileall -q benchmarks
+RUN python -m compileall -q -f benchmarks

@@ -13,4 +13,4 @@ LABEL org.opencontainers.image.title="torch 2.1 (cpu)" \
       bench.version=2.1 \
       bench.class=cpu
 COPY benchmarks benchmarks
-RUN python3 -m compileall -q benchmarks
+RUN python3 -m compileall -q -f benchmarks

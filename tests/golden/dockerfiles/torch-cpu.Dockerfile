@@ -35,4 +35,4 @@ LABEL org.opencontainers.image.title="torch 2.13.0 (cpu)" \
       bench.class=cpu \
       bench.python=3.11
 COPY benchmarks benchmarks
-RUN python -m compileall -q benchmarks
+RUN python -m compileall -q -f benchmarks

@@ -1,0 +1,230 @@
+"""Nights in a row with real MXNet: releases appear one by one on an index of this host, and not all of them are sound.
+
+    python -m bench.nights [--pairs 24] [--keep FOLDER]
+
+Three of the releases that appear were never published: 1.8.1 asks for a package that nobody offers, the library of
+1.8.2 is cut off, and 1.9.2 is 1.9.1 that waits, after each synchronised block, for 5 % of the block's time. The last
+night's index is silent. With `--keep` it goes on where it was, and runs and reports stay to be looked at.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from bench.regress import PLANTED, SLOWDOWN
+
+UPSTREAM = "https://pypi.org/simple"
+PACKAGE = "mxnet"
+MATRIX = """\
+version: 1
+systems: {{cpu: {{cpus: 2, memory: 4g}}}}
+frameworks: [mxnet==1.5.1]
+models: [lenet]
+build: {{pip_index: "{url}/simple"}}
+"""
+NIGHTLY = """\
+version: 1
+watch: mxnet
+first: "1.5.1"
+metrics: [throughput=2%, loss]
+runtime: docker
+keep_images: 3
+max_blocks: {blocks}
+"""
+SILENT = "silent"
+
+
+@dataclass(frozen=True)
+class Night:
+    """What appears before it, and how the night must end."""
+
+    release: str
+    """Empty where nothing appears."""
+    exit_codes: tuple[int, ...]
+    ending: str
+    judgements: tuple[str, ...] = ()
+    """Of the release; what a sound one comes to is not known before."""
+    made_of: str = ""
+    """The release whose wheel is changed to make it."""
+
+
+SOUND = ("clean", "inconclusive", "regressed")
+NIGHTS = (
+    Night("1.5.1", (0,), "nothing_new"),
+    Night("1.6.0", (0, 1), "measured", SOUND),
+    Night("1.7.0.post2", (0, 1), "measured", SOUND),
+    Night("1.8.1", (0,), "no_result", ("build_failed",), made_of="1.8.0"),
+    Night("1.8.2", (1,), "measured", ("regressed",), made_of="1.8.0"),
+    Night("1.9.1", (0, 1), "measured", SOUND),
+    Night("1.9.2", (1,), "measured", ("regressed",), made_of="1.9.1"),
+    Night(SILENT, (3,), "index_silent"),
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pairs", type=int, default=24, help="blocks of one release, at most")
+    parser.add_argument("--keep", type=Path, help="a folder to keep runs and reports in, and to go on in")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="bench-nights-") as scratch:
+        folder = (asked.keep or Path(scratch)).absolute()
+        (folder / "index").mkdir(parents=True, exist_ok=True)
+        (folder / "nightly.yaml").write_text(NIGHTLY.format(blocks=asked.pairs))
+        nights = [spent(folder, number) for number in range(len(NIGHTS))]
+    remove_unpublished(nights)
+    print(json.dumps([figure(nights)]))
+
+
+def spent(folder: Path, number: int) -> dict[str, Any]:
+    """One night and its record; of one that is kept, what was recorded."""
+    kept = folder / f"night-{number + 1}.json"
+    if kept.exists():
+        known: dict[str, Any] = json.loads(kept.read_text())
+        return known
+    night = NIGHTS[number]
+    if night.release != SILENT:
+        publish(folder, night)
+    with index(folder / "index", is_silent=night.release == SILENT) as url:
+        (folder / "matrix.yaml").write_text(MATRIX.format(url=url))
+        command = [sys.executable, "-m", "orchestrator", "nightly", "-f", str(folder / "nightly.yaml")]
+        ended = subprocess.run(command, stdout=sys.stderr, check=False)
+    record: dict[str, Any] = json.loads((max((folder / "nightly" / "nights").iterdir()) / "night.json").read_text())
+    record["ended_with"] = ended.returncode
+    kept.write_text(json.dumps(record, indent=1) + "\n")
+    return record
+
+
+def publish(folder: Path, night: Night) -> None:
+    """Put the wheel of a release into the index, changed where the night says so."""
+    wheels = folder / "wheels"
+    published = night.made_of or night.release
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", f"--dest={wheels}"]
+    subprocess.run([*pip, f"{PACKAGE}=={published}"], check=True)
+    (wheel,) = wheels.glob(f"{PACKAGE}-{published}-*.whl")
+    target = folder / "index" / wheel.name.replace(f"-{published}-", f"-{night.release}-")
+    if night.made_of:
+        change(wheel, target, published, night.release)
+    elif not target.exists():
+        target.hardlink_to(wheel)
+
+
+def change(wheel: Path, target: Path, published: str, release: str) -> None:
+    """Write the wheel of a release that is not sound."""
+    with zipfile.ZipFile(wheel) as source, zipfile.ZipFile(target, "w") as changed:
+        for name in source.namelist():
+            content = source.read(name)
+            if name.endswith(".dist-info/METADATA"):
+                content = content.replace(f"Version: {published}".encode(), f"Version: {release}".encode(), 1)
+                if release == "1.8.1":
+                    content = content.replace(b"\nVersion:", b"\nRequires-Dist: bench-nobody-offers-this\nVersion:", 1)
+            if release == "1.8.2" and name == "mxnet/libmxnet.so":
+                content = content[: len(content) // 2]
+            changed.writestr(name.replace(f"-{published}.dist-info/", f"-{release}.dist-info/"), content)
+        if release == "1.9.2":
+            waits = "import os\n\nos.environ['PLANTED_WAIT'] = '0.05'\n"
+            planted = (PLANTED / "sitecustomize.py").read_text()
+            changed.writestr("bench_planted.py", planted.replace("import builtins\n", f"{waits}import builtins\n", 1))
+            changed.writestr("bench_planted.pth", "import bench_planted\n")
+
+
+def remove_unpublished(nights: list[dict[str, Any]]) -> None:
+    """Remove the images of releases that nobody published, which would pass for a release of that name."""
+    made = {night.release for night in NIGHTS if night.made_of}
+    tried = [one["record"] for night in nights for one in night["tried"]]
+    names = {image for record in tried if record["version"] in made for image in record["images"]}
+    for name in sorted(names):
+        subprocess.run(
+            ["docker", "image", "rm", name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
+        )
+
+
+@contextmanager
+def index(folder: Path, *, is_silent: bool) -> Iterator[str]:
+    """Serve the wheels on this host's loopback; for all other packages it sends on to the public index."""
+
+    class Handler(SimpleHTTPRequestHandler):
+        def do_GET(self) -> None:
+            project = self.path.removeprefix("/simple/").strip("/")
+            if is_silent:
+                self.send_error(503)
+            elif self.path.startswith("/simple/") and project != PACKAGE:
+                self.send_response(302)
+                self.send_header("Location", f"{UPSTREAM}/{project}/")
+                self.end_headers()
+            else:
+                if self.path.startswith("/simple/"):
+                    self.path = "/"  # the listing of the folder: links by the names of the files
+                super().do_GET()
+
+        def translate_path(self, path: str) -> str:
+            return super().translate_path(path.removeprefix(f"/simple/{PACKAGE}"))
+
+        def log_message(self, *arguments: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), lambda *given: Handler(*given, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def figure(nights: list[dict[str, Any]]) -> dict[str, Any]:
+    """Whether every night ended as it must, and what each came to."""
+    both = list(zip(NIGHTS, nights, strict=True))
+    return {
+        "name": "nights in a row with MXNet, releases appearing one by one",
+        "text": "; ".join(said(night, record) for night, record in both),
+        "wanted": "what does not install is no regression; what is broken, and what waits for 5 %, an alarm, its "
+        "interval holding that; the index that is silent recorded",
+        "within": all(fits(night, record) for night, record in both),
+        "values": [[record["ended_with"], record["ending"]] for record in nights],
+    }
+
+
+def tried(night: Night, record: dict[str, Any]) -> dict[str, Any]:
+    """What became of the release that appeared; empty where none was tried."""
+    return next((one for one in record["tried"] if one["record"]["version"] == night.release), {})
+
+
+def fits(night: Night, record: dict[str, Any]) -> bool:
+    """Whether a night ended as it must."""
+    one = tried(night, record)
+    judgement = one["record"]["judgement"] if one else ""
+    if night.release == "1.8.2" and [alarm["metric"] for alarm in one.get("alarms", [])] != [""]:
+        return False
+    if night.release == "1.9.2" and not any(holds(alarm) for alarm in one.get("alarms", [])):
+        return False
+    return (
+        record["ended_with"] in night.exit_codes
+        and record["ending"] == night.ending
+        and judgement in (night.judgements or ("",))
+    )
+
+
+def holds(alarm: dict[str, Any]) -> bool:
+    """Whether an alarm is of what was planted."""
+    return alarm["metric"] == "throughput" and float(alarm["low"]) <= SLOWDOWN <= float(alarm["high"])
+
+
+def said(night: Night, record: dict[str, Any]) -> str:
+    """`1.6.0 clean: all 2 pairs are the same or better`."""
+    one = tried(night, record)
+    what = f"{one['record']['judgement']} ({one['record']['reason']})" if one else record["ending"]
+    return f"{night.release}: {what}"
+
+
+if __name__ == "__main__":
+    main()
