@@ -27,7 +27,7 @@ UPSTREAM = "https://pypi.org/simple"
 PACKAGE = "mxnet"
 MATRIX = """\
 version: 1
-systems: {{cpu: {{cpus: 2, memory: 4g}}}}
+systems: {{cpu: {{cpus: 1, memory: 4g}}}}
 frameworks: [mxnet==1.5.1]
 models: [lenet]
 build: {{pip_index: "{url}/simple"}}
