@@ -1,7 +1,6 @@
 """The page of a regression test: verdicts, intervals beside the tolerance, and what could have been missed."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 from orchestrator import __version__
@@ -9,13 +8,12 @@ from orchestrator.errors import HostError
 from orchestrator.regression.model import Judged, Regression
 from orchestrator.reporting import regressions
 from orchestrator.reporting.as_html import page_environment, page_parts
+from orchestrator.reporting.lanes import Compared, plot
 from orchestrator.reporting.pages import INDEX
 from orchestrator.reporting.regressions import Row
 from orchestrator.reporting.regressions_as_text import SHOWN_TOO
-from orchestrator.reporting.scales import Scale, between
 from orchestrator.results.store import write_atomically
 
-MOST_LANES = 60
 _MEANINGS = (
     ("slower", "The whole interval lies beyond the tolerance, on the worse side. It is worse, whatever the metric."),
     ("faster", "The whole interval lies beyond the tolerance, on the better side."),
@@ -27,31 +25,6 @@ _MEANINGS = (
     ("new, gone", "Only the candidate, or only the baseline, can do this."),
     ("not measured", "There was no image, no device or no time: neither a regression nor health."),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Lane:
-    """One metric of one pair, along the axis in percent."""
-
-    row: Row
-    label: str
-    value: str
-    dots: tuple[tuple[float, float], ...]
-    """The ratio of each block, and where across the lane it is drawn, in pixels."""
-    middle: float
-    interval: tuple[float, float] | None
-    tolerance: tuple[float, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Plot:
-    """Ratios with their intervals, beside the tolerance."""
-
-    scale: Scale
-    lanes: tuple[Lane, ...]
-    one: float
-    """Where the ratio of 1 lies."""
-    left_out: int
 
 
 def write_html(found: Regression, folder: Path) -> Path:
@@ -80,45 +53,15 @@ def html_text(found: Regression) -> str:
         shown_too=SHOWN_TOO,
         notes=[line for line in (*regressions.notes(found), regressions.moved(found)) if line],
         how=regressions.how(found),
-        plot=plot([(row, row.judged) for row in rows if row.judged and row.judged.blocks]),
+        plot=plot([each for row in rows if row.judged for each in _compared(row, row.judged)]),
         meanings=_MEANINGS,
         version=__version__,
         **page_parts(),
     )
 
 
-def plot(rows: Sequence[tuple[Row, Judged]]) -> Plot | None:
-    """Lay the intervals out on one axis; None where there is none."""
-    shown = [(row, judged) for row, judged in rows if judged.ratio is not None][:MOST_LANES]
-    if not shown:
-        return None
-    ends = [end for _, judged in shown for end in _ends(judged)]
-    scale = between(ends, lambda found: f"{found:.3g}")
-    lanes = tuple(_lane(row, judged, scale) for row, judged in shown)
-    return Plot(scale, lanes, scale.at(1.0), len(rows) - len(shown))
-
-
-def _ends(judged: Judged) -> tuple[float, ...]:
-    ratio = judged.ratio or 1.0
-    wide = (judged.low or ratio, judged.high or ratio)
-    # Few blocks that scatter make an interval without end: it runs out of the chart and does not squeeze the rest.
-    return (1 / (1 + judged.tolerance), 1 + judged.tolerance, ratio, *(end for end in wide if 0.5 < end / ratio < 2))
-
-
-def _lane(row: Row, judged: Judged, scale: Scale) -> Lane:
-    ratios = [candidate / baseline for baseline, candidate in judged.values]
-    low, high = judged.low, judged.high
-    return Lane(
-        row=row,
-        label=f"{row.pair.id} {judged.title}",
-        value=regressions.ratio(judged.ratio or 1.0),
-        dots=tuple((scale.at(ratio), 4.0 + 9.0 * (number * 0.618 % 1)) for number, ratio in enumerate(ratios)),
-        middle=scale.at(judged.ratio or 1.0),
-        interval=None if low is None or high is None else _span(scale, low, high),
-        tolerance=_span(scale, 1 / (1 + judged.tolerance), 1 + judged.tolerance),
-    )
-
-
-def _span(scale: Scale, low: float, high: float) -> tuple[float, float]:
-    start, end = scale.at(low), scale.at(high)
-    return start, round(end - start, 1)
+def _compared(row: Row, judged: Judged) -> Iterator[Compared]:
+    if judged.blocks and judged.ratio is not None:
+        of_blocks = tuple(candidate / baseline for baseline, candidate in judged.values)
+        label = f"{row.pair.id} {judged.title}"
+        yield Compared(label, judged.ratio, judged.low, judged.high, judged.tolerance, of_blocks)

@@ -8,7 +8,8 @@ from orchestrator.regression import Judged, JudgedPair, Regression, Verdict
 from orchestrator.regression.metrics import Better
 from orchestrator.regression.model import Confirmation, Moved, SideRecord
 from orchestrator.reporting import regressions
-from orchestrator.reporting.regressions_as_html import html_text, plot
+from orchestrator.reporting.lanes import Compared, plot
+from orchestrator.reporting.regressions_as_html import html_text
 from orchestrator.reporting.regressions_as_text import junit_text, markdown, table_text
 
 CONFIRMED = Confirmation(confirmed=True, blocks=6, ratio=0.91, low=0.9, high=0.92, confidence=0.95)
@@ -156,8 +157,8 @@ def test_bounds_without_end_are_words_and_not_hundreds_of_digits() -> None:
 
 
 def test_intervals_are_drawn_beside_their_tolerance_on_one_axis() -> None:
-    rows = [(row, row.judged) for row in regressions.rows(EVERY, gates=True) if row.judged]
-    found = plot(rows)
+    judged = [row.judged for row in regressions.rows(EVERY, gates=True) if row.judged]
+    found = plot([Compared("", one.ratio, one.low, one.high, one.tolerance, ()) for one in judged if one.ratio])
 
     assert found is not None
     slow, same = found.lanes[0], found.lanes[1]

@@ -1,0 +1,79 @@
+"""Ratios with their intervals on one axis, beside the tolerance: a lane for each comparison, in percent of the axis."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from orchestrator.reporting.regressions import ratio
+from orchestrator.reporting.scales import Scale, between
+
+MOST_LANES = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What is drawn in a lane."""
+
+    label: str
+    ratio: float
+    low: float | None
+    high: float | None
+    tolerance: float
+    of_blocks: tuple[float, ...]
+    """The ratio of each block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One comparison, along the axis in percent."""
+
+    label: str
+    value: str
+    dots: tuple[tuple[float, float], ...]
+    """The ratio of each block, and where across the lane it is drawn, in pixels."""
+    middle: float
+    interval: tuple[float, float] | None
+    tolerance: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """Ratios with their intervals, beside the tolerance."""
+
+    scale: Scale
+    lanes: tuple[Lane, ...]
+    one: float
+    """Where the ratio of 1 lies."""
+    left_out: int
+
+
+def plot(compared: Sequence[Compared]) -> Plot | None:
+    """Lay comparisons out on one axis; None where there is none."""
+    shown = compared[:MOST_LANES]
+    if not shown:
+        return None
+    scale = between([end for each in shown for end in _ends(each)], lambda found: f"{found:.3g}")
+    return Plot(scale, tuple(_lane(each, scale) for each in shown), scale.at(1.0), len(compared) - len(shown))
+
+
+def _ends(found: Compared) -> tuple[float, ...]:
+    wide = (found.low or found.ratio, found.high or found.ratio)
+    # Few blocks that scatter make an interval without end: it runs out of the chart and does not squeeze the rest.
+    near = (end for end in wide if 0.5 < end / found.ratio < 2)
+    return (1 / (1 + found.tolerance), 1 + found.tolerance, found.ratio, *near)
+
+
+def _lane(found: Compared, scale: Scale) -> Lane:
+    dots = tuple((scale.at(each), 4.0 + 9.0 * (number * 0.618 % 1)) for number, each in enumerate(found.of_blocks))
+    return Lane(
+        label=found.label,
+        value=ratio(found.ratio),
+        dots=dots,
+        middle=scale.at(found.ratio),
+        interval=None if found.low is None or found.high is None else _span(scale, found.low, found.high),
+        tolerance=_span(scale, 1 / (1 + found.tolerance), 1 + found.tolerance),
+    )
+
+
+def _span(scale: Scale, low: float, high: float) -> tuple[float, float]:
+    start, end = scale.at(low), scale.at(high)
+    return start, round(end - start, 1)
