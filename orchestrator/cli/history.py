@@ -10,7 +10,7 @@ from orchestrator.cli.options import DEFAULT_RESULTS, Json, Results
 from orchestrator.errors import InputError
 from orchestrator.matrix.hints import did_you_mean
 from orchestrator.planning.selection import matches
-from orchestrator.regression.history import LEAST_POINTS, MIN_EFFECT, Series, series
+from orchestrator.regression.history import LEAST_POINTS, MIN_EFFECT, Series, series, series_of
 from orchestrator.regression.measured_nights import measured_nights
 from orchestrator.regression.metrics import BY_NAME
 from orchestrator.regression.nightly_loading import load_acknowledged
@@ -54,9 +54,9 @@ def history(
     if not results.is_dir():
         raise InputError(f"{results}: no such folder; `orchestrator run` makes one, --results DIR looks elsewhere")
     known = load_acknowledged(acknowledged)
-    found = series(
-        measured_nights(results, places.cache_folder()), known, min_effect=min_effect, metrics=_metrics(metric)
-    )
+    wanted = _metrics(metric)
+    nights = measured_nights(results, places.cache_folder())
+    found = series(nights, known, min_effect=min_effect, metrics=wanted)
     shown = [
         one
         for one in found
@@ -67,7 +67,7 @@ def history(
             f"no series of {LEAST_POINTS} nights or more here; --by-release shows those of one release, and there are "
             f"{len(found)} in all"
         )
-    page = write_html(shown, output or results / PAGE_FOLDER)
+    page = write_html(shown, output) if output else write_html(shown, results / PAGE_FOLDER, series_of(nights))
     if json:
         speech.print_json([histories.entry(one) for one in shown])
         return

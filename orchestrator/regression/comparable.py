@@ -21,6 +21,8 @@ _FACTS = (
     ("precision", "precision"),
 )
 """What a container says of its surroundings and must say on both sides."""
+HOST = (("machine", "machine"), ("cpu", "CPU"), ("cpus", "CPUs"), ("gpus", "GPUs"))
+"""What a run's record says of its host and must say on both sides, with the title of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +46,19 @@ def surrounding(results: Iterable[Result]) -> Surrounding:
     return Surrounding(frozenset(versions), {name: frozenset(values) for name, values in facts.items()})
 
 
+def told(found: Surrounding) -> dict[str, str]:
+    """What is known of all that must be the same on both sides, by title; what no result tells is not there."""
+    versions = {"measurement_version": found.measurement_versions} if found.measurement_versions else {}
+    facts = {title: found.facts[name] for name, title in _FACTS if name in found.facts}
+    return {title: _joined(values) for title, values in (*versions.items(), *facts.items())}
+
+
 def environment_difference(one: Surrounding, other: Surrounding) -> str:
     """Why two cells were not measured alike, in one line; empty where nothing speaks against it."""
-    if one.measurement_versions != other.measurement_versions:
-        return f"environment: measurement_version {_joined(one.measurement_versions)} against " + _joined(
-            other.measurement_versions
-        )
-    for name, title in _FACTS:
-        here, there = one.facts.get(name), other.facts.get(name)
-        if here and there and here != there:
-            return f"environment: {title} {_joined(here)} against {_joined(there)}"
+    there = told(other)
+    for title, value in told(one).items():
+        if there.get(title, value) != value:
+            return f"environment: {title} {value} against {there[title]}"
     return ""
 
 

@@ -1,8 +1,8 @@
 """Series over many runs: a cell, a metric and a host, night by night, with the points at which they change. Pure."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from packaging.version import InvalidVersion, Version
 
@@ -14,6 +14,8 @@ from orchestrator.regression.nightly_loading import Change, covering
 MIN_EFFECT = 0.02
 """Changes that are smaller are not looked for."""
 LEAST_POINTS = 2
+NEAR = 3
+"""Nights by which a change may be placed beside the one that is acknowledged: it is found by its level, not seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +26,8 @@ class CellNight:
     created_at: str
     """ISO 8601, UTC."""
     host: str
-    conditions: str
-    """What breaks a series where it changes: the measuring and the CPU."""
+    conditions: Mapping[str, str]
+    """What breaks a series where it changes, by title: all that `compare` refuses to mix."""
     cell_id: str
     tracked: str
     """The id with releases left out: `mxnet-*-cpu/lenet-train-b200`."""
@@ -33,6 +35,8 @@ class CellNight:
     """`cpu/lenet-train-b200`, as nightly reports and acknowledged changes name it."""
     release: str
     """`1.9.1`, or with packages that are pinned `1.9.1, numpy 1.22.4`."""
+    versions: tuple[str, ...]
+    """The framework's, and those of the pinned packages: `("1.9.1", "1.22.4")`."""
     figures: tuple[tuple[str, float, int], ...]
     """Metric, value, and how many repeats it is the mean of."""
 
@@ -44,9 +48,10 @@ class Point:
     run: str
     created_at: str
     release: str
+    versions: tuple[str, ...]
     value: float
     repeats: int
-    conditions: str
+    conditions: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +109,21 @@ def release_text(cell: Cell) -> str:
     return ", ".join([cell.framework.version, *(f"{name} {version}" for name, version in cell.framework.packages)])
 
 
+def release_versions(cell: Cell) -> tuple[str, ...]:
+    """The versions of which `release_text` is made: the framework's, then those of its pinned packages."""
+    return cell.framework.version, *(version for _, version in cell.framework.packages)
+
+
+def series_of(nights: Iterable[CellNight]) -> frozenset[tuple[str, str, str]]:
+    """Name, metric and host of every series that there is."""
+    return frozenset(
+        (name, metric, night.host)
+        for night in nights
+        for metric, _, _ in night.figures
+        for name in (night.cell_id, night.tracked)
+    )
+
+
 def series(
     nights: Iterable[CellNight],
     known: Sequence[AcknowledgedEntry] = (),
@@ -119,7 +139,9 @@ def series(
     for name, night in _named(sorted(nights, key=lambda one: (one.created_at, one.run))):
         for metric, value, repeats in night.figures:
             if metrics is None or metric in metrics:
-                point = Point(night.run, night.created_at, night.release, value, repeats, night.conditions)
+                point = Point(
+                    night.run, night.created_at, night.release, night.versions, value, repeats, night.conditions
+                )
                 gathered.setdefault((name, night.pair, metric, night.host), []).append(point)
     return tuple(_series(key, points, known, min_effect) for key, points in sorted(gathered.items()))
 
@@ -130,15 +152,15 @@ def _named(nights: Sequence[CellNight]) -> Iterator[tuple[str, CellNight]]:
     for night in nights:
         yield night.cell_id, night
         best = newest.get((night.run, night.tracked))
-        if best is None or _order(night.release) > _order(best.release):
+        if best is None or _order(night.versions) > _order(best.versions):
             newest[night.run, night.tracked] = night
     for (_, tracked), night in newest.items():
         if tracked != night.cell_id:
             yield tracked, night
 
 
-def _order(release: str) -> tuple[tuple[bool, Version, str], ...]:
-    return tuple(_version(part.rpartition(" ")[2]) for part in release.split(", "))
+def _order(versions: Sequence[str]) -> tuple[tuple[bool, Version, str], ...]:
+    return tuple(map(_version, versions))
 
 
 def _version(text: str) -> tuple[bool, Version, str]:
@@ -153,18 +175,24 @@ def _series(
     key: tuple[str, str, str, str], points: Sequence[Point], known: Sequence[AcknowledgedEntry], min_effect: float
 ) -> Series:
     name, pair, metric, host = key
-    breaks = [0] + [
-        number
-        for number, (one, other) in enumerate(itertools.pairwise(points), 1)
-        if one.conditions != other.conditions
-    ]
+    breaks = [0, *_breaks(points)]
     shifts = [
         shift
         for start, end in itertools.pairwise([*breaks, len(points)])
         for shift in _shifts(points, start, end, min_effect)
     ]
-    told = tuple(_with_reason(shift, pair, metric, known) for shift in shifts)
+    told = tuple(replace(shift, acknowledged=_reason(shift, points, pair, metric, known)) for shift in shifts)
     return Series(name, pair, metric, host, tuple(points), tuple(breaks[1:]), told)
+
+
+def _breaks(points: Sequence[Point]) -> Iterator[int]:
+    """Points at which something is said otherwise than since the last break; what is not said breaks nothing."""
+    said: dict[str, str] = {}
+    for index, point in enumerate(points):
+        if any(said.get(title, value) != value for title, value in point.conditions.items()):
+            yield index
+            said = {}
+        said |= point.conditions
 
 
 def _shifts(points: Sequence[Point], start: int, end: int, min_effect: float) -> Iterator[Shift]:
@@ -173,10 +201,21 @@ def _shifts(points: Sequence[Point], start: int, end: int, min_effect: float) ->
         yield Shift(index, found.before, found.after, found.p_value, points[index], points[index - 1].release)
 
 
-def _with_reason(shift: Shift, pair: str, metric: str, known: Sequence[AcknowledgedEntry]) -> Shift:
-    release, since = (text.rpartition(" ")[2] for text in (shift.point.release, shift.since))
-    change = Change(pair, metric, shift.ratio, release, "" if since == release else since, shift.point.created_at[:10])
-    entry = covering(known, change)
-    return Shift(
-        shift.index, shift.before, shift.after, shift.p_value, shift.point, shift.since, entry.reason if entry else ""
-    )
+def _reason(shift: Shift, points: Sequence[Point], pair: str, metric: str, known: Sequence[AcknowledgedEntry]) -> str:
+    """Why a change is known; empty where it is not.
+
+    What a release has brought explains a change only where that release came with it: a host that got slower since
+    has no part in it. Of framework and packages, what moved first in the name of the release counts.
+    """
+    before, after = points[shift.index - 1].versions, shift.point.versions
+    since, release = next((pair for pair in zip(before, after, strict=False) if pair[0] != pair[1]), ("", ""))
+    around = points[max(0, shift.index - NEAR) : shift.index + NEAR + 1]
+    dates = around[0].created_at[:10], around[-1].created_at[:10]
+    for entry in known:
+        if entry.date is None and not release:
+            continue
+        if entry.date is not None and not dates[0] <= entry.date <= dates[1]:
+            continue
+        if covering([entry], Change(pair, metric, shift.ratio, release, since, entry.date or "")):
+            return entry.reason
+    return ""

@@ -14,7 +14,8 @@ from tests.unit.regression.test_history import levels
 
 __all__ = ["browser"]
 pytestmark = pytest.mark.browser
-PAGES = ["index.html", "nights/20261122T030000Z-1f3a/index.html", "history/index.html", "history/series-0001.html"]
+SERIES = histories_as_html.page_name("mxnet-*-cpu/lenet-train-b200", "throughput", "far")
+PAGES = ["index.html", "nights/20261122T030000Z-1f3a/index.html", "history/index.html", f"history/{SERIES}"]
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +55,7 @@ def test_by_keyboard_one_comes_from_all_nights_to_one_series_and_back(browser: B
     page.wait_for_url("**/history/index.html")
     page.get_by_role("link", name="mxnet-*-cpu/lenet-train-b200").focus()
     page.keyboard.press("Enter")
-    page.wait_for_url("**/series-0001.html")
+    page.wait_for_url(f"**/{SERIES}")
 
     assert page.locator("figure.history line.change").count() == 2
     assert page.locator("figure.history .marks circle").count() == 75
