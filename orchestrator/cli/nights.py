@@ -28,7 +28,7 @@ from orchestrator.images.surplus import given_up
 from orchestrator.matrix import pins
 from orchestrator.planning import Selection
 from orchestrator.regression import Known, Rules, Trial, carry_out, looks_up_to, store_trial, stored_trial
-from orchestrator.regression.history import LEAST_POINTS, series
+from orchestrator.regression.history import LEAST_POINTS, series, series_of
 from orchestrator.regression.measured_nights import measured_nights
 from orchestrator.regression.metrics import Gate
 from orchestrator.regression.night import Measured
@@ -170,9 +170,9 @@ def report(files: NightFiles, nightly: Nightly, night: Night) -> Path:
 
 def list_nights(files: NightFiles, nightly: Nightly, known: Sequence[AcknowledgedEntry]) -> None:
     """Write the page that lists all nights, and the history beside it."""
-    found = series(measured_nights(nightly.results, places.cache_folder()), known)
-    tracked = [one for one in found if one.is_tracked and len(one.points) >= LEAST_POINTS]
-    write_history(tracked, files.folder / "history")
+    nights = measured_nights(nightly.results, places.cache_folder())
+    tracked = [one for one in series(nights, known) if one.is_tracked and len(one.points) >= LEAST_POINTS]
+    write_history(tracked, files.folder / "history", series_of(nights))
     links = [("History: series over all nights", f"history/{INDEX}")]
     write_atomically(files.folder / INDEX, nights_html(files.nights(), links))
 
