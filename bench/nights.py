@@ -155,20 +155,17 @@ def index(folder: Path, *, is_silent: bool) -> Iterator[str]:
 
     class Handler(SimpleHTTPRequestHandler):
         def do_GET(self) -> None:
-            project = self.path.removeprefix("/simple/").strip("/")
+            _, _, asked = self.path.partition("/simple/")
+            project, _, wheel = asked.partition("/")
             if is_silent:
                 self.send_error(503)
-            elif self.path.startswith("/simple/") and project != PACKAGE:
-                self.send_response(302)
-                self.send_header("Location", f"{UPSTREAM}/{project}/")
-                self.end_headers()
-            else:
-                if self.path.startswith("/simple/"):
-                    self.path = "/"  # the listing of the folder: links by the names of the files
+            elif project == PACKAGE:
+                self.path = f"/{wheel}"  # of the folder itself its listing: links by the names of the files
                 super().do_GET()
-
-        def translate_path(self, path: str) -> str:
-            return super().translate_path(path.removeprefix(f"/simple/{PACKAGE}"))
+            else:
+                self.send_response(302)
+                self.send_header("Location", f"{UPSTREAM}/{asked}")
+                self.end_headers()
 
         def log_message(self, *arguments: object) -> None:
             pass
