@@ -44,6 +44,9 @@ def compare(
 ) -> None:
     """Hold stored runs against each other: B over A, where hosts, environments and work allow that."""
     verdicts.check_output(format_, output, json=json)
+    if not other and metric:
+        # What was decided stands; by other metrics it is judged anew, from the same blocks.
+        one, other = (f"{one}:{side}" for side in BOTH_SIDES)
     if not other:
         run = composition.find_run(results, one)
         verdicts.show(run, stored_regression(run), format_, output, json=json)

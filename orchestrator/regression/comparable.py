@@ -7,7 +7,7 @@ from orchestrator.analysis.parity import PairParity, Work, pair
 from orchestrator.analysis.sides import Side as ParitySide
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell, Status
-from orchestrator.planning import check_id
+from orchestrator.planning import check_id, checks
 from orchestrator.results.checks import Checks
 from orchestrator.results.contract import Result
 from orchestrator.results.store import InvalidResultError, Run
@@ -71,6 +71,11 @@ def parity(one: Placed, other: Placed, faults: Iterable[KnownFault]) -> PairPari
     labels = _labels(one[1], other[1])
     sides = [_side(run, cell, label) for (run, cell), label in zip((one, other), labels, strict=True)]
     return pair(sides[0], sides[1], one[1].workload.mode, tuple(faults))
+
+
+def is_checked(run: Run, cell: Cell) -> bool:
+    """Whether a run asks a cell's parity: of what computes nothing it does not."""
+    return check_id(cell) in {check.id for check in checks(run.plan())}
 
 
 def work_difference(found: PairParity) -> str:

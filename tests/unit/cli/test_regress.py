@@ -58,6 +58,11 @@ def test_a_test_that_has_ended_is_shown_again_in_every_form_and_resumes_to_the_s
     judged = json.loads(sides[1])["pairs"][0]["metrics"][0]
     assert judged["values"] == json.loads(out)["pairs"][0]["metrics"][0]["values"]
 
+    code, anew, said = command("compare", "latest", "--metric", "peak_memory=50%", "--json")
+    metrics = {metric["metric"]: metric for metric in json.loads(anew)["pairs"][0]["metrics"]}
+    assert (code, [name for name, metric in metrics.items() if metric["gates"]]) == (0, ["peak_memory"]), said
+    assert metrics["peak_memory"]["tolerance"] == 0.5
+
 
 @pytest.mark.parametrize(
     ("arguments", "said"),

@@ -1,10 +1,22 @@
-"""Stored runs held against each other: the parts of the variance, kept apart."""
+"""Stored runs held against each other: what is paired, what does not count, and the parts of the variance."""
 
 import random
+from pathlib import Path
 
 import pytest
 
-from orchestrator.regression.across import _scatter
+from orchestrator.domain import Skip
+from orchestrator.regression.across import Operand, across
+from orchestrator.regression.cells_across import _scatter
+from orchestrator.regression.metrics import DEFAULT_GATES, parse_gates
+from orchestrator.regression.model import Judged, JudgedPair, Moved, Regression, Verdict
+from orchestrator.regression.sides import Side
+from orchestrator.results.store import Run
+from tests.unit.regression.stored_nights import NEW, OLD, Made, stored
+from tests.unit.reporting import synthetic
+
+HOSTS = (1000.0, 500.0, 250.0, 700.0, 900.0)
+"""What the host did in each night: far more than any release."""
 
 
 def nights(generator: random.Random, count: int, between: float, within: float) -> list[list[float]]:
@@ -13,6 +25,182 @@ def nights(generator: random.Random, count: int, between: float, within: float) 
         night = 1000 * (1 + generator.gauss(0, between))
         found.append([night * (1 + generator.gauss(0, within)) for _ in range(6)])
     return found
+
+
+def of(release: str, *runs: Run) -> Operand:
+    return Operand(f"{','.join(run.name for run in runs)}:mxnet=={release}", runs, Side("mxnet", release))
+
+
+def releases(*runs: Run, others: tuple[Run, ...] = ()) -> Regression:
+    """1.5.1 beside 1.9.1, in the same runs unless there are others."""
+    return across(of("1.5.1", *runs), of("1.9.1", *(others or runs)), DEFAULT_GATES)
+
+
+def only(found: Regression) -> JudgedPair:
+    (pair,) = found.pairs
+    return pair
+
+
+def judged(pair: JudgedPair, metric: str = "throughput") -> Judged:
+    return next(each for each in pair.metrics if each.metric == metric)
+
+
+def around(rate: float) -> tuple[float, float]:
+    return 0.999 * rate, 1.001 * rate
+
+
+def slow_nights(results: Path, *, silent: dict[int, str] | None = None, count: int = 5) -> list[Run]:
+    """Nights of both releases, of which the newer one is slower by a tenth; in some, a release has no result."""
+    made = []
+    for night in range(1, count + 1):
+        lacking = (silent or {}).get(night)
+        sides = [
+            Made(framework, () if framework.version == lacking else around(rate * HOSTS[night - 1] + night / 10))
+            for framework, rate in ((OLD, 1.0), (NEW, 0.9))
+        ]
+        made.append(stored(results, night, *sides))
+    return made
+
+
+def test_what_only_one_run_has_is_gone_or_new_with_what_the_other_run_says_of_it(tmp_path: Path) -> None:
+    cell = Made(OLD, workload=synthetic.MLP_EPOCHS).cell
+    one = stored(
+        tmp_path, 1, Made(rates=around(100)), Made(rates=around(100), workload=synthetic.MLP),
+        skips=(Skip(cell.id, "excluded by matrix.yaml:12"),),
+    )  # fmt: skip
+    other = stored(
+        tmp_path, 2, Made(rates=around(100)), Made(rates=around(100), workload=synthetic.MLP_EPOCHS),
+    )  # fmt: skip
+    found = across(Operand("run-1", (one,)), Operand("run-2", (other,)), DEFAULT_GATES)
+
+    assert [(pair.id, pair.baseline_cell, pair.candidate_cell) for pair in found.pairs] == [
+        ("cpu/lenet-train-b200", "mxnet-1.5.1-cpu/lenet-train-b200", "mxnet-1.5.1-cpu/lenet-train-b200"),
+        ("cpu/mlp-train-b32", "mxnet-1.5.1-cpu/mlp-train-b32", ""),
+        ("cpu/mlp-train-b256", "", "mxnet-1.5.1-cpu/mlp-train-b256"),
+    ]
+    assert [(pair.verdict, pair.reason) for pair in found.pairs[1:]] == [
+        (Verdict.GONE, "it is not in the plan of run-2"),
+        (Verdict.NEW, "excluded by matrix.yaml:12"),
+    ]
+
+
+def test_cells_of_several_releases_that_only_one_run_has_keep_the_release_in_their_names(tmp_path: Path) -> None:
+    one = stored(tmp_path, 1, Made(OLD, around(100)), Made(NEW, around(100)))
+    other = stored(tmp_path, 2, Made(NEW, around(100)))
+    found = across(Operand("run-1", (one,)), Operand("run-2", (other,)), DEFAULT_GATES)
+
+    assert [(pair.id, pair.verdict) for pair in found.pairs] == [
+        ("mxnet-1.9.1-cpu/lenet-train-b200", Verdict.SAME),
+        ("mxnet-1.5.1-cpu/lenet-train-b200", Verdict.GONE),
+    ]
+
+
+def test_nights_of_the_same_runs_are_paired_in_whatever_order_they_are_named(tmp_path: Path) -> None:
+    one, two, three = slow_nights(tmp_path, count=3)
+    found = releases(one, two, three, others=(three, one, two))
+
+    assert judged(only(found)).low == pytest.approx(0.9, abs=0.005)
+    assert judged(only(found)).high == pytest.approx(0.9, abs=0.005)
+    assert found.pairs == releases(three, two, one).pairs
+    assert found.created_at == "2026-01-03T03:00:00+00:00"
+
+
+def test_a_night_in_which_one_side_has_no_result_does_not_count_and_is_named(tmp_path: Path) -> None:
+    runs = slow_nights(tmp_path, silent={2: "1.5.1", 4: "1.9.1"})
+    pair = only(releases(*runs))
+    throughput = judged(pair)
+
+    assert throughput.blocks == 3
+    assert throughput.baseline == pytest.approx((1000 * 250 * 900) ** (1 / 3), rel=0.01)
+    assert (throughput.low, throughput.high) == (pytest.approx(0.9, abs=0.005), pytest.approx(0.9, abs=0.005))
+    assert pair.notes[:4] == (
+        "the baseline has no result in run-2: failed: exit status 139",
+        "the candidate has no result in run-4: failed: exit status 139",
+        "run-2 does not count: only one side has a result in it, and both are compared night by night",
+        "run-4 does not count: only one side has a result in it, and both are compared night by night",
+    )
+
+
+def test_a_night_whose_plan_has_no_such_cell_is_named(tmp_path: Path) -> None:
+    *runs, _ = slow_nights(tmp_path)
+    without = stored(tmp_path / "more", 5, Made(OLD, around(100)))
+    pair = only(releases(*runs, without))
+
+    assert judged(pair).blocks == 4
+    assert pair.notes[0] == "the candidate has no result in run-5: it is not in its plan"
+
+
+def test_nights_of_different_runs_are_not_paired(tmp_path: Path) -> None:
+    runs = slow_nights(tmp_path, count=4)
+    throughput = judged(only(releases(*runs[:2], others=tuple(runs[2:]))))
+
+    assert (throughput.verdict, throughput.blocks) == (Verdict.INCONCLUSIVE, 2)
+    assert throughput.nights is not None
+    assert (throughput.nights.baseline, throughput.nights.candidate) == (2, 2)
+
+
+def test_one_night_with_a_result_says_nothing_of_nights(tmp_path: Path) -> None:
+    first, *rest = slow_nights(tmp_path, count=3)
+    throughput = judged(only(releases(first, others=tuple(rest))))
+
+    assert throughput.verdict is Verdict.INCONCLUSIVE
+    assert throughput.reason == "one night of the baseline says nothing of how nights scatter; give two or more"
+
+
+@pytest.mark.parametrize(("loss", "verdict"), [(0.65, Verdict.SAME), (0.6501, Verdict.SLOWER)])
+def test_the_loss_is_compared_too(tmp_path: Path, loss: float, verdict: Verdict) -> None:
+    run = stored(tmp_path, 1, Made(OLD, around(100), loss=0.65), Made(NEW, around(100), loss=loss))
+    found = judged(only(releases(run)), "loss")
+
+    assert (found.verdict, found.gates, found.baseline, found.candidate) == (verdict, True, 0.65, loss)
+
+
+def test_a_loss_that_a_check_was_to_tell_and_has_not_is_not_measured(tmp_path: Path) -> None:
+    run = stored(tmp_path, 1, Made(OLD, around(100), loss=0.65), Made(NEW, around(100)))
+    pair = only(releases(run))
+
+    assert (pair.verdict, judged(pair, "loss").reason) == (
+        Verdict.NOT_MEASURED,
+        "parity: mxnet 1.9.1: no parity check of it was recorded",
+    )
+
+
+def test_the_size_of_images_is_compared_too_and_decides_where_it_is_asked_to(tmp_path: Path) -> None:
+    run = stored(tmp_path, 1, Made(OLD, around(100), size_bytes=1000), Made(NEW, around(100), size_bytes=1100))
+    shown = judged(only(releases(run)), "image_size")
+    gates = parse_gates(["image_size=20%"], "--metric", [])
+    decides = only(across(of("1.5.1", run), of("1.9.1", run), gates))
+
+    assert (shown.verdict, shown.gates, shown.ratio) == (Verdict.SLOWER, False, 1.1)
+    assert (decides.verdict, [each.metric for each in decides.metrics if each.gates]) == (Verdict.SAME, ["image_size"])
+
+
+def test_what_moved_python_and_the_way_of_measuring_are_told(tmp_path: Path) -> None:
+    python = {"python": "3.11.9"}
+    runs = [
+        stored(
+            tmp_path, night,
+            Made(OLD, around(100)), Made(NEW, around(100), numpy=numpy, facts=python),
+        )
+        for night, numpy in ((1, "1.22.4"), (2, "1.23.5"))
+    ]  # fmt: skip
+    found = releases(*runs)
+
+    assert found.moved == (
+        Moved(name="mxnet", baseline="1.5.1", candidate="1.9.1"),
+        Moved(name="numpy", baseline="1.22.4", candidate="1.23.5"),
+    )
+    assert (found.baseline.python, found.candidate.python, found.measurement_version) == ("3.11.7", "3.11.9", 1)
+    assert only(found).notes[0] == "packages of the candidate moved between run-1 and run-2: numpy 1.22.4 → 1.23.5"
+
+
+def test_an_environment_that_changes_from_night_to_night_is_not_comparable(tmp_path: Path) -> None:
+    *runs, _ = slow_nights(tmp_path)
+    python = {"python": "3.8.20"}
+    other = stored(tmp_path / "more", 5, Made(OLD, around(100), facts=python), Made(NEW, around(100), facts=python))
+    pair = only(releases(*runs, other))
+
+    assert (pair.verdict, pair.reason) == (Verdict.NOT_COMPARABLE, "environment: Python 3.11 against 3.8")
 
 
 def test_scatter_within_and_between_nights_is_told_apart() -> None:
