@@ -8,20 +8,22 @@ import typer
 from packaging.version import InvalidVersion, Version
 
 from orchestrator.cli import composition, nights, pairs, speech, views
-from orchestrator.cli.nights import Budget, Trials
+from orchestrator.cli.nights import Budget
 from orchestrator.cli.options import BaseImage, DataFolder, Json, ModelsFolder
 from orchestrator.cli.run import IdleWait
 from orchestrator.cli.signals import stop_on_signals
+from orchestrator.cli.trials import Measurable, Trials
 from orchestrator.errors import InputError
 from orchestrator.regression import parse_gates
-from orchestrator.regression.deciding import dropped_images
+from orchestrator.regression.deciding import baseline, dropped_images
 from orchestrator.regression.night import Holding, Means
+from orchestrator.regression.night_changes import new_changes
 from orchestrator.regression.night_files import NightFiles
 from orchestrator.regression.night_model import Night
 from orchestrator.regression.nightly_file import ACCEPTED
 from orchestrator.regression.nightly_loading import Nightly, load, load_acknowledged
 from orchestrator.regression.package_index import offered
-from orchestrator.reporting.nights import headline
+from orchestrator.reporting.nights import headline, notes
 from orchestrator.running import new_run_name
 
 DEFAULT_FILE = Path("nightly.yaml")
@@ -45,7 +47,7 @@ def nightly(
     idle_wait: IdleWait = 10.0,
     json: Json = False,
 ) -> None:
-    """Measure what is new on the package index against the baseline: exit 1 with a confirmed regression that is new."""
+    """Measure what is new on the package index against the baseline: exit 1 with a regression that is new."""
     if context.invoked_subcommand is not None:
         return
     found = load(file, composition.the_catalog())
@@ -55,15 +57,16 @@ def nightly(
     names = [model.name for model in measured.models]
     gates = parse_gates(found.asked.metrics or (), f"{found.path}: metrics", names)
     settings = composition.site_settings(measured.build, base_image)
+    measurable = Measurable(found, measured, catalog, site)
     files = NightFiles(found.reports)
     with files.held(), stop_on_signals() as stop, views.follow(json=json) as listener:
         budget = Budget(stop)
-        trials = Trials(found, measured, catalog, gates, site, listener, stop, idle_wait)
+        trials = Trials(measurable, gates, listener, stop, idle_wait)
         asked_of = nights.index_settings(found, catalog, settings)
         means = Means(
             offered=lambda: offered(found.distribution, asked_of, found.asked.index_timeout),
             measure=trials.measure,
-            refused=trials.refused,
+            refused=measurable.refused,
             now=nights.now,
             is_over=stop.is_set,
             is_interrupted=lambda: budget.is_interrupted,
@@ -72,15 +75,18 @@ def nightly(
             new_name=new_run_name(nights.now(), secrets.token_hex(2), [night.night for night in files.nights()]),
         )
         holding = Holding(found, files, means, known)
+        measurable.check(baseline(found.asked, holding.state))
         with budget.running(found.asked.budget):
             night = holding.hold()
         removed = nights.drop_images(dropped_images(found.asked, holding.state), listener)
-        night = night.model_copy(update={"removed_images": removed})
+        history = nights.history(found, known)
+        changes = new_changes(history.tracked, {gate.metric for gate in gates}, holding.state.changes)
+        night = night.model_copy(update={"removed_images": removed, "changes": changes})
         page = nights.report(files, found, night)
         night = night.model_copy(update={"posted": nights.tell(found, night, page, settings)})
         nights.report(files, found, night)
         holding.end(night)
-        nights.list_nights(files, found, known)
+        nights.list_nights(files, history)
     _say(night, page, json=json)
     if night.exit_code:
         raise typer.Exit(night.exit_code)
@@ -93,18 +99,23 @@ def _say(night: Night, page: Path, *, json: bool) -> None:
     if night.posted is not None and not night.posted.delivered:
         speech.say(f"warning: the webhook was not delivered: {night.posted.reason}")
     console = speech.output()
-    console.print(headline(night), markup=False, soft_wrap=True)
+    for line in (headline(night), *(f"note: {note}" for note in notes(night))):
+        console.print(line, markup=False, soft_wrap=True)
     console.print(f"page: {page}", markup=False, soft_wrap=True)
 
 
 def accept(
     release: Annotated[str, typer.Argument(metavar="RELEASE", help="Such as mxnet==1.9.1.")],
     file: NightlyFile = DEFAULT_FILE,
+    models: ModelsFolder = None,
     json: Json = False,
 ) -> None:
     """Take a release as the baseline of the nights to come, whatever was found of it."""
     found = load(file, composition.the_catalog())
     version = _version(release, found)
+    site = pairs.Site(models=models)
+    if unknown := Measurable(found, *pairs.loaded(found.matrix, site), site).unknown(version):
+        raise InputError(f"{release!r}: {unknown}")
     files = NightFiles(found.reports)
     with files.held():
         state = files.state(found.watched)

@@ -4,124 +4,37 @@ import contextlib
 import os
 import platform
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from orchestrator import matrix
 from orchestrator.bundles import loaded as loaded_bundles
-from orchestrator.catalog import UnsupportedError, load_faults
-from orchestrator.cli import jobs, pairs, places
-from orchestrator.cli.beginning import Setting, begun
-from orchestrator.cli.jobs import Job
-from orchestrator.cli.runtime import RuntimeName
+from orchestrator.cli import places
 from orchestrator.cli.verdicts import PAGE_FOLDER
-from orchestrator.domain import BuildSettings, Framework, Status
+from orchestrator.domain import BuildSettings
 from orchestrator.encoded import json_text
 from orchestrator.engine import images as engine
 from orchestrator.engine.client import connect
-from orchestrator.errors import HostError, InputError
+from orchestrator.errors import HostError
 from orchestrator.events import Listener, Notice
 from orchestrator.images import labels
 from orchestrator.images.surplus import given_up
-from orchestrator.matrix import pins
-from orchestrator.planning import Selection
-from orchestrator.regression import Known, Rules, Trial, carry_out, looks_up_to, store_trial, stored_trial
-from orchestrator.regression.history import LEAST_POINTS, series, series_of
+from orchestrator.regression import Known
+from orchestrator.regression.history import LEAST_POINTS, Series, series, series_of
 from orchestrator.regression.measured_nights import measured_nights
-from orchestrator.regression.metrics import Gate
-from orchestrator.regression.night import Measured
 from orchestrator.regression.night_files import NightFiles
-from orchestrator.regression.night_model import Night, Posted, Tonight
+from orchestrator.regression.night_model import Night, Posted
 from orchestrator.regression.nightly_file import AcknowledgedEntry
 from orchestrator.regression.nightly_loading import Nightly
-from orchestrator.regression.releases import Release
-from orchestrator.regression.webhook import message, post
+from orchestrator.regression.package_index import proxies_for
+from orchestrator.regression.webhook import message, post, shown
 from orchestrator.reporting.histories_as_html import write_html as write_history
 from orchestrator.reporting.nights_as_html import night_html, nights_html
 from orchestrator.reporting.nights_as_text import junit_text, markdown
 from orchestrator.reporting.pages import INDEX
-from orchestrator.reporting.regressions_as_html import write_html
-from orchestrator.resources import IMAGES
-from orchestrator.results.store import Run, write_atomically
-from orchestrator.running import Policy, presence
-
-
-@dataclass(frozen=True)
-class Trials:
-    """Carries out the trial of one release after the other."""
-
-    nightly: Nightly
-    matrix: matrix.Matrix
-    known: Known
-    gates: tuple[Gate, ...]
-    site: pairs.Site
-    listener: Listener
-    stop: threading.Event
-    idle_wait_s: float
-
-    def refused(self, release: Release) -> str:
-        """Why no Python of the catalog's environment takes a release; empty where one does, or nobody can tell."""
-        pin = pins.parse(self.nightly.asked.watch)
-        version = release.version if self.nightly.asked.package is None else pin.version or ""
-        backend = Framework(pin.backend.name, pin.backend.version or "") if pin.backend else None
-        try:
-            pythons = self.known.catalog.pythons(Framework(pin.name, version, backend))
-        except UnsupportedError:
-            return ""
-        if any(release.runs_on(python) for python in pythons):
-            return ""
-        asked = " or ".join(release.requires_python)
-        return f"{self.nightly.name} {release.version} asks for Python {asked}; the catalog has {', '.join(pythons)}"
-
-    def measure(self, tonight: Tonight, told: Callable[[str], None]) -> Measured:
-        """Measure a release against its baseline, or go on with it where its run has begun."""
-        job, trial = self._again(tonight) or self._new(tonight)
-        told(job.run.name)
-        policy = Policy(job.plan.seed, extra_repeats=1)
-        setting = Setting(self.listener, self.stop, self.idle_wait_s, keep=lambda run: store_trial(run, trial))
-        with begun(job, setting) as surroundings:
-            found = carry_out(trial, surroundings, policy, load_faults(IMAGES / "known_faults.yaml"))
-        write_html(found, job.run.folder / PAGE_FOLDER)
-        plan = job.run.plan()
-        candidates = {pair.candidate for pair in trial.pairs}
-        cells = tuple(cell for cell in plan.cells if cell.id in candidates)
-        images = {cell.image for cell in cells}
-        return Measured(
-            found,
-            tuple(job.run.outcomes(cells)),
-            tuple(
-                made.reference
-                for made in job.run.environments().environments
-                if made.image in images and made.status is Status.OK and made.reference and made.image_id
-            ),
-        )
-
-    def _again(self, tonight: Tonight) -> tuple[Job, Trial] | None:
-        """The run that was under way; None where there is none, or this host cannot go on with it."""
-        run = Run(self.nightly.results / tonight.run)
-        if not tonight.run or not run.has_begun:
-            return None
-        try:
-            job = jobs.resumed(self.nightly.results, run.name, RuntimeName.AUTO, self.site.base_image, changed=False)
-            return job, stored_trial(run)
-        except InputError as error:
-            self.listener(Notice(f"begun anew: {error}"))
-            return None
-
-    def _new(self, tonight: Tonight) -> tuple[Job, Trial]:
-        asked, where = self.nightly.asked, self.nightly.path
-        sides = (
-            pairs.side(self.nightly.side(tonight.baseline), f"{where}: baseline"),
-            pairs.side(self.nightly.side(tonight.release), f"{where}: candidate"),
-        )
-        selection = Selection(asked.select or (), asked.exclude or ())
-        found = pairs.paired(self.matrix, self.known, sides, selection, self.site)
-        rules = Rules(gates=self.gates, looks=looks_up_to(asked.max_blocks, "max_blocks"))
-        return pairs.new_job(
-            self.matrix, self.known, found, rules, (self.nightly.results, RuntimeName(asked.runtime), self.site)
-        )
+from orchestrator.results.store import write_atomically
+from orchestrator.running import presence
 
 
 @dataclass
@@ -162,17 +75,34 @@ def report(files: NightFiles, nightly: Nightly, night: Night) -> Path:
         for trying in night.tried
         if trying.record.run
     }
-    write_atomically(folder / "report.md", markdown(night))
-    write_atomically(folder / "junit.xml", junit_text(night))
+    for name, text in (("report.md", markdown(night)), ("junit.xml", junit_text(night))):
+        write_atomically(folder / name, text)
+        # Of the newest night, at a place that other programs need not look for.
+        write_atomically(files.folder / name, text)
     write_atomically(folder / INDEX, night_html(night, folder, pages))
     return folder / INDEX
 
 
-def list_nights(files: NightFiles, nightly: Nightly, known: Sequence[AcknowledgedEntry]) -> None:
+@dataclass(frozen=True)
+class History:
+    """All that was measured on all nights."""
+
+    tracked: tuple[Series, ...]
+    """The series that follow the newest release of each night."""
+    there: frozenset[tuple[str, str, str]]
+    """Name, metric and host of every series, of single releases too."""
+
+
+def history(nightly: Nightly, known: Sequence[AcknowledgedEntry]) -> History:
+    """Read the history of a nightly's results, with the changes that are known in it."""
+    measured = measured_nights(nightly.results, places.cache_folder())
+    tracked = (one for one in series(measured, known) if one.is_tracked and len(one.points) >= LEAST_POINTS)
+    return History(tuple(tracked), series_of(measured))
+
+
+def list_nights(files: NightFiles, found: History) -> None:
     """Write the page that lists all nights, and the history beside it."""
-    nights = measured_nights(nightly.results, places.cache_folder())
-    tracked = [one for one in series(nights, known) if one.is_tracked and len(one.points) >= LEAST_POINTS]
-    write_history(tracked, files.folder / "history", series_of(nights))
+    write_history(found.tracked, files.folder / "history", found.there)
     links = [("History: series over all nights", f"history/{INDEX}")]
     write_atomically(files.folder / INDEX, nights_html(files.nights(), links))
 
@@ -186,13 +116,20 @@ def tell(nightly: Nightly, night: Night, page: Path, settings: BuildSettings) ->
     key = os.environ.get(webhook.secret_variable, "") if webhook.secret_variable else ""
     if webhook.secret_variable and not key:
         return Posted(
-            url="",
+            url=shown(webhook.url),
             delivered=False,
             attempts=0,
             reason=f"{webhook.secret_variable} is not set: nothing was posted unsigned",
         )
-    given = {"verify": settings.ca_bundle} if settings.ca_bundle else {}
-    return post(webhook.url, body, key=key, timeout_s=webhook.timeout, attempts=webhook.attempts, settings=given)
+    return post(
+        webhook.url,
+        body,
+        key=key,
+        timeout_s=webhook.timeout,
+        attempts=webhook.attempts,
+        proxies=proxies_for(webhook.url, settings),
+        verify=settings.ca_bundle or True,
+    )
 
 
 def drop_images(references: tuple[str, ...], listener: Listener) -> tuple[str, ...]:

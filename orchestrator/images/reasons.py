@@ -17,9 +17,12 @@ _NETWORK = (
 _REFUSED = re.compile(r"\b(401|403) (Client )?Error|\b(401|403) +(Unauthorized|Forbidden)|User for .+:\s*$")
 _URL = re.compile(r"https?://[^\s'\"\\)]+")
 _BROKEN = ("Retrying (", "Could not fetch URL", "Failed to fetch", "Err:")
+_NOT_REACHED = " cannot be reached: "
 _NO_ENTRY = "refuses the credentials"
 _VERSIONS = re.compile(r" \(from versions: none\)$")
+_FULL = re.compile(r"(.*(?:no space left on device|enough free space|disk quota exceeded).*)", re.IGNORECASE)
 _TELLING = (
+    _FULL,
     re.compile(r"^ERROR: (Could not find a version .*|Cannot install .*|.*requires a different Python.*)"),
     re.compile(r"^(?:ERROR: )?(No matching distribution found .*)"),
     re.compile(r"^(E: .*)"),
@@ -46,6 +49,11 @@ def telling_line(lines: Sequence[str], engine_message: str) -> str:
     return _shortened(cause or engine_message)
 
 
+def is_of_surroundings(reason: str) -> bool:
+    """Whether a telling line speaks of a full disk or of what was out of reach, and so not of what was to be built."""
+    return bool(_FULL.search(reason)) or _NOT_REACHED in reason or reason.endswith(_NO_ENTRY)
+
+
 def _network_cause(said: Sequence[str]) -> str | None:
     """The first connection that failed, with the name of what was asked; None where none did."""
     index = "https://pypi.org/simple"
@@ -59,7 +67,7 @@ def _network_cause(said: Sequence[str]) -> str | None:
             for pattern, meaning in _NETWORK:
                 if pattern.search(line):
                     name = url.group(0).rstrip(":") if url else index
-                    return f"{name} cannot be reached: {meaning}; a folder in build.find_links can stand in for it"
+                    return f"{name}{_NOT_REACHED}{meaning}; a folder in build.find_links can stand in for it"
     return None
 
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from packaging.version import Version
 
 from orchestrator.domain import Outcome, Status
+from orchestrator.images.reasons import is_of_surroundings
 from orchestrator.regression.model import Judged, JudgedPair, Regression, Verdict
 from orchestrator.regression.night_model import Alarm, Ending, Judgement, ReleaseRecord, State, Trying
-from orchestrator.regression.nightly_file import ACCEPTED, Accept, AcknowledgedEntry, NightlyFile
+from orchestrator.regression.nightly_file import ACCEPTED, BROKE, Accept, AcknowledgedEntry, NightlyFile
 from orchestrator.regression.nightly_loading import Change, covering
 from orchestrator.regression.releases import Release
 
@@ -48,6 +49,18 @@ def _is_open(record: ReleaseRecord | None, attempts: int) -> bool:
     return not record.judgement.is_final and record.attempts < attempts
 
 
+def given_up(asked: NightlyFile, state: State) -> tuple[ReleaseRecord, ...]:
+    """Releases newer than the baseline that never came to a verdict and are not tried again, oldest first."""
+    held_against = Version(baseline(asked, state))
+    return tuple(
+        record
+        for record in sorted(state.releases, key=lambda one: Version(one.version))
+        if Version(record.version) > held_against
+        and not record.judgement.is_final
+        and not _is_open(record, asked.attempts)
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Told:
     """What a trial says of a release."""
@@ -58,14 +71,24 @@ class Told:
     """New ones."""
     known: tuple[Alarm, ...] = ()
     """Acknowledged, or told before."""
+    is_attempt: bool = True
+    """Whether this was a try of the release, rather than a failure of the host or of the baseline."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """How the repeats of a trial ended."""
+
+    baseline: tuple[Outcome, ...]
+    candidate: tuple[Outcome, ...]
 
 
 def judged(
-    regression: Regression, outcomes: Sequence[Outcome], known: Sequence[AcknowledgedEntry], told: Sequence[Alarm]
+    regression: Regression, outcomes: Outcomes, known: Sequence[AcknowledgedEntry], told: Sequence[Alarm]
 ) -> Told:
-    """What a trial comes to; `outcomes` are those of the candidate's cells, `told` the alarms of other nights."""
-    if outcomes and all(outcome.status is Status.BUILD_FAILED for outcome in outcomes):
-        return Told(Judgement.BUILD_FAILED, outcomes[0].reason)
+    """What a trial comes to; `told` are the alarms of other nights."""
+    if _all_failed_to_build(outcomes.candidate):
+        return _not_installed(outcomes)
     if not regression.complete:
         # What is not confirmed yet is no alarm.
         return Told(Judgement.NOT_RUN, "not_run: out of budget or stopped; it goes on the next night")
@@ -78,15 +101,31 @@ def judged(
     measured = [pair for pair in regression.pairs if pair.verdict is not Verdict.NOT_MEASURED]
     if not measured:
         reason = next((pair.reason for pair in regression.pairs if pair.reason), "nothing was measured")
-        return Told(Judgement.NO_RESULT, reason)
+        runs = any(outcome.status is Status.OK for outcome in outcomes.baseline)
+        return Told(Judgement.NO_RESULT, reason, is_attempt=runs)
     keys = {(alarm.cell, alarm.metric) for alarm in found}
+    but = f", {len(found)} acknowledged" if found else ""
     doubtful = [pair for pair in regression.pairs if not _is_good(pair, keys)]
     if doubtful:
         first = doubtful[0]
         more = f" and {len(doubtful) - 1} more" if len(doubtful) > 1 else ""
-        return Told(Judgement.INCONCLUSIVE, f"{first.verdict.value}: {first.id}{more}", new, old)
+        return Told(Judgement.INCONCLUSIVE, f"{first.verdict.value}: {first.id}{more}{but}", new, old)
     said = "the one pair is" if len(measured) == 1 else f"all {len(measured)} pairs are"
-    return Told(Judgement.CLEAN, f"{said} the same or better", new, old)
+    return Told(Judgement.CLEAN, f"{said} the same or better{but}", new, old)
+
+
+def _not_installed(outcomes: Outcomes) -> Told:
+    reason = outcomes.candidate[0].reason
+    if is_of_surroundings(reason):
+        return Told(Judgement.NO_RESULT, reason, is_attempt=False)
+    if _all_failed_to_build(outcomes.baseline):
+        # The baseline has been in use: that neither installs is no fault of the release.
+        return Told(Judgement.NO_RESULT, f"not even the baseline installs: {reason}", is_attempt=False)
+    return Told(Judgement.BUILD_FAILED, reason)
+
+
+def _all_failed_to_build(outcomes: Sequence[Outcome]) -> bool:
+    return bool(outcomes) and all(outcome.status is Status.BUILD_FAILED for outcome in outcomes)
 
 
 def _is_good(pair: JudgedPair, acknowledged: set[tuple[str, str]]) -> bool:
@@ -100,7 +139,7 @@ def _is_good(pair: JudgedPair, acknowledged: set[tuple[str, str]]) -> bool:
 def _alarms(pair: JudgedPair, regression: Regression, known: Sequence[AcknowledgedEntry]) -> Sequence[Alarm]:
     release, since = _version(regression.candidate.text), _version(regression.baseline.text)
     if pair.verdict is Verdict.BROKE:
-        entry = covering(known, Change(pair.id, "", 1.0, release, since))
+        entry = covering(known, Change(pair.id, BROKE, 1.0, release, since))
         return [Alarm(release=release, cell=pair.id, metric="", reason=pair.reason,
                       acknowledged=entry.reason if entry else "")]  # fmt: skip
     return [_alarm(pair, metric, release, since, known) for metric in pair.metrics if metric.is_regression]
@@ -115,6 +154,7 @@ def _alarm(pair: JudgedPair, metric: Judged, release: str, since: str, known: Se
         ratio=metric.ratio,
         low=metric.low,
         high=metric.high,
+        confirmed=metric.confirmation is not None and metric.confirmation.confirmed,
         acknowledged=entry.reason if entry else "",
     )
 

@@ -43,6 +43,10 @@ class Metric:
         """Whether it is known exactly, without scatter, and costs no share of the false alarms."""
         return self.take is None
 
+    def is_worse(self, ratio: float) -> bool:
+        """Whether a change to so many times what it was is one for the worse."""
+        return self.better is Better.EQUAL or (ratio < 1) == (self.better is Better.HIGHER)
+
 
 def _percentile(name: str) -> Callable[[RepeatMeasurement], float | None]:
     return lambda found: getattr(found.latency, name) if found.latency else None

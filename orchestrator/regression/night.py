@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from orchestrator import __version__
-from orchestrator.domain import Outcome
+from orchestrator.catalog import UnsupportedError
 from orchestrator.errors import HostError, InputError
 from orchestrator.events import Listener, Notice
-from orchestrator.regression.deciding import after, baseline, ending, fresh, judged
+from orchestrator.regression.deciding import Outcomes, after, baseline, ending, fresh, given_up, judged
 from orchestrator.regression.model import Regression
 from orchestrator.regression.night_files import NightFiles
 from orchestrator.regression.night_model import (
@@ -35,8 +35,7 @@ class Measured:
     """What a trial has left."""
 
     regression: Regression
-    outcomes: tuple[Outcome, ...]
-    """Of the candidate's cells."""
+    outcomes: Outcomes
     images: tuple[str, ...] = ()
     """References of the candidate's own images."""
 
@@ -47,8 +46,10 @@ class Means:
 
     offered: Callable[[], Offered]
     measure: Callable[[Tonight, Callable[[str], None]], Measured]
-    """Carry out, or go on with, the trial of a release; it tells the run's name before it begins. Raises `InputError`
-    where the catalog has no environment for it, `HostError` where this host cannot measure."""
+    """Carry out, or go on with, the trial of a release; it tells the run's name before it begins.
+
+    Raises `UnsupportedError` where the catalog has no environment for the release, `HostError` where this host cannot
+    measure, and `InputError`, with which a night ends, where what was asked for can be measured of no release."""
     now: Callable[[], datetime]
     is_over: Callable[[], bool]
     """Whether the budget is spent, or a signal came."""
@@ -114,7 +115,7 @@ class Holding:
             self.files.write_night(self.record())
             self.state = after(self.nightly.asked, self.state, trying)
             self._remember(Tonight(night=self.name))
-            if trying.record.judgement is Judgement.NO_RESULT:
+            if trying.record.judgement is Judgement.NO_RESULT and trying.regression is None:
                 break  # what this host cannot do for one release it cannot do for the next one
         return self.record()
 
@@ -135,12 +136,13 @@ class Holding:
             problems=self.offered.problems,
             tried=tuple(self.tried),
             waiting=tuple(release.version for release in self._waiting()),
+            given_up=given_up(self.nightly.asked, self.state),
         )
 
     def end(self, night: Night) -> None:
         """Write the record for good; the next night begins anew."""
         self.files.write_night(night)
-        self.state = self.state.model_copy(update={"tonight": None})
+        self.state = self.state.model_copy(update={"tonight": None, "changes": (*self.state.changes, *night.changes)})
         self.files.write_state(self.state)
 
     def _ending(self) -> Ending:
@@ -173,12 +175,13 @@ class Holding:
             measured = self.means.measure(
                 tonight, lambda begun: self._remember(tonight.model_copy(update={"run": begun}))
             )
-        except InputError as error:
-            return self._unmeasured(release, tonight, Judgement.UNSUPPORTED, str(error))
+        except UnsupportedError as error:
+            return self._unmeasured(release, tonight, Judgement.UNSUPPORTED, error.reason)
         except HostError as error:
             return self._unmeasured(release, tonight, Judgement.NO_RESULT, str(error))
         told = judged(measured.regression, measured.outcomes, self.known, self.state.alarms)
-        kept = self._record(release, tonight, told.judgement, told.reason)
+        is_attempt = told.is_attempt and told.judgement is not Judgement.NOT_RUN
+        kept = self._record(release, tonight, told.judgement, told.reason, is_attempt=is_attempt)
         return Trying(
             record=kept.model_copy(update={"run": measured.regression.run, "images": measured.images}),
             regression=measured.regression,
@@ -187,9 +190,12 @@ class Holding:
         )
 
     def _unmeasured(self, release: Release, tonight: Tonight, judgement: Judgement, reason: str) -> Trying:
-        return Trying(record=self._record(release, tonight, judgement, reason))
+        """What says nothing of the release costs it none of its attempts, however often it happens."""
+        return Trying(record=self._record(release, tonight, judgement, reason, is_attempt=False))
 
-    def _record(self, release: Release, tonight: Tonight, judgement: Judgement, reason: str) -> ReleaseRecord:
+    def _record(
+        self, release: Release, tonight: Tonight, judgement: Judgement, reason: str, *, is_attempt: bool
+    ) -> ReleaseRecord:
         before = self.state.release(release.version)
         return ReleaseRecord(
             version=release.version,
@@ -199,7 +205,7 @@ class Holding:
             baseline=tonight.baseline,
             night=self.name,
             run=self.state.tonight.run if self.state.tonight else "",
-            attempts=(before.attempts if before else 0) + (judgement is not Judgement.NOT_RUN),
+            attempts=(before.attempts if before else 0) + is_attempt,
         )
 
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from orchestrator.regression.model import Regression, Strict
+from orchestrator.regression.model import Regression, Share, Strict
 from orchestrator.results.contract import SCHEMA, Count, Finite
 
 
@@ -23,7 +23,7 @@ class Judgement(StrEnum):
     UNSUPPORTED = "unsupported"
     """The catalog has no environment for it."""
     NO_RESULT = "no_result"
-    """Nothing was measured, for a reason that is the host's or the baseline's."""
+    """Nothing was measured: the host or the baseline failed, or the release never came to run."""
     NOT_RUN = "not_run"
     """Out of budget, or stopped; it goes on the next night."""
 
@@ -59,6 +59,8 @@ class Alarm(Strict):
     low: Finite | None = None
     high: Finite | None = None
     reason: str = ""
+    confirmed: bool | None = None
+    """Whether fresh blocks have; false of what is known exactly and once, None where a release no longer runs."""
     acknowledged: str = ""
     """The reason in the file of acknowledged changes; such a change is shown, and alarms nobody."""
 
@@ -83,9 +85,32 @@ class ReleaseRecord(Strict):
     run: str = ""
     """Where its measurements are; empty where there are none."""
     attempts: Count = 1
-    """Nights on which it was tried."""
+    """Nights on which it was tried; those on which the host or the baseline failed, and others cut short, left out."""
     images: tuple[str, ...] = ()
     """References of its own images."""
+
+
+class Change(Strict):
+    """A lasting change in a series over many nights; it is told once, and alarms nobody."""
+
+    series: str
+    """`mxnet-*-cpu/lenet-train-b200`."""
+    cell: str
+    """As in `Alarm`."""
+    metric: str
+    host: str
+    date: str
+    """Of the first night that shows it, `2026-11-22`."""
+    release: str
+    """That was measured then."""
+    since: str
+    """That was measured the night before."""
+    before: Finite
+    after: Finite
+    ratio: Finite
+    """After over before."""
+    p_value: Share
+    worse: bool
 
 
 class Tonight(Strict):
@@ -108,6 +133,8 @@ class State(Strict):
     """The night that did, or `hand`."""
     releases: tuple[ReleaseRecord, ...] = ()
     alarms: tuple[Alarm, ...] = ()
+    changes: tuple[Change, ...] = ()
+    """Those that were told."""
     tonight: Tonight | None = None
 
     def release(self, version: str) -> ReleaseRecord | None:
@@ -163,7 +190,11 @@ class Night(Strict):
     """What did not answer."""
     tried: tuple[Trying, ...] = ()
     waiting: tuple[str, ...] = ()
-    """New releases that were not reached: not_run (out of budget)."""
+    """New releases that were not reached; the next night does them."""
+    given_up: tuple[ReleaseRecord, ...] = ()
+    """Releases that never came to a verdict, and are tried no more: neither regressions nor health."""
+    changes: tuple[Change, ...] = ()
+    """Of the history, told tonight for the first time; those that somebody has acknowledged are not among them."""
     removed_images: tuple[str, ...] = ()
     posted: Posted | None = None
 

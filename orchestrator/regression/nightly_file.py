@@ -1,19 +1,24 @@
 """The shapes of `nightly.yaml` and of the file of acknowledged changes; their JSON Schemas are made from them."""
 
 import datetime
+import re
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictInt, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, model_validator
 from pydantic import WithJsonSchema as Schema
+from pydantic.config import JsonDict
 
 from orchestrator.matrix.shape import Shape
-from orchestrator.matrix.values import Axis, PinText, Seconds, Text, Url, VersionText, Word
+from orchestrator.matrix.values import Axis, PinText, Seconds, Text, VersionText, Word
 
 VERSION: Literal[1] = 1
 _VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
 PathText = Annotated[Text, Field(min_length=1, max_length=4096)]
 ACCEPTED: Literal["accepted"] = "accepted"
+ANY: Literal["*"] = "*"
+BROKE: Literal["broke"] = "broke"
+"""In place of a metric: that a release no longer runs, which is of no size."""
 
 
 class Accept(StrEnum):
@@ -27,15 +32,24 @@ class Accept(StrEnum):
     """None: `orchestrator nightly accept` does."""
 
 
+def _posted_to(text: str) -> str:
+    if not re.fullmatch(r"https?://[^\s/]\S*", text):
+        # The text is not quoted: it may hold a password.
+        raise ValueError("is no URL that one can post to; write https://HOST/PATH")
+    return text
+
+
 class WebhookEntry(Shape):
     """Where a night is told."""
 
-    url: Url = Field(description="Gets one POST of JSON a night.")
+    url: Annotated[Text, AfterValidator(_posted_to)] = Field(description="Gets one POST of JSON a night.")
     secret_variable: Annotated[Text, Field(pattern=_VARIABLE)] | None = Field(
         None, description="Environment variable that holds the key of its HMAC-SHA256 signature."
     )
     timeout: Seconds = Field(10.0, description="Of one attempt.")
-    attempts: Annotated[StrictInt, Field(ge=1, le=10)] = Field(3, description="Before it is given up.")
+    attempts: Annotated[StrictInt, Field(ge=1, le=10)] = Field(
+        3, description="After which it is told as not delivered."
+    )
 
 
 class NightlyFile(Shape):
@@ -56,7 +70,10 @@ class NightlyFile(Shape):
     first: VersionText | None = Field(
         None, description="The release that counts as accepted until another one is, with baseline: accepted."
     )
-    accept: Accept = Field(Accept.WHEN_CLEAN, description="Which releases are accepted by themselves.")
+    accept: Accept = Field(
+        Accept.WHEN_CLEAN,
+        description="Which releases are accepted by themselves; unless_worse: undecided ones too; by_hand: none.",
+    )
     prereleases: StrictBool = Field(False, description="Measure alpha, beta, candidate and development releases too.")
     yanked: StrictBool = Field(False, description="Measure releases that were withdrawn, too.")
     select: Axis[Text] | None = Field(None, description="Only cells that match a glob.")
@@ -64,15 +81,18 @@ class NightlyFile(Shape):
     metrics: Axis[Text] | None = Field(
         None, description="What decides, such as throughput=2%; left out: throughput and the loss after equal work."
     )
-    max_blocks: Annotated[StrictInt, Field(ge=2, le=10_000)] = Field(24, description="After which it is given up.")
-    runtime: Literal["auto", "docker", "venv", "host"] = Field("auto", description="Where cells run.")
+    max_blocks: Annotated[StrictInt, Field(ge=2, le=10_000)] = Field(
+        24, description="Of a trial; what is undecided after so many stays so."
+    )
+    runtime: Literal["auto", "docker", "venv", "host"] = Field("auto", description="Where cells run; as --runtime.")
     budget: Seconds | None = Field(None, description="Of one night; what is not reached is done the next night.")
     attempts: Annotated[StrictInt, Field(ge=1, le=1000)] = Field(
-        3, description="Nights on which a release that does not install, or gives no result, is tried."
+        3,
+        description="Nights on which a release that does not install, or never starts, is tried; not the host's own.",
     )
     index_timeout: Seconds = Field(30.0, description="Of one package index.")
     keep_images: Annotated[StrictInt, Field(ge=0, le=10_000)] | None = Field(
-        None, description="Newest measured releases whose images stay; left out: all."
+        None, description="Newest releases measured here whose images stay, with the baseline's; left out: all."
     )
     results: PathText = Field("results", description="Folder of the runs; relative to this file.")
     reports: PathText = Field("nightly", description="Folder of the nights, their reports and the state.")
@@ -86,14 +106,19 @@ class NightlyFile(Shape):
         return self
 
 
+_MOST_SHARE = 100.0
+
+
 def _share(value: object) -> float:
     text = getattr(value, "text", value)
+    number = str(text).strip()
+    # A step may take thrice as long; but who writes 1 or 10 means per cents.
+    most = _MOST_SHARE if number.endswith("%") else 0.999
     try:
-        number = str(text).strip()
         share = float(number.removesuffix("%")) / (100 if number.endswith("%") else 1)
     except ValueError:
         share = -1.0
-    if isinstance(value, bool) or not 0 < share < 1:
+    if isinstance(value, bool) or not 0 < share <= most:
         raise ValueError(f"{text!r} is no share of the baseline; write 10% or 0.1")
     return share
 
@@ -105,13 +130,25 @@ def _date(text: str) -> str:
         raise ValueError(f"{text!r} is no date; write 2026-11-22") from None
 
 
+def _says_when_and_how_large(schema: JsonDict) -> None:
+    """Have the schema say what `_names_when_and_how_large` does."""
+    schema["oneOf"] = [{"required": ["release"]}, {"required": ["date"]}]
+    schema["if"] = {"properties": {"metric": {"const": BROKE}}}
+    schema["then"] = {"required": ["release"], "properties": {"up_to": False}}
+    schema["else"] = {"required": ["up_to"]}
+
+
 class AcknowledgedEntry(Shape):
     """A change that is known, and why it is."""
+
+    model_config = ConfigDict(json_schema_extra=_says_when_and_how_large)
 
     cell: Annotated[Text, Field(min_length=1, max_length=500)] = Field(
         description="Glob over cells as the nightly reports name them: cpu/lenet-train-b200."
     )
-    metric: Annotated[Text, Field(min_length=1, max_length=100)] = Field(description="Such as throughput; '*': any.")
+    metric: Annotated[Text, Field(min_length=1, max_length=100)] = Field(
+        description="Such as throughput; '*': any; broke: that it no longer runs, which '*' does not speak of."
+    )
     release: VersionText | None = Field(None, description="The release that brought it.")
     date: Annotated[Text, AfterValidator(_date)] | None = Field(
         None, description="The night that it was first seen, for a change of the host."
@@ -119,13 +156,18 @@ class AcknowledgedEntry(Shape):
     up_to: (
         Annotated[float, BeforeValidator(_share), Schema({"type": ["string", "number"], "examples": ["10%", 0.1]})]
         | None
-    ) = Field(None, description="A change beyond this is another one, and alarms.")
+    ) = Field(None, description="A change beyond this is another one, and alarms; every entry needs it, but broke.")
     reason: Annotated[Text, Field(min_length=1, max_length=1000)] = Field(description="For those who come after.")
 
     @model_validator(mode="after")
-    def _names_when(self) -> Self:
+    def _names_when_and_how_large(self) -> Self:
         if (self.release is None) == (self.date is None):
             raise ValueError("names its `release` or its `date`, one of the two")
+        if self.metric == BROKE:
+            if self.release is None or self.up_to is not None:
+                raise ValueError("broke goes with a `release`, and is of no size: drop `date` and `up_to`")
+        elif self.up_to is None:
+            raise ValueError("'up_to' is missing: how large the known change is, such as 10%; a larger one alarms")
         return self
 
 

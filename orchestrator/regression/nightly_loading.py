@@ -16,6 +16,8 @@ from orchestrator.matrix.hints import did_you_mean
 from orchestrator.regression.metrics import BY_NAME
 from orchestrator.regression.nightly_file import (
     ACCEPTED,
+    ANY,
+    BROKE,
     VERSION,
     AcknowledgedEntry,
     AcknowledgedFile,
@@ -23,22 +25,30 @@ from orchestrator.regression.nightly_file import (
     WebhookEntry,
 )
 
-ANY = "*"
-
 
 @dataclass(frozen=True, slots=True)
 class Nightly:
     """A nightly as it was meant; paths are absolute."""
 
     asked: NightlyFile
-    path: str
-    """As the user wrote it."""
+    source: Source
+    """The file, with the places of its values."""
     matrix: Path
     results: Path
     reports: Path
     acknowledged: Path | None
     distribution: str
     """What is asked of the package index."""
+
+    @property
+    def path(self) -> str:
+        """Of the file, as the user wrote it."""
+        return self.source.name
+
+    def at(self, *loc: str | int) -> str:
+        """Where a value stands, for messages: `nightly.yaml:5:10: select`."""
+        place = self.source.place(loc)
+        return f"{self.path}:{place.line}:{place.column}: {loc[0]}"
 
     def side(self, version: str) -> str:
         """What is measured of one release, as a side of a regression test is written."""
@@ -74,7 +84,7 @@ def load(path: Path, catalog: Catalog) -> Nightly:
     folder = path.parent.absolute()
     return Nightly(
         asked,
-        source.name,
+        source,
         matrix=folder / asked.matrix,
         results=folder / asked.results,
         reports=folder / asked.reports,
@@ -103,8 +113,9 @@ class Change:
     cell: str
     """What its two cells share: `cpu/lenet-train-b200`."""
     metric: str
+    """Or `broke`."""
     ratio: float
-    """After over before."""
+    """After over before; 1 of what broke."""
     release: str
     """That shows it."""
     since: str = ""
@@ -119,7 +130,9 @@ def covering(entries: Sequence[AcknowledgedEntry], change: Change) -> Acknowledg
 
 
 def _covers(entry: AcknowledgedEntry, change: Change) -> bool:
-    if entry.metric not in {ANY, change.metric} or not fnmatchcase(change.cell, entry.cell):
+    # Whoever has agreed to a slowdown in any metric has not agreed to a crash.
+    wanted = {change.metric} if change.metric == BROKE else {ANY, change.metric}
+    if entry.metric not in wanted or not fnmatchcase(change.cell, entry.cell):
         return False
     if entry.up_to is not None and abs(change.ratio - 1) > entry.up_to:
         return False
@@ -205,8 +218,8 @@ def _acknowledged_meaning(source: Source) -> Iterator[Mistake]:
     entries = source.value.get("acknowledged")
     for index, entry in enumerate(entries if isinstance(entries, list) else ()):
         name = entry.get("metric") if isinstance(entry, dict) else None
-        if isinstance(name, str) and name not in {ANY, *BY_NAME}:
-            hint = did_you_mean(name, tuple(BY_NAME))
+        if isinstance(name, str) and name not in {ANY, BROKE, *BY_NAME}:
+            hint = did_you_mean(name, (*BY_NAME, BROKE))
             yield source.mistake(("acknowledged", index, "metric"), f"unknown metric {name!r}{hint}")
 
 

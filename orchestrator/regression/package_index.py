@@ -118,7 +118,7 @@ def _asked(url: str, settings: BuildSettings, timeout_s: float) -> tuple[ListedF
             answer = session.get(
                 url,
                 headers={"Accept": ACCEPTED, "Cache-Control": "max-age=0"},
-                proxies=_proxies(url, settings),
+                proxies=proxies_for(url, settings),
                 verify=_verified(url, settings),
                 timeout=timeout_s / _TRIES,
                 stream=True,
@@ -146,7 +146,8 @@ def _listed(answer: requests.Response, deadline: float, timeout_s: float) -> tup
     return listed_files(answer.headers.get("Content-Type", ""), bytes(body))
 
 
-def _proxies(url: str, settings: BuildSettings) -> dict[str, str]:
+def proxies_for(url: str, settings: BuildSettings) -> dict[str, str]:
+    """The proxies of this site that a URL is asked through, by scheme; none where `no_proxy` names its host."""
     given = dict(settings.proxies)
     if should_bypass_proxies(url, given.get("no_proxy") or ""):
         return {}

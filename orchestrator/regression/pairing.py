@@ -255,4 +255,7 @@ def _nothing(found: Pairing) -> str:
     if not found.pairs and (found.gone or found.new):
         lacking = (*found.gone, *found.new)[0]
         return f"no cell of {found.baseline.pin} has a counterpart of {found.candidate.pin}: {lacking.reason}"
+    if not found.pairs:
+        reason = next((skip.reason for skip in found.plan.skips), "the matrix has no work for it")
+        return f"no cell of {found.baseline.pin} can be measured: {reason}"
     return "--exclude leaves nothing to compare of what is selected; drop one of its globs"

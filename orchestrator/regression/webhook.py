@@ -32,7 +32,9 @@ def message(night: Night, report: str) -> dict[str, object]:
             for one in night.tried
         ],
         "waiting": list(night.waiting),
+        "given_up": [record.version for record in night.given_up],
         "alarms": [alarm.model_dump(mode="json", exclude={"acknowledged"}) for alarm in night.alarms],
+        "changes": [change.model_dump(mode="json") for change in night.changes],
         "problems": list(night.problems),
         "report": report,
     }
@@ -50,12 +52,13 @@ def post(  # noqa: PLR0913 -- what one delivery depends on
     key: str = "",
     timeout_s: float,
     attempts: int,
-    settings: Mapping[str, str | bool] | None = None,
+    proxies: Mapping[str, str] | None = None,
+    verify: str | bool = True,
     pause: Callable[[float], None] = time.sleep,
 ) -> Posted:
     """Deliver it; what does not arrive after so many attempts is told and raises nothing.
 
-    `settings` may hold `verify` for the session: a bundle of certificates. An answer of 4xx is final, but 408 and 429.
+    `proxies` are by scheme; `verify` may be a bundle of certificates. An answer of 4xx is final, but 408 and 429.
     """
     headers = {"Content-Type": "application/json", **({SIGNATURE_HEADER: signature(key, body)} if key else {})}
     reason = ""
@@ -64,7 +67,8 @@ def post(  # noqa: PLR0913 -- what one delivery depends on
             pause(_PAUSE_S * 2 ** (attempt - 2))
         with requests.Session() as session:
             session.trust_env = False
-            session.verify = (settings or {}).get("verify", True)
+            session.verify = verify
+            session.proxies = dict(proxies or {})
             try:
                 with session.post(
                     url, data=body, headers=headers, timeout=timeout_s, allow_redirects=False, stream=True
@@ -74,13 +78,13 @@ def post(  # noqa: PLR0913 -- what one delivery depends on
                 reason = f"does not answer ({type(error).__name__})"
                 continue
         if 200 <= status < 300:
-            return Posted(url=_shown(url), delivered=True, attempts=attempt)
+            return Posted(url=shown(url), delivered=True, attempts=attempt)
         reason = f"answers {status}"
         if 400 <= status < 500 and status not in {408, 429}:
-            return Posted(url=_shown(url), delivered=False, attempts=attempt, reason=reason)
-    return Posted(url=_shown(url), delivered=False, attempts=attempts, reason=reason)
+            return Posted(url=shown(url), delivered=False, attempts=attempt, reason=reason)
+    return Posted(url=shown(url), delivered=False, attempts=attempts, reason=reason)
 
 
-def _shown(url: str) -> str:
-    """Neither credentials nor a query, which often is one."""
+def shown(url: str) -> str:
+    """A URL without what is nobody else's business: neither credentials nor a query, which often is one."""
     return one_line(without_credentials(url).partition("?")[0])[:200]

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from orchestrator.regression.history import Point, Series, Shift
-from orchestrator.regression.metrics import BY_NAME, Better
+from orchestrator.regression.metrics import BY_NAME
 from orchestrator.reporting.regressions import ratio
 from orchestrator.reporting.scales import Scale, Tick, between
 from orchestrator.reporting.text import clean_line, memory, plural, rate, seconds
@@ -42,9 +42,7 @@ def unit(metric: str) -> str:
 def is_worse(series: Series, shift: Shift) -> bool:
     """Whether a change is one for the worse."""
     known = BY_NAME.get(series.metric)
-    if known is None or known.better is Better.EQUAL:
-        return True
-    return (shift.ratio < 1) == (known.better is Better.HIGHER)
+    return known is None or known.is_worse(shift.ratio)
 
 
 def said(series: Series, shift: Shift) -> str:

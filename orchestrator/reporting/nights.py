@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 
-from orchestrator.regression.night_model import Alarm, Ending, Judgement, Night, ReleaseRecord, Trying
+from orchestrator.regression.night_model import Alarm, Change, Ending, Judgement, Night, ReleaseRecord, Trying
+from orchestrator.reporting import regressions
 from orchestrator.reporting.regressions import interval_of, ratio
 from orchestrator.reporting.text import clean_line, listing_of, plural
 
 ALARM_HEADS = ("Release", "Cell", "Metric", "Ratio", "Interval", "What")
+CHANGE_HEADS = ("Since", "Series", "Metric", "Release", "Ratio", "p", "What")
 RELEASE_HEADS = ("Release", "Published", "Against", "Judgement", "Why", "Run")
 _MOST_NAMED = 4
 _ENDINGS = {
@@ -38,6 +40,12 @@ def _sentences(night: Night) -> Iterator[str]:
         of_it = [one.record.version for one in night.tried if one.record.judgement is judgement]
         if of_it and not (judgement is Judgement.REGRESSED and night.alarms):
             yield f"{_SAYS[judgement]}: {listing_of(of_it, _MOST_NAMED)}."
+    if night.given_up:
+        names = [f"{clean_line(one.version)} ({one.judgement.value})" for one in night.given_up]
+        yield f"Given up, and not tried again: {listing_of(names, _MOST_NAMED)}."
+    if night.changes:
+        shown = [f"{each.cell} {each.metric} × {ratio(each.ratio)} since {each.date}" for each in night.changes]
+        yield clean_line(f"New in the history, and no alarm: {listing_of(shown, _MOST_NAMED)}.")
     if night.waiting:
         yield f"Not reached, and left to the next night: {listing_of(list(night.waiting), _MOST_NAMED)}."
     if night.problems and night.ending is not Ending.INDEX_SILENT:
@@ -50,9 +58,9 @@ _SAYS = {
     Judgement.INCONCLUSIVE: "Inconclusive",
     Judgement.REGRESSED: "Worse, as was known before",
     Judgement.BUILD_FAILED: "Does not install, which is neither a regression nor health",
-    Judgement.UNSUPPORTED: "Not in the catalog",
-    Judgement.NO_RESULT: "Nothing was measured of",
-    Judgement.NOT_RUN: "not_run (out of budget or stopped)",
+    Judgement.UNSUPPORTED: "Without an environment in the catalog",
+    Judgement.NO_RESULT: "Not measured",
+    Judgement.NOT_RUN: "Not finished (out of budget or stopped)",
 }
 
 
@@ -76,7 +84,27 @@ def alarm_row(alarm: Alarm) -> tuple[str, ...]:
         clean_line(alarm.metric) or "–",
         "–" if alarm.ratio is None else ratio(alarm.ratio),
         interval_of(alarm.low, alarm.high),
-        clean_line(alarm.reason) or "slower, confirmed on fresh blocks",
+        clean_line(alarm.reason) or _firmness(alarm.confirmed),
+    )
+
+
+def _firmness(confirmed: bool | None) -> str:
+    if confirmed is None:
+        return "worse"
+    return "worse, confirmed on fresh blocks" if confirmed else "worse; known exactly, and not measured again"
+
+
+def change_row(change: Change) -> tuple[str, ...]:
+    """A text for each of `CHANGE_HEADS`."""
+    release = change.release if change.release == change.since else f"{change.since} → {change.release}"
+    return (
+        change.date,
+        clean_line(f"{change.series} on {change.host}"),
+        clean_line(change.metric),
+        clean_line(release),
+        ratio(change.ratio),
+        f"{change.p_value:.1g}" if change.p_value >= 1e-12 else "< 1e-12",
+        "worse" if change.worse else "better",
     )
 
 
@@ -99,7 +127,7 @@ def facts(night: Night) -> tuple[tuple[str, str], ...]:
     ]
     if night.posted is not None:
         told = "delivered" if night.posted.delivered else f"not delivered: {night.posted.reason}"
-        found.append(("Webhook", f"{night.posted.url}: {told}"))
+        found.append(("Webhook", ": ".join(filter(None, (night.posted.url, told)))))
     if night.removed_images:
         found.append(("Images removed", listing_of(list(night.removed_images), _MOST_NAMED)))
     return tuple((name, clean_line(value)) for name, value in found)
@@ -108,6 +136,16 @@ def facts(night: Night) -> tuple[tuple[str, str], ...]:
 def known(night: Night) -> tuple[Alarm, ...]:
     """Regressions that are shown and alarm nobody."""
     return tuple(alarm for trying in night.tried for alarm in trying.known)
+
+
+def notes(night: Night) -> tuple[str, ...]:
+    """What must be known beside the figures of tonight's releases."""
+    return tuple(
+        f"{clean_line(trying.record.version)}: {note}"
+        for trying in night.tried
+        if trying.regression is not None
+        for note in regressions.notes(trying.regression)
+    )
 
 
 def measured(night: Night) -> tuple[Trying, ...]:

@@ -30,9 +30,16 @@ def night_html(night: Night, folder: Path, pages_of: Mapping[str, Path]) -> str:
         known=[nights.known_row(alarm) for alarm in nights.known(night)],
         alarm_heads=nights.ALARM_HEADS,
         release_heads=nights.RELEASE_HEADS,
+        given_up=[nights.release_row(record) for record in night.given_up],
+        changes=[nights.change_row(change) for change in night.changes],
+        change_heads=nights.CHANGE_HEADS,
         tried=[(trying, nights.release_row(trying.record), links.get(trying.record.run)) for trying in night.tried],
         verdicts=[
-            (regressions.title(trying.regression), regressions.rows(trying.regression, gates=True))
+            (
+                regressions.title(trying.regression),
+                regressions.rows(trying.regression, gates=True),
+                regressions.notes(trying.regression),
+            )
             for trying in nights.measured(night)
             if trying.regression is not None
         ],

@@ -35,24 +35,34 @@ def _markdown(night: Night) -> Iterator[str]:
         yield "## Releases\n"
         rows = [nights.release_row(trying.record) for trying in night.tried]
         yield markdown_table(nights.RELEASE_HEADS, rows, frozenset()) + "\n"
+    if night.given_up:
+        yield "## Given up\n"
+        rows = [nights.release_row(record) for record in night.given_up]
+        yield markdown_table(nights.RELEASE_HEADS, rows, frozenset()) + "\n"
+    if night.changes:
+        yield "## New changes in the history\n"
+        rows = [nights.change_row(change) for change in night.changes]
+        yield markdown_table(nights.CHANGE_HEADS, rows, frozenset({4, 5})) + "\n"
     for trying in night.tried:
         if trying.regression is not None:
             yield f"## {escape(regressions.title(trying.regression))}\n"
             found = [row.cells for row in regressions.rows(trying.regression, gates=True)]
             yield markdown_table(regressions.HEADS, found, frozenset({2, 3, 4, 5, 8})) + "\n"
+            yield from (f"- {escape(note)}" for note in regressions.notes(trying.regression))
+            yield ""
     yield from (f"- {name}: {escape(value)}" for name, value in nights.facts(night))
 
 
 def junit_text(night: Night) -> str:
     """A suite for every release that was tried; only a regression that is told tonight is a failure.
 
-    What is neither a regression nor health (an index that is silent, a release that does not install) is skipped.
+    What is neither a regression nor health (an index that is silent, a release that does not install, was given up or
+    not reached) is skipped.
     """
     suites = junitparser.JUnitXml(spelled_out(f"nightly {night.watched} {night.night}"))
     for trying in night.tried:
         suites.add_testsuite(_suite(trying))
-    if not night.tried:
-        suites.add_testsuite(_empty(night))
+    suites.add_testsuite(_around(night))
     suites.update_statistics()  # type: ignore[no-untyped-call]  # the library has no annotations here
     made: bytes = suites.tostring()  # type: ignore[no-untyped-call]
     return made.decode() + "\n"
@@ -73,12 +83,22 @@ def _suite(trying: Trying) -> junitparser.TestSuite:
     return suite
 
 
-def _empty(night: Night) -> junitparser.TestSuite:
+def _around(night: Night) -> junitparser.TestSuite:
+    """Whether the index answered, and the releases that nothing was tried of tonight."""
     suite = junitparser.TestSuite(spelled_out(night.watched))
-    case = junitparser.TestCase("package index", spelled_out(night.watched))
-    if night.ending is not Ending.NOTHING_NEW:
-        case = _skipped("package index", night.watched, "; ".join(night.problems), night.ending.value)
-    suite.add_testcase(case)
+    index = junitparser.TestCase("package index", spelled_out(night.watched))
+    if night.problems:
+        index = _skipped("package index", night.watched, "; ".join(night.problems), "silent")
+    elif night.ending is Ending.STOPPED and not night.tried:
+        index = _skipped("package index", night.watched, "the night was stopped", night.ending.value)
+    suite.add_testcase(index)
+    for version in night.waiting:
+        suite.add_testcase(_skipped("measured", version, "not reached; the next night does it", "waiting"))
+    tried = {trying.record.version for trying in night.tried}
+    for record in night.given_up:
+        if record.version not in tried:
+            reason = f"given up, {record.judgement.value}: {record.reason}"
+            suite.add_testcase(_skipped("measured", record.version, reason, "given up"))
     return suite
 
 

@@ -140,6 +140,8 @@ def test_nights_in_a_row(place: Place, engine: docker.DockerClient) -> None:
 
     code, night = place.night()
     assert (code, night["ending"]) == (0, "nothing_new")
+    assert [(one["version"], one["attempts"]) for one in night["given_up"]] == [("1.2", 3)]
+    assert index.posted[-1]["given_up"] == ["1.2"]
 
     index.silent = True
     code, night = place.night()
@@ -182,7 +184,8 @@ def test_a_night_that_is_killed_goes_on_where_it_was(place: Place, engine: docke
 
 def test_a_release_is_accepted_by_hand_and_a_known_change_alarms_nobody(place: Place) -> None:
     (place.folder / "acknowledged.yaml").write_text(
-        'version: 1\nacknowledged:\n  - {cell: "cpu/*", metric: throughput, release: "1.5", reason: "more rounding"}\n'
+        "version: 1\nacknowledged:\n"
+        '  - {cell: "cpu/*", metric: throughput, release: "1.5", up_to: 85%, reason: "more rounding"}\n'
     )
     place.index.publish("1.5", STEP_S * 4)
 
@@ -190,6 +193,7 @@ def test_a_release_is_accepted_by_hand_and_a_known_change_alarms_nobody(place: P
 
     assert (code, judgements(night)) == (0, {"1.5": "clean"})
     assert night["tried"][0]["known"][0]["acknowledged"] == "more rounding"
+    assert night["tried"][0]["record"]["reason"].endswith("1 acknowledged")
     accept = place.command("accept", f"{PACKAGE}==1.4")
     done = subprocess.run(accept, env=place.environment, capture_output=True, text=True, check=False)
     assert (done.returncode, place.state["accepted"], place.state["accepted_by"]) == (0, "1.4", "hand"), done.stderr

@@ -10,6 +10,7 @@ import pytest
 from orchestrator.cli.nights import Budget
 from orchestrator.cli.program import run as main
 from orchestrator.regression.night_files import NightFiles
+from tests.unit.regression.test_webhook import receiver
 
 MATRIX = "version: 1\nframeworks: [mxnet==1.9.1]\nmodels: [mlp]\n"
 NIGHTLY = "version: 1\nwatch: mxnet\nfirst: 1.5.1\n"
@@ -49,6 +50,8 @@ def test_a_night_with_nothing_new_is_recorded_in_every_form(
     assert sorted(path.name for path in own.iterdir()) == ["index.html", "junit.xml", "night.json", "report.md"]
     assert json.loads((own / "night.json").read_text()) == night
     assert (folder / "nightly" / "index.html").exists()
+    for name in ("junit.xml", "report.md"):
+        assert (folder / "nightly" / name).read_text() == (own / name).read_text()
     assert (folder / "nightly" / "history" / "index.html").exists()
 
 
@@ -106,6 +109,16 @@ def test_a_release_that_is_accepted_by_hand_is_the_baseline_of_the_next_night(
         (NIGHTLY + "metrics: [throughput@lenet=3%]\n", [], "no model 'lenet'"),
         (NIGHTLY + "metrics: [throughput=lots]\n", [], "is no tolerance"),
         (NIGHTLY + "budget: -1\n", [], "budget"),
+        (
+            NIGHTLY + "select: [typo]\n",
+            [],
+            "nightly.yaml:4:10: select: 'typo' matches no pair of cells of mxnet==1.5.1",
+        ),
+        (NIGHTLY + "exclude: ['*']\n", [], "nightly.yaml:4:10: exclude: leaves nothing of what is selected"),
+        ("version: 1\nwatch: mxnet\nfirst: 9.9\n", [], "nightly.yaml:3:8: first: the catalog knows mxnet "),
+        ("version: 1\nwatch: mxnet\nbaseline: 9.9\n", [], "nightly.yaml:3:11: baseline: the catalog knows mxnet "),
+        ("version: 1\nwatch: tensorflow\nfirst: 2.20.0\n", [], "matrix.yaml: frameworks: no entry of 'tensorflow'"),
+        (NIGHTLY, ["accept", "mxnet==9.9"], "'mxnet==9.9': the catalog knows mxnet "),
     ],
 )
 @pytest.mark.usefixtures("wheels")
@@ -115,8 +128,46 @@ def test_bad_input_ends_with_2_and_leaves_nothing(
     (folder / "nightly.yaml").write_text(text)
 
     assert main(["nightly", *arguments]) == 2
-    assert words in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert words in said
+    assert "--" not in said
     assert not (folder / "nightly").exists() or not list((folder / "nightly").glob("nights/*"))
+    assert not (folder / "nightly" / "state.json").exists()
+
+
+@pytest.mark.usefixtures("wheels")
+def test_a_release_of_an_image_of_the_users_own_need_not_be_in_the_catalog(folder: Path) -> None:
+    own = "version: 1\nframeworks: [{name: mxnet, version: '9.9', image: 'ours/mxnet:9.9'}]\nmodels: [mlp]\n"
+    (folder / "matrix.yaml").write_text(own)
+
+    assert main(["nightly", "accept", "mxnet==9.9"]) == 0
+    assert main(["nightly"]) == 0
+
+
+@pytest.mark.usefixtures("wheels")
+@pytest.mark.parametrize("first", ["1.22.4", "99"])
+def test_a_package_is_watched_in_a_release_whatever_its_own_is(folder: Path, first: str) -> None:
+    (folder / "nightly.yaml").write_text(f"version: 1\nwatch: mxnet==1.9.1\npackage: numpy\nfirst: '{first}'\n")
+    (folder / "wheels" / f"numpy-{first}-py3-none-any.whl").touch()
+
+    assert main(["nightly"]) == 0
+    assert main(["nightly", "accept", "numpy==2"]) == 0
+
+
+@pytest.mark.usefixtures("wheels")
+def test_a_glob_may_name_the_cells_of_the_baseline(folder: Path) -> None:
+    (folder / "nightly.yaml").write_text(NIGHTLY + "select: ['mxnet-1.5.1-*/mlp-*']\n")
+
+    assert main(["nightly"]) == 0
+
+
+def test_a_release_that_the_catalog_lacks_is_unsupported_with_the_way_out(folder: Path, wheels: Path) -> None:
+    (wheels / "mxnet-9.9-py3-none-any.whl").touch()
+
+    assert main(["nightly"]) == 0
+    (tried,) = NightFiles(folder / "nightly").nights()[0].tried
+    assert (tried.record.judgement, tried.record.attempts) == ("unsupported", 0)
+    assert "add a line to images/catalog/mxnet.yaml" in tried.record.reason
 
 
 def test_without_its_key_nothing_is_posted_and_the_night_says_so(folder: Path, wheels: Path) -> None:
@@ -128,6 +179,16 @@ def test_without_its_key_nothing_is_posted_and_the_night_says_so(folder: Path, w
     assert posted is not None
     assert (posted.delivered, posted.attempts) == (False, 0)
     assert "NIGHTLY_TEST_KEY is not set" in posted.reason
+
+
+@pytest.mark.usefixtures("wheels")
+def test_a_night_is_posted_through_the_proxy_of_the_environment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "nightly.yaml").write_text(NIGHTLY + "webhook: {url: 'http://chat.example/hook'}\n")
+    with receiver(204) as (proxy, requests):
+        monkeypatch.setenv("http_proxy", proxy)
+        assert main(["nightly"]) == 0
+
+    assert [headers["Host"] for headers, _ in requests] == ["chat.example"]
 
 
 def test_a_budget_that_is_spent_is_no_interruption() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.images.reasons import telling_line
+from orchestrator.images.reasons import is_of_surroundings, telling_line
 
 ENGINE = "The command '/bin/sh -c set -e; …' returned a non-zero code: 1"
 RETRY = "WARNING: Retrying (Retry(total=4, connect=None)) after connection broken by "
@@ -45,6 +45,10 @@ SAID = {
         User for pypi.corp:
         EOFError: EOF when reading a line
     """,
+    "full disk": """
+        /tmp/x.c:1: fatal error: error writing to /tmp/x.s: No space left on device
+        ERROR: Failed building wheel for horovod
+    """,
     "engine alone": """
         Step 1/3 : FROM x
          ---> 0123
@@ -62,6 +66,7 @@ REASONS = {
     "apt": "E: Unable to locate package no-such-package",
     "credentials": "https://pypi.corp/simple/numpy/ refuses the credentials",
     "credentials, old pip": "https://me:****@pypi.corp/simple refuses the credentials",
+    "full disk": "/tmp/x.c:1: fatal error: error writing to /tmp/x.s: No space left on device",
     "engine alone": ENGINE,
 }
 
@@ -69,6 +74,12 @@ REASONS = {
 @pytest.mark.parametrize("name", SAID)
 def test_the_reason_is_the_line_that_matters(name: str) -> None:
     assert telling_line(SAID[name].splitlines(), ENGINE) == REASONS[name]
+
+
+def test_reasons_that_say_nothing_of_what_was_to_be_built_are_known() -> None:
+    assert {name for name, reason in REASONS.items() if is_of_surroundings(reason)} == {
+        "resolver", "certificate", "proxy", "credentials", "credentials, old pip", "full disk",
+    }  # fmt: skip
 
 
 def test_a_list_of_versions_that_fills_pages_is_cut_in_its_middle() -> None:

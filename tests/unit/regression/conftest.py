@@ -4,7 +4,9 @@ import pytest
 
 from orchestrator import catalog, matrix
 from orchestrator.regression import Known, Pairing, pairing, parse
+from orchestrator.regression.package_index import Offered
 from orchestrator.regression.pairing import EVERYTHING, Selection
+from tests.unit.regression.night_fakes import World, releases
 
 FIXTURES = Path(__file__).parent.parent / "catalog" / "fixtures"
 
@@ -30,6 +32,12 @@ class Pairer:
         one = parse(baseline, "--baseline", self.known.catalog)
         other = parse(candidate, "--candidate", self.known.catalog)
         return pairing(loaded, self.known, one, other, selection)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    """An index with one release before the baseline and one after it."""
+    return World(tmp_path, Offered(releases("1.4.1", "1.5.1", "1.6.0")))
 
 
 @pytest.fixture

@@ -5,14 +5,17 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from orchestrator.catalog import UnsupportedError
+from orchestrator.catalog.source import Source
 from orchestrator.domain import Outcome, Status
 from orchestrator.errors import OrchestratorError
 from orchestrator.events import ignore
+from orchestrator.regression.deciding import Outcomes
 from orchestrator.regression.metrics import Better
 from orchestrator.regression.model import Confirmation, Judged, JudgedPair, Regression, SideRecord, Verdict
 from orchestrator.regression.night import Holding, Means, Measured
 from orchestrator.regression.night_files import NightFiles
-from orchestrator.regression.night_model import Night, Tonight
+from orchestrator.regression.night_model import Judgement, Night, Tonight
 from orchestrator.regression.nightly_file import AcknowledgedEntry, NightlyFile
 from orchestrator.regression.nightly_loading import Nightly
 from orchestrator.regression.package_index import Offered
@@ -24,7 +27,7 @@ CELL = "cpu/lenet-train-b200"
 def nightly(folder: Path, **more: object) -> Nightly:
     asked = NightlyFile.model_validate({"version": 1, "watch": "mxnet", "first": "1.5.1"} | more)
     places = {name: folder / name for name in ("matrix", "results", "reports")}
-    return Nightly(asked, "nightly.yaml", acknowledged=None, distribution="mxnet", **places)
+    return Nightly(asked, Source("nightly.yaml", {}), acknowledged=None, distribution="mxnet", **places)
 
 
 def releases(*versions: str, **more: object) -> tuple[Release, ...]:
@@ -63,12 +66,16 @@ class World:
 
     folder: Path
     offered: Offered
-    found: dict[str, Sequence[JudgedPair] | OrchestratorError | Status] = field(default_factory=dict)
+    found: dict[str, Sequence[JudgedPair] | OrchestratorError | UnsupportedError | Status] = field(default_factory=dict)
     """By release: what its trial finds; clean where nothing is said."""
     trials: list[tuple[str, str, str]] = field(default_factory=list)
     """Release, baseline and the run that was to be taken up, of every trial."""
     asked: dict[str, object] = field(default_factory=dict)
     known: tuple[AcknowledgedEntry, ...] = ()
+    baseline: Status = Status.OK
+    """How the baseline's repeats end."""
+    why: str = "no matching distribution"
+    """That a build fails."""
     over_after: int | None = None
     """Trials after which the budget is spent."""
     cut: bool = False
@@ -105,13 +112,19 @@ class World:
         self.trials.append((tonight.release, tonight.baseline, tonight.run))
         run = tonight.run or f"run-{tonight.release}"
         found = self.found.get(tonight.release, (pair(Verdict.SAME),))
-        if isinstance(found, OrchestratorError):
+        if isinstance(found, OrchestratorError | UnsupportedError):
             raise found
         told(run)
         self.at_trial()
         status = found if isinstance(found, Status) else Status.OK
         pairs = (pair(Verdict.NOT_MEASURED, reason="build failed"),) if isinstance(found, Status) else found
-        outcomes = (Outcome(CELL, 0, status, reason="" if status is Status.OK else "no matching distribution"),)
-        return Measured(
-            regression(tonight, *pairs, complete=not self.cut), outcomes, (f"bench/mxnet:{tonight.release}",)
-        )
+        ended = Outcomes((self.outcome(self.baseline),), (self.outcome(status),))
+        return Measured(regression(tonight, *pairs, complete=not self.cut), ended, (f"bench/mxnet:{tonight.release}",))
+
+    def outcome(self, status: Status) -> Outcome:
+        return Outcome(CELL, 0, status, reason="" if status is Status.OK else self.why)
+
+
+def judgements(night: Night) -> dict[str, Judgement]:
+    """What became of each release that was tried."""
+    return {trying.record.version: trying.record.judgement for trying in night.tried}

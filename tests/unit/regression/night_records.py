@@ -1,7 +1,17 @@
 """Nights as they are recorded, for those who show them."""
 
 from orchestrator.regression.model import Verdict
-from orchestrator.regression.night_model import Alarm, Ending, Judgement, Night, Posted, ReleaseRecord, Tonight, Trying
+from orchestrator.regression.night_model import (
+    Alarm,
+    Change,
+    Ending,
+    Judgement,
+    Night,
+    Posted,
+    ReleaseRecord,
+    Tonight,
+    Trying,
+)
 from tests.unit.regression.night_fakes import CELL, pair, regression
 
 
@@ -13,8 +23,19 @@ def record(version: str, judgement: Judgement, reason: str = "", run: str = "") 
 
 
 def alarm(**more: object) -> Alarm:
-    given = {"release": "1.6.0", "cell": CELL, "metric": "throughput", "ratio": 0.9, "low": 0.89, "high": 0.91}
+    given = {"release": "1.6.0", "cell": CELL, "metric": "throughput", "ratio": 0.9, "low": 0.89, "high": 0.91} | {
+        "confirmed": True
+    }
     return Alarm.model_validate(given | more)
+
+
+def a_change(**more: object) -> Change:
+    given = {
+        "series": f"mxnet-*-{CELL}", "cell": CELL, "metric": "throughput", "host": "far", "date": "2026-11-20",
+        "release": "1.7.0", "since": "1.6.0", "before": 100.0, "after": 93.0, "ratio": 0.93, "p_value": 1e-6,
+        "worse": True,
+    }  # fmt: skip
+    return Change.model_validate(given | more)
 
 
 def a_night(**more: object) -> Night:

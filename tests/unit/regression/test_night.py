@@ -5,27 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.domain import Status
-from orchestrator.errors import HostError, InputError
-from orchestrator.regression.deciding import dropped_images, judged
+from orchestrator.errors import InputError
+from orchestrator.regression.deciding import dropped_images
 from orchestrator.regression.model import Verdict
 from orchestrator.regression.night_files import AnotherNightError, NightFiles
-from orchestrator.regression.night_model import Ending, Judgement, Night, Tonight
-from orchestrator.regression.nightly_file import AcknowledgedEntry
+from orchestrator.regression.night_model import Ending, Judgement
 from orchestrator.regression.package_index import Offered
 from orchestrator.regression.releases import Release
-from tests.unit.regression.night_fakes import CELL, World, pair, regression, releases
+from tests.unit.regression.night_fakes import CELL, World, judgements, pair, releases
+from tests.unit.regression.night_records import a_change
 
 SLOWER = (pair(Verdict.SLOWER, 0.9),)
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path, Offered(releases("1.4.1", "1.5.1", "1.6.0")))
-
-
-def judgements(night: Night) -> dict[str, Judgement]:
-    return {trying.record.version: trying.record.judgement for trying in night.tried}
 
 
 def state(world: World) -> dict[str, object]:
@@ -87,69 +77,22 @@ def test_prereleases_and_yanked_ones_are_measured_by_choice(
     assert [release for release, _, _ in world.trials] == tried
 
 
-def test_a_regression_alarms_once_and_is_not_accepted(world: World) -> None:
-    world.found = {"1.6.0": SLOWER}
-    night = world.night()
+def test_bad_input_ends_the_night_and_is_not_put_down_to_a_release(world: World) -> None:
+    world.found = {"1.6.0": InputError("matrix.yaml: no data")}
+    with pytest.raises(InputError, match="no data"):
+        world.night()
+    world.found = {}
 
-    assert (judgements(night), night.exit_code, night.accepted) == ({"1.6.0": Judgement.REGRESSED}, 1, "1.5.1")
-    assert [(alarm.release, alarm.cell, alarm.metric) for alarm in night.alarms] == [("1.6.0", CELL, "throughput")]
-    again = world.night()
-    assert (again.ending, again.exit_code) == (Ending.NOTHING_NEW, 0)
-
-
-def test_what_was_told_of_a_release_is_not_told_again_whoever_measures_it() -> None:
-    found = regression(Tonight(night="n", release="1.6.0", baseline="1.5.1"), *SLOWER)
-    first = judged(found, (), (), ())
-    again = judged(found, (), (), first.alarms)
-
-    assert (len(first.alarms), first.known) == (1, ())
-    assert (again.judgement, again.alarms, again.known) == (Judgement.REGRESSED, (), first.alarms)
+    assert (world.night().night, state(world)["tonight"]) == ("night-1", None)
 
 
-def test_a_release_that_no_longer_runs_is_a_regression(world: World) -> None:
-    world.found = {"1.6.0": (pair(Verdict.BROKE, reason="import_failed: no libgomp"),)}
-    night = world.night()
+def test_a_change_of_the_history_is_told_once_and_alarms_nobody(world: World) -> None:
+    holding = world.begin()
+    night = holding.hold().model_copy(update={"changes": (a_change(),)})
+    holding.end(night)
 
-    assert night.exit_code == 1
-    assert (night.alarms[0].metric, night.alarms[0].reason) == ("", "import_failed: no libgomp")
-
-
-def test_a_known_change_is_shown_alarms_nobody_and_does_not_stand_in_the_way(world: World) -> None:
-    world.known = (AcknowledgedEntry(cell="cpu/*", metric="throughput", release="1.6.0", reason="agreed"),)
-    world.found = {"1.6.0": SLOWER}
-    night = world.night()
-
-    assert (night.exit_code, night.alarms, night.accepted) == (0, (), "1.6.0")
-    assert night.tried[0].known[0].acknowledged == "agreed"
-
-
-def test_a_release_that_does_not_install_is_tried_on_three_nights_and_never_accepted(world: World) -> None:
-    world.found = {"1.6.0": Status.BUILD_FAILED}
-    nights = [world.night() for _ in range(4)]
-
-    assert [judgements(night) for night in nights] == [{"1.6.0": Judgement.BUILD_FAILED}] * 3 + [{}]
-    assert [night.exit_code for night in nights] == [0, 0, 0, 0]
-    assert [(night.ending, night.is_clean) for night in nights[2:]] == [
-        (Ending.NO_RESULT, False), (Ending.NOTHING_NEW, False),
-    ]  # fmt: skip
-    assert nights[2].tried[0].record.reason == "no matching distribution"
-    assert nights[3].accepted == "1.5.1"
-
-
-def test_a_release_that_the_catalog_lacks_is_tried_every_night(world: World) -> None:
-    world.found = {"1.6.0": InputError("the catalog knows mxnet <1.6")}
-    nights = [world.night() for _ in range(5)]
-
-    assert {judgements(night)["1.6.0"] for night in nights} == {Judgement.UNSUPPORTED}
-
-
-def test_a_night_without_a_result_says_so_and_leaves_the_rest(world: World) -> None:
-    world.found = {"1.6.0": HostError("no engine answers")}
-    world.offered = Offered(releases("1.6.0", "1.8.0"))
-    night = world.night()
-
-    assert (night.ending, night.exit_code, night.waiting) == (Ending.NO_RESULT, 3, ("1.8.0",))
-    assert judgements(night) == {"1.6.0": Judgement.NO_RESULT}
+    assert night.exit_code == 0
+    assert state(world)["changes"] == [a_change().model_dump()]
 
 
 def test_an_index_that_is_silent_is_neither_health_nor_a_regression(world: World) -> None:

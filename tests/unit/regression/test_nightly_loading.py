@@ -73,7 +73,7 @@ acknowledged: none.yaml
         "5:1: unknown key 'prerelease'; did you mean 'prereleases'?",
         "6:26: metrics: unknown metric 'thruput'; did you mean 'throughput'?",
         "7:9: budget: 'soon' is no duration; write 90s, 10m, 1h30m or a number of seconds",
-        "8:16: webhook.url: is no URL; write one such as https://pypi.org/simple",
+        "8:16: webhook.url: is no URL that one can post to; write https://HOST/PATH",
         "8:25: webhook: unknown key 'secret'; there is url, secret_variable, timeout, attempts",
         "9:15: acknowledged: 'none.yaml': no such file; it is relative to this one",
     ]
@@ -90,6 +90,8 @@ acknowledged: none.yaml
         ("watch: mxnet\nbaseline: 1.5.1\nfirst: 1.5.1", "'first' goes with `baseline: accepted`; drop one of them"),
         ("watch: mxnet\nkeep_images: -1", "should be at least 0, not -1"),
         ("baseline: 1.5.1", "'watch' is missing"),
+        ("watch: mxnet\nwebhook: {url: ''}", "webhook.url: is no URL that one can post to"),
+        ("watch: mxnet\nwebhook: {url: file:///hook}", "webhook.url: is no URL that one can post to"),
     ],
 )
 def test_what_makes_no_sense_is_said(tmp_path: Path, catalog: Catalog, lines: str, words: str) -> None:
@@ -114,9 +116,13 @@ def test_acknowledged_changes_have_their_mistakes_told_alike(tmp_path: Path) -> 
     path.write_text("""\
 version: 1
 acknowledged:
-  - {cell: 'cpu/*', metric: thruput, release: 1.6.0, reason: x}
+  - {cell: 'cpu/*', metric: thruput, release: 1.6.0, up_to: 5%, reason: x}
   - {cell: 'cpu/*', metric: throughput, release: 1.6.0, date: 2026-01-01, reason: x}
-  - {cell: 'cpu/*', metric: throughput, date: 2026-13-01, up_to: 120%}
+  - {cell: 'cpu/*', metric: throughput, date: 2026-13-01, up_to: -5%}
+  - {cell: 'cpu/*', metric: '*', release: 1.6.0, reason: x}
+  - {cell: 'cpu/*', metric: broke, release: 1.6.0, up_to: 5%, reason: x}
+  - {cell: 'cpu/*', metric: throughput, release: 1.6.0, up_to: 10, reason: x}
+  - {cell: 'cpu/*', metric: throughput, date: 2026-01-01, reason: x}
 """)
     with pytest.raises(InputError) as caught:
         load_acknowledged(path)
@@ -126,13 +132,17 @@ acknowledged:
         "4:5: acknowledged: names its `release` or its `date`, one of the two",
         "5:5: acknowledged: 'reason' is missing",
         "5:47: acknowledged.date: '2026-13-01' is no date; write 2026-11-22",
-        "5:66: acknowledged.up_to: '120%' is no share of the baseline; write 10% or 0.1",
+        "5:66: acknowledged.up_to: '-5%' is no share of the baseline; write 10% or 0.1",
+        "6:5: acknowledged: 'up_to' is missing: how large the known change is, such as 10%; a larger one alarms",
+        "7:5: acknowledged: broke goes with a `release`, and is of no size: drop `date` and `up_to`",
+        "8:64: acknowledged.up_to: '10' is no share of the baseline; write 10% or 0.1",
+        "9:5: acknowledged: 'up_to' is missing: how large the known change is, such as 10%; a larger one alarms",
     ]
 
 
 def entry(**more: object) -> AcknowledgedEntry:
     return AcknowledgedEntry.model_validate(
-        {"cell": "cpu/lenet-*", "metric": "throughput", "release": "1.6.0", "reason": "known"} | more
+        {"cell": "cpu/lenet-*", "metric": "throughput", "release": "1.6.0", "up_to": "12%", "reason": "known"} | more
     )
 
 
@@ -148,6 +158,10 @@ def entry(**more: object) -> AcknowledgedEntry:
         ({"metric": "latency_p50"}, {}, False),
         ({"up_to": "20%"}, {"ratio": 0.85}, True),
         ({"up_to": "20%"}, {"ratio": 0.75}, False),
+        ({"metric": "latency_p50", "up_to": "150%"}, {"metric": "latency_p50", "ratio": 2.4}, True),
+        ({"metric": "*"}, {"metric": "broke", "ratio": 1.0}, False),
+        ({"metric": "broke", "up_to": None}, {"metric": "broke", "ratio": 1.0}, True),
+        ({"metric": "broke", "up_to": None}, {}, False),
         ({"release": None, "date": "2026-11-22"}, {}, True),
         ({"release": None, "date": "2026-11-21"}, {}, False),
     ],

@@ -3,6 +3,8 @@
 import configparser
 import re
 import shlex
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,9 @@ from typer.testing import CliRunner
 from orchestrator import resources
 from orchestrator.catalog import load as load_catalog
 from orchestrator.cli.program import program
+from orchestrator.matrix.shape import Shape
 from orchestrator.regression.night_model import Judgement
+from orchestrator.regression.nightly_file import AcknowledgedEntry, NightlyFile, WebhookEntry
 from orchestrator.regression.nightly_loading import load, load_acknowledged
 from tests.documented import blocks
 
@@ -51,12 +55,54 @@ def test_every_command_of_the_page_and_of_the_templates_is_understood() -> None:
         assert all(option in shown for option in options), (line, shown)
 
 
-def test_every_judgement_is_explained() -> None:
-    text = (resources.ROOT / "docs" / "nightly.md").read_text()
+def rows(section: str) -> list[str]:
+    """The lines of the tables in a section, below their heads."""
+    text = (resources.ROOT / "docs" / "nightly.md").read_text().partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    return [line for line in text.splitlines() if line.startswith("| `")]
 
-    assert re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE) == [
-        judgement.value for judgement in (Judgement.CLEAN, *list(Judgement)[1:])
-    ]
+
+def keys(shape: type[Shape], prefix: str = "") -> Iterator[str]:
+    """A table of the keys that the loader takes."""
+    for name, field in shape.model_fields.items():
+        default = "required" if field.is_required() else f"`{written(field.default)}`"
+        yield f"| `{prefix}{name}` | {default if field.default not in (None, []) else '–'} | {field.description} |"
+
+
+def written(value: object) -> str:
+    return f"{value:g}s" if isinstance(value, float) else str(value).lower()
+
+
+def test_every_judgement_is_explained() -> None:
+    assert [line.split("`")[1] for line in rows("What a night does")] == [judgement.value for judgement in Judgement]
+
+
+def test_every_key_is_listed_with_its_default_as_the_loader_has_it() -> None:
+    assert rows("All keys") == [*keys(NightlyFile), *keys(WebhookEntry, "webhook.")]
+    assert rows("Acknowledge a change") == [*keys(AcknowledgedEntry)]
+
+
+def test_the_line_of_cron_says_something_where_a_night_fails_and_nothing_else(tmp_path: Path) -> None:
+    shell, address, line = (one for one in (FOLDER / "crontab").read_text().splitlines() if not one.startswith("#"))
+    program = tmp_path / ".venv" / "bin" / "orchestrator"
+    program.parent.mkdir(parents=True)
+    command = line.split(None, 5)[5].replace("/srv/benchmarks", str(tmp_path))
+    assert (line.split()[:5], "%" in command, address.split("=")[0]) == (["0", "3", "*", "*", "*"], False, "MAILTO")
+    for code, said in ((0, ""), (1, "Regression in mxnet 1.6.0"), (3, "no engine answers")):
+        program.write_text(f"#!/bin/sh\necho '{said}' >&2\nexit {code}\n")
+        program.chmod(0o755)
+        ended = subprocess.run(
+            [shell.partition("=")[2], "-c", command], capture_output=True, text=True, check=False, cwd=tmp_path
+        )
+        told = f"nightly: exit status {code}" in ended.stdout and said in ended.stdout
+        assert (ended.returncode, told, bool(ended.stdout + ended.stderr)) == (code, bool(code), bool(code))
+
+
+def test_the_templates_of_ci_show_the_newest_night_and_no_older_one() -> None:
+    for name, shown in (
+        ("gitlab-ci.yml", "junit.xml"), ("github-actions.yml", "report.md"), ("Jenkinsfile", "junit.xml")
+    ):  # fmt: skip
+        text = (FOLDER / name).read_text()
+        assert re.search(rf"rm -f [^\n]*nightly/{shown}.*orchestrator nightly.*nightly/{shown}", text, re.DOTALL), name
 
 
 def test_the_templates_are_what_their_programs_read() -> None:
@@ -66,6 +112,4 @@ def test_the_templates_are_what_their_programs_read() -> None:
         unit = configparser.RawConfigParser(strict=True)
         unit.read_string((FOLDER / name).read_text())
         assert section in unit.sections()
-    (line,) = [one for one in (FOLDER / "crontab").read_text().splitlines() if not one.startswith("#")]
-    assert line.split()[:5] == ["0", "3", "*", "*", "*"]
     assert (FOLDER / "Jenkinsfile").read_text().count("{") == (FOLDER / "Jenkinsfile").read_text().count("}")

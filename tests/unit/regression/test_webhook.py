@@ -10,9 +10,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from orchestrator.domain import BuildSettings
+from orchestrator.regression.package_index import proxies_for
 from orchestrator.regression.webhook import SIGNATURE_HEADER, message, post
 from tests.documented import blocks
-from tests.unit.regression.night_records import a_night
+from tests.unit.regression.night_records import a_change, a_night
 
 
 @contextmanager
@@ -69,6 +71,16 @@ def test_what_is_refused_is_told_and_raises_nothing(status: int, attempts: int) 
     assert "abc" not in found.url
 
 
+def test_a_post_goes_through_the_proxy_of_this_site_but_where_no_proxy_names_the_host() -> None:
+    with receiver(204) as (proxy, posted):
+        settings = BuildSettings(proxies=(("http_proxy", proxy), ("no_proxy", "inside.example")))
+        through, beside = "http://chat.example/hook", "http://inside.example/hook"
+        found = post(through, b"{}", timeout_s=2.0, attempts=1, proxies=proxies_for(through, settings))
+
+    assert (found.delivered, [headers["Host"] for headers, _ in posted]) == (True, ["chat.example"])
+    assert proxies_for(beside, settings) == {}
+
+
 def test_nobody_there_is_told() -> None:
     found = delivered("http://127.0.0.1:1/hook", attempts=2)
 
@@ -77,8 +89,9 @@ def test_nobody_there_is_told() -> None:
 
 def test_the_page_shows_what_is_posted() -> None:
     (text,) = blocks("nightly.md", "What is posted", "json")
-    shown, sent = json.loads(text), message(a_night(), "/somewhere/index.html")
+    shown, sent = json.loads(text), message(a_night(changes=(a_change(),)), "/somewhere/index.html")
 
     assert list(shown) == list(sent)
     assert shown["releases"][0].keys() == sent["releases"][0].keys()  # type: ignore[index]
     assert shown["alarms"][0].keys() == sent["alarms"][0].keys()  # type: ignore[index]
+    assert shown["changes"][0].keys() == sent["changes"][0].keys()  # type: ignore[index]

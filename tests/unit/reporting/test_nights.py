@@ -5,11 +5,11 @@ from pathlib import Path
 import junitparser
 import pytest
 
-from orchestrator.regression.night_model import Ending, Judgement
-from orchestrator.reporting.nights import headline
+from orchestrator.regression.night_model import Ending, Judgement, Posted, Trying
+from orchestrator.reporting.nights import alarm_row, facts, headline, notes
 from orchestrator.reporting.nights_as_html import night_html, nights_html
 from orchestrator.reporting.nights_as_text import junit_text, markdown
-from tests.unit.regression.night_records import a_night, record, silent_night
+from tests.unit.regression.night_records import a_change, a_night, alarm, record, silent_night
 
 
 def test_the_headline_names_what_alarms_first_and_everything_else_after_it() -> None:
@@ -18,6 +18,70 @@ def test_the_headline_names_what_alarms_first_and_everything_else_after_it() -> 
         "Does not install, which is neither a regression nor health: 1.8.0. "
         "Not reached, and left to the next night: 1.9.1. 1 place did not answer, so that there may be more releases."
     )
+
+
+def test_every_state_of_a_release_is_said_in_plain_words() -> None:
+    tried = tuple(
+        Trying(record=record(version, judgement))
+        for version, judgement in (
+            ("1.6.0", Judgement.NO_RESULT), ("1.7.0", Judgement.NOT_RUN), ("1.8.0", Judgement.UNSUPPORTED),
+        )
+    )  # fmt: skip
+    assert headline(a_night(tried=tried, waiting=(), problems=())) == (
+        "Without an environment in the catalog: 1.8.0. Not measured: 1.6.0. "
+        "Not finished (out of budget or stopped): 1.7.0."
+    )
+
+
+def test_releases_that_were_given_up_are_said_every_night() -> None:
+    given_up = (record("1.8.0", Judgement.BUILD_FAILED, "no matching distribution"),)
+    night = a_night(ending=Ending.NOTHING_NEW, tried=(), waiting=(), problems=(), given_up=given_up)
+
+    assert headline(night).endswith("Given up, and not tried again: 1.8.0 (build_failed).")
+    assert "| 1.8.0 |" in markdown(night).partition("## Given up")[2]
+    assert "no matching distribution" in night_html(night, Path(), {}).partition('id="given-up"')[2]
+
+
+def test_new_changes_of_the_history_are_shown_and_alarm_nobody() -> None:
+    night = a_night(ending=Ending.NOTHING_NEW, tried=(), waiting=(), problems=(), changes=(a_change(),))
+
+    assert headline(night).endswith(
+        "New in the history, and no alarm: cpu/lenet-train-b200 throughput × 0.930 since 2026-11-20."
+    )
+    assert "| 1.6.0 → 1.7.0 | 0.930 | 1e-06 | worse |" in markdown(night)
+    assert "mxnet-*-cpu/lenet-train-b200 on far" in night_html(night, Path(), {})
+    assert night.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("confirmed", "words"),
+    [
+        (True, "worse, confirmed on fresh blocks"),
+        (False, "worse; known exactly, and not measured again"),
+        (None, "worse"),
+    ],
+)
+def test_only_what_was_measured_again_is_called_confirmed(confirmed: bool | None, words: str) -> None:
+    assert alarm_row(alarm(confirmed=confirmed))[-1] == words
+
+
+def test_what_must_be_known_of_a_pair_stands_in_every_form() -> None:
+    note = "2 of 6 repeats of the candidate were disturbed, and count"
+    first, *others = a_night().tried
+    assert first.regression is not None
+    pairs = [one.model_copy(update={"notes": (note,)}) for one in first.regression.pairs]
+    noted = first.model_copy(update={"regression": first.regression.model_copy(update={"pairs": tuple(pairs)})})
+    night = a_night(tried=(noted, *others))
+
+    assert notes(night) == (f"1.6.0: cpu/lenet-train-b200: {note}",)
+    assert f"- cpu/lenet-train-b200: {note}" in markdown(night)
+    assert note in night_html(night, Path(), {})
+
+
+def test_a_webhook_that_was_not_tried_is_told_without_an_empty_url() -> None:
+    posted = Posted(url="", delivered=False, attempts=0, reason="KEY is not set")
+
+    assert ("Webhook", "not delivered: KEY is not set") in facts(a_night(posted=posted))
 
 
 @pytest.mark.parametrize(
@@ -37,13 +101,22 @@ def test_in_junit_only_what_is_told_tonight_fails_and_what_was_not_measured_is_s
     suites = list(junitparser.JUnitXml.fromstring(junit_text(a_night()).encode()))
     results = [[type(one).__name__ for case in suite for one in case.result] for suite in suites]
 
-    assert results == [["Failure"], ["Skipped"], ["Skipped"]]
+    assert results == [["Failure"], ["Skipped"], ["Skipped"], ["Skipped", "Skipped"]]
+
+
+def test_in_junit_a_partly_silent_index_and_releases_that_wait_or_were_given_up_are_skipped() -> None:
+    given_up = (record("1.3.1", Judgement.BUILD_FAILED, "no wheel"), record("1.8.0", Judgement.BUILD_FAILED))
+    *_, last = junitparser.JUnitXml.fromstring(junit_text(a_night(given_up=given_up)).encode())
+
+    assert [(case.name, case.classname, case.result[0].type) for case in last] == [
+        ("package index", "mxnet", "silent"), ("measured", "1.9.1", "waiting"), ("measured", "1.3.1", "given up"),
+    ]  # fmt: skip
 
 
 def test_a_silent_index_is_skipped_in_junit_and_nothing_new_passes() -> None:
     silent, quiet = (
         next(iter(junitparser.JUnitXml.fromstring(junit_text(night).encode())))
-        for night in (silent_night(), a_night(ending=Ending.NOTHING_NEW, tried=(), problems=()))
+        for night in (silent_night(), a_night(ending=Ending.NOTHING_NEW, tried=(), waiting=(), problems=()))
     )
 
     assert (silent.skipped, quiet.skipped, silent.failures) == (1, 0, 0)

@@ -1,0 +1,196 @@
+"""The trials of a night: what can be measured at all, and one release after the other held against its baseline."""
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from orchestrator import matrix
+from orchestrator.catalog import UnsupportedError, load_faults
+from orchestrator.cli import jobs, pairs
+from orchestrator.cli.beginning import Setting, begun
+from orchestrator.cli.jobs import Job
+from orchestrator.cli.runtime import RuntimeName
+from orchestrator.cli.verdicts import PAGE_FOLDER
+from orchestrator.domain import Framework, Status
+from orchestrator.errors import InputError
+from orchestrator.events import Listener, Notice
+from orchestrator.matrix import pins
+from orchestrator.planning import Selection
+from orchestrator.planning.selection import matches
+from orchestrator.regression import (
+    Known,
+    Pair,
+    Pairing,
+    Rules,
+    Side,
+    Trial,
+    carry_out,
+    looks_up_to,
+    store_trial,
+    stored_trial,
+)
+from orchestrator.regression.deciding import Outcomes
+from orchestrator.regression.metrics import Gate
+from orchestrator.regression.night import Measured
+from orchestrator.regression.night_model import Tonight
+from orchestrator.regression.nightly_loading import Nightly
+from orchestrator.regression.releases import Release
+from orchestrator.reporting.regressions_as_html import write_html
+from orchestrator.resources import IMAGES
+from orchestrator.results.store import Run
+from orchestrator.running import Policy
+
+
+@dataclass(frozen=True)
+class Measurable:
+    """What of the watched releases can be measured, by the catalog, the matrix and the selection."""
+
+    nightly: Nightly
+    matrix: matrix.Matrix
+    known: Known
+    site: pairs.Site
+
+    def unknown(self, version: str) -> str:
+        """Why neither catalog nor matrix has an environment for a release; empty where one has, or nobody can tell."""
+        try:
+            self._pythons(version)
+        except UnsupportedError as error:
+            return error.reason
+        return ""
+
+    def refused(self, release: Release) -> str:
+        """Why no environment takes a release: there is none, or it is of another Python; empty where one may."""
+        try:
+            pythons = self._pythons(release.version)
+        except UnsupportedError as error:
+            return error.reason
+        if not pythons or any(release.runs_on(python) for python in pythons):
+            return ""
+        asked = " or ".join(release.requires_python)
+        return f"{self.nightly.name} {release.version} asks for Python {asked}; the catalog has {', '.join(pythons)}"
+
+    def _pythons(self, version: str) -> tuple[str, ...]:
+        """Those of the catalog's environment; none for an image of the user's own. Raises `UnsupportedError`."""
+        pin = pins.parse(self.nightly.asked.watch)
+        version = version if self.nightly.asked.package is None else pin.version or ""
+        own = (axes for axes in self.matrix.frameworks if axes.name == pin.name and (axes.image or axes.dockerfile))
+        if any(pins.release(version) == pins.release(each) for axes in own for each in axes.versions):
+            return ()
+        backend = Framework(pin.backend.name, pin.backend.version or "") if pin.backend else None
+        return self.known.catalog.pythons(Framework(pin.name, version, backend))
+
+    def check(self, baseline: str) -> None:
+        """Raise `InputError` where nothing could be measured, whatever is new: of the baseline beside itself."""
+        if reason := self.unknown(baseline):
+            raise InputError(f"{self._origin(baseline)}: {reason}")
+        side = self._side(baseline)
+        try:
+            found = pairs.paired(self.matrix, self.known, (side, side), Selection(), self.site)
+        except InputError as error:
+            raise InputError(*(f"{self.nightly.at('matrix')}: {message}" for message in error.messages)) from None
+        mistakes = [
+            f"{self.nightly.at('select', index)}: {glob!r} matches no pair of cells of {side.pin}; there is, for "
+            f"example, {found.pairs[0].id}"
+            for index, glob in enumerate(self.nightly.asked.select or ())
+            if not any(_matches(glob, pair) for pair in found.pairs)
+        ]
+        if not mistakes and not any(self._selected(found)):
+            mistakes = [f"{self.nightly.at('exclude')}: leaves nothing of what is selected; drop one of its globs"]
+        if mistakes:
+            raise InputError(*mistakes)
+
+    def _origin(self, baseline: str) -> str:
+        """Where a baseline comes from, for messages."""
+        nightly = self.nightly
+        if nightly.asked.package is not None:
+            return nightly.at("watch")
+        key = next((key for key in ("first", "baseline") if getattr(nightly.asked, key) == baseline), "")
+        if key:
+            return nightly.at(key)
+        other = f"accept another one with orchestrator nightly accept {nightly.name}==VERSION"
+        return f"{nightly.path}: baseline: {baseline} was accepted; {other}"
+
+    def paired(self, release: str, baseline: str) -> Pairing:
+        """Pair a release with its baseline; raises `UnsupportedError` where there is no environment for the work."""
+        sides = self._side(baseline), self._side(release)
+        try:
+            found = pairs.paired(self.matrix, self.known, sides, Selection(), self.site)
+        except InputError as error:
+            # The baseline was planned by itself before: it is the release that cannot be.
+            raise UnsupportedError("; ".join(error.messages)) from None
+        if not any(self._selected(found)):
+            reason = next((each.reason for each in found.gone), "the globs speak of other cells")
+            raise UnsupportedError(f"nothing of what `select` and `exclude` leave can be done with {release}: {reason}")
+        asked = self.nightly.asked
+        select = tuple(glob for glob in asked.select or () if any(_matches(glob, pair) for pair in found.pairs))
+        return pairs.paired(self.matrix, self.known, sides, Selection(select, asked.exclude or ()), self.site)
+
+    def _side(self, version: str) -> Side:
+        return pairs.side(self.nightly.side(version), self.nightly.at("watch"))
+
+    def _selected(self, found: Pairing) -> Iterator[Pair]:
+        select, exclude = self.nightly.asked.select, self.nightly.asked.exclude
+        for pair in found.pairs:
+            wanted = not select or any(_matches(glob, pair) for glob in select)
+            if wanted and not any(_matches(glob, pair) for glob in exclude or ()):
+                yield pair
+
+
+def _matches(glob: str, pair: Pair) -> bool:
+    """Whether a glob speaks of a pair; the marks of a release beside itself are not part of a cell's name."""
+    baseline = pair.baseline.replace("-side=baseline/", "/", 1)
+    return any(matches(glob, name) for name in (pair.id, baseline, pair.candidate))
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Carries out the trial of one release after the other."""
+
+    measurable: Measurable
+    gates: tuple[Gate, ...]
+    listener: Listener
+    stop: threading.Event
+    idle_wait_s: float
+
+    def measure(self, tonight: Tonight, told: Callable[[str], None]) -> Measured:
+        """Measure a release against its baseline, or go on with it where its run has begun."""
+        job, trial = self._again(tonight) or self._new(tonight)
+        told(job.run.name)
+        policy = Policy(job.plan.seed, extra_repeats=1)
+        setting = Setting(self.listener, self.stop, self.idle_wait_s, keep=lambda run: store_trial(run, trial))
+        with begun(job, setting) as surroundings:
+            found = carry_out(trial, surroundings, policy, load_faults(IMAGES / "known_faults.yaml"))
+        write_html(found, job.run.folder / PAGE_FOLDER)
+        baselines, candidates = ({getattr(pair, side) for pair in trial.pairs} for side in ("baseline", "candidate"))
+        plan = job.run.plan()
+        ones, others = (tuple(cell for cell in plan.cells if cell.id in ids) for ids in (baselines, candidates))
+        images = {cell.image for cell in others}
+        return Measured(
+            found,
+            Outcomes(tuple(job.run.outcomes(ones)), tuple(job.run.outcomes(others))),
+            tuple(
+                made.reference
+                for made in job.run.environments().environments
+                if made.image in images and made.status is Status.OK and made.reference and made.image_id
+            ),
+        )
+
+    def _again(self, tonight: Tonight) -> tuple[Job, Trial] | None:
+        """The run that was under way; None where there is none, or this host cannot go on with it."""
+        results, site = self.measurable.nightly.results, self.measurable.site
+        run = Run(results / tonight.run)
+        if not tonight.run or not run.has_begun:
+            return None
+        try:
+            job = jobs.resumed(results, run.name, RuntimeName.AUTO, site.base_image, changed=False)
+            return job, stored_trial(run)
+        except InputError as error:
+            self.listener(Notice(f"begun anew: {error}"))
+            return None
+
+    def _new(self, tonight: Tonight) -> tuple[Job, Trial]:
+        known, nightly = self.measurable, self.measurable.nightly
+        found = known.paired(tonight.release, tonight.baseline)
+        rules = Rules(gates=self.gates, looks=looks_up_to(nightly.asked.max_blocks, "max_blocks"))
+        place = nightly.results, RuntimeName(nightly.asked.runtime), known.site
+        return pairs.new_job(known.matrix, known.known, found, rules, place)
