@@ -4,7 +4,6 @@ A search is a generator: it yields probes, is sent their answers, and returns it
 the same probes, so a search is resumed by answering from the record until it asks for something new.
 """
 
-import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 
@@ -80,13 +79,15 @@ def search(
     Halves what changed: where a half changed it is searched in turn, the first such half of the direction of the whole,
     and with `every` all of them. A probe is asked at rising numbers of blocks while it is inconclusive. With `every`, a
     span whose ends are the same is halved once more, which shows changes that cancel. An untestable release is stepped
-    over. α is shared among all probes that there can be at most.
+    over. α is shared among all comparisons that there can be at most: that of the ends, and two for each release that
+    halves a span.
     Raises `ValueError` where there are fewer than two releases, or one twice.
     """
     if len(releases) < 2 or len(set(releases)) < len(releases):
         raise ValueError(f"a search takes two releases or more, each once, not {list(releases)}")
-    most = 2 * (len(releases) if every else math.ceil(math.log2(len(releases)))) + 1
-    return _Search(releases, looks(most, blocks=blocks, alpha=alpha), every=every).run()
+    between = len(releases) - 2
+    halvings = between if every else between.bit_length()
+    return _Search(releases, looks(1 + 2 * halvings, blocks=blocks, alpha=alpha), every=every).run()
 
 
 def carried_out(asked: Search, ask: Callable[[Probe], Answer]) -> Conclusion:
@@ -183,9 +184,9 @@ class _Search:
             self.gradual.append(self._as_span(start, end, whole))
 
     def _middle(self, start: int, end: int) -> int | None:
-        """The testable release nearest to the middle between two."""
+        """The middle one of the testable releases between two; whatever is untestable, no more halvings come of it."""
         between = [place for place in range(start + 1, end) if self.releases[place] not in self.reasons]
-        return min(between, key=lambda place: (abs(2 * place - start - end), place), default=None)
+        return between[(len(between) - 1) // 2] if between else None
 
     def _as_span(self, start: int, end: int, comparison: Comparison | None) -> Span:
         between = tuple(self.releases[start + 1 : end])

@@ -2,11 +2,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from orchestrator.analysis import Verdict, compare
-from orchestrator.regression.bisection import Answer, Conclusion, Probe, Untestable, carried_out, search
+from orchestrator.analysis import Comparison, Verdict, compare, looks
+from orchestrator.regression.bisection import PROBED, Answer, Conclusion, Probe, Untestable, carried_out, search
 from orchestrator.regression.moves import stages
 
 RELEASES = tuple(f"1.{number}" for number in range(13))
@@ -177,6 +177,34 @@ def test_a_search_that_is_stopped_anywhere_goes_on_from_its_record(
 
     assert again == whole
     assert asked == first[stopped_after:]
+
+
+SIXTEEN = tuple(f"1.{number}" for number in range(16))
+
+
+@given(
+    st.dictionaries(st.sampled_from(SIXTEEN[1:]), st.sampled_from([0.9, 1.1, 1.2]), max_size=5),
+    st.sets(st.sampled_from(SIXTEEN), max_size=12),
+    st.booleans(),
+)
+@example({}, set(), True)
+@example({"1.15": 1.1}, {f"1.{number}" for number in (1, 2, 3, 4, 6, 7, 8, 9, 11)}, False)
+@example(dict.fromkeys(SIXTEEN[1:], 1.1), set(), True)
+def test_no_search_takes_more_comparisons_than_share_its_alpha(
+    steps: dict[str, float], broken: set[str], every: bool
+) -> None:
+    """Sixteen releases: the ends, and two comparisons for each of four halvings, or of fourteen with `every`."""
+    most = 29 if every else 9
+    asked: list[Probe] = []
+    answers: list[Answer] = []
+    ask = measured(stepping(steps, SIXTEEN), broken=sorted(broken), deviation=0.0001, asked=asked)
+
+    carried_out(search(SIXTEEN, every=every), lambda probe: answers.append(ask(probe)) or answers[-1])
+
+    assert asked[0].look == looks(most, blocks=PROBED)[0]
+    pairs = zip(asked, answers, strict=True)
+    compared = {(probe.baseline, probe.candidate) for probe, answer in pairs if isinstance(answer, Comparison)}
+    assert len(compared) <= most
 
 
 @pytest.mark.parametrize("releases", [[], ["1.0"], ["1.0", "1.1", "1.0"]])
