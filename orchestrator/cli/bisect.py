@@ -1,5 +1,6 @@
 """`bisect`: which release changed it, and what in that release's environment."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -20,7 +21,7 @@ from orchestrator.cli.options import (
 )
 from orchestrator.cli.probes import Probes, StoppedError
 from orchestrator.cli.report import REPORT_WIDTH
-from orchestrator.cli.run import IdleWait
+from orchestrator.cli.run import IdleWait, RetryFailed
 from orchestrator.cli.runtime import RuntimeName
 from orchestrator.cli.searches import Prepared, Question
 from orchestrator.cli.signals import INTERRUPTED, stop_on_signals
@@ -29,7 +30,10 @@ from orchestrator.regression import bisection_record, looks_up_to
 from orchestrator.regression.bisecting import Bisecting, Means, packages
 from orchestrator.regression.bisection import PROBED
 from orchestrator.regression.bisection_record import Bisection
-from orchestrator.reporting.bisections import headlines, table
+from orchestrator.reporting.bisections import headlines
+from orchestrator.reporting.bisections_as_html import write_report
+from orchestrator.reporting.bisections_as_text import table
+from orchestrator.reporting.pages import INDEX
 from orchestrator.results.store import Run
 
 DEFAULT_METRIC = "throughput"
@@ -87,6 +91,7 @@ def bisect(
     runtime: Annotated[RuntimeName, typer.Option("--runtime", help="Where cells run.")] = RuntimeName.AUTO,
     results: Results = DEFAULT_RESULTS,
     resume: Resume = None,
+    retry_failed: RetryFailed = False,
     idle_wait: IdleWait = 10.0,
     json: Json = False,
 ) -> None:
@@ -100,10 +105,12 @@ def bisect(
         ):
             raise InputError(
                 "--resume goes on with what the search was to find out: leave out everything but --results, --jobs, "
-                "--idle-wait and --json"
+                "--retry-failed, --idle-wait and --json"
             )
-        prepared = searches.resumed(results, resume)
+        prepared = searches.resumed(results, resume, retry_failed=retry_failed)
     else:
+        if retry_failed:
+            raise InputError("--retry-failed tries again what a search has recorded: say which with --resume NAME")
         if good is None or bad is None or cell is None:
             missing = "--good" if good is None else "--bad" if bad is None else "--cell"
             raise InputError(
@@ -115,7 +122,7 @@ def bisect(
         question = Question(good, bad, cell, metric or DEFAULT_METRIC, every, looks, *sought)
         prepared = searches.new(question, pairs.Site(base_image, models, data, no_parity, limit), results)
     record = _carried_out(prepared, jobs, idle_wait, json=json)
-    _show(record, json=json)
+    _show(record, prepared.folder, json=json)
     assert record.found is not None, "it has come to its end"  # noqa: S101 -- for the type alone
     if record.found.is_worse:
         raise typer.Exit(1)
@@ -124,11 +131,12 @@ def bisect(
 def _carried_out(prepared: Prepared, jobs: int, idle_wait_s: float, *, json: bool) -> Bisection:
     record, folder = prepared.record, prepared.folder
     go_on = f"orchestrator bisect --resume {record.name} --results {folder.parent}"
-    with searches.alone(folder), stop_on_signals() as stop, views.follow(json=json) as listener:
+    with searches.alone(folder), stop_on_signals() as stop, views.follow(json=json) as view:
         bisection_record.write(folder, record)
+        listener = views.each_notice_once(view)
         probes = Probes(
             prepared.ground, record.asked.metric, folder, RuntimeName(record.asked.runtime), jobs, idle_wait_s,
-            listener, stop,
+            listener, stop, set(prepared.anew),
         )  # fmt: skip
         means = Means(probes.measure, lambda run, side: packages(Run(folder / run), side), listener)
         try:
@@ -138,14 +146,18 @@ def _carried_out(prepared: Prepared, jobs: int, idle_wait_s: float, *, json: boo
             raise typer.Exit(INTERRUPTED) from None
         except HostError as error:
             raise HostError(f"{error}\nwhat is measured is kept; go on with: {go_on}") from error
+        write_report(done, folder)
     if done.found is not None and done.found.releases.ends is None:
-        speech.say(f"record: {folder}")
+        speech.say(f"evidence: {folder / INDEX}")
         raise HostError("\n".join(headlines(done)))
     return done
 
 
-def _show(record: Bisection, *, json: bool) -> None:
+def _show(record: Bisection, folder: Path, *, json: bool) -> None:
     if json:
         speech.print_json(record.model_dump(mode="json", by_alias=True))
+        speech.say(f"evidence: {folder / INDEX}")
         return
-    speech.output(REPORT_WIDTH).print(table(record))
+    console = speech.output(REPORT_WIDTH)
+    console.print(table(record))
+    console.print(f"\nevidence: {folder / INDEX}", soft_wrap=True, markup=False)

@@ -19,7 +19,7 @@ from orchestrator.cli.completion import run_cells
 from orchestrator.cli.options import DEFAULT_RESULTS, Json, MatrixFile, ModelsFolder, Results, RunName
 from orchestrator.domain import Outcome
 from orchestrator.errors import InputError
-from orchestrator.regression import nightly_file, regression_schema
+from orchestrator.regression import bisection_record, nightly_file, regression_schema
 from orchestrator.regression.night_model import Night
 from orchestrator.reporting import event_schema
 from orchestrator.reporting.text import clean_line, rate, seconds
@@ -46,6 +46,7 @@ class SchemaName(StrEnum):
     NIGHTLY = "nightly"
     ACKNOWLEDGED = "acknowledged"
     NIGHT = "night"
+    BISECT = "bisect"
 
 
 def register(app: typer.Typer) -> None:
@@ -194,6 +195,7 @@ _OWN_SCHEMAS: Mapping[SchemaName, Callable[[], dict[str, Any]]] = {
     SchemaName.ACKNOWLEDGED: nightly_file.acknowledged_schema,
     SchemaName.NIGHT: _night_schema,
     SchemaName.REGRESSION: regression_schema,
+    SchemaName.BISECT: bisection_record.schema,
 }
 
 

@@ -70,6 +70,9 @@ class Probes:
     idle_wait_s: float
     listener: Listener
     stop: threading.Event
+    anew: set[tuple[str, str]]
+    """Baseline and candidate, as `Side.text` writes them, that go to a new run next: what one side failed at is not
+    repeated beside what the other has done long ago."""
 
     def measure(self, one: Side, other: Side, blocks: int) -> Measured:
         """Measure up to so many blocks; raises `HostError` where this host cannot, and `StoppedError`."""
@@ -84,13 +87,16 @@ class Probes:
         policy = Policy(job.plan.seed, self.jobs, extra_repeats=1)
         setting = Setting(self.listener, self.stop, self.idle_wait_s, keep=lambda run: store_trial(run, trial))
         with begun(job, setting) as surroundings:
+            self.anew.discard((one.text, other.text))
             found = carry_out(trial, surroundings, policy, load_faults(IMAGES / "known_faults.yaml"))
         if not found.complete:
             raise StoppedError
         return measured(job.run, trial, blocks, found)
 
     def _again(self, one: Side, other: Side) -> tuple[Job, Trial] | None:
-        for run in runs(self.folder):
+        if (one.text, other.text) in self.anew:
+            return None
+        for run in reversed(runs(self.folder)):
             trial = stored_trial(run)
             if (trial.baseline.text, trial.candidate.text) == (one.text, other.text):
                 base_image = self.ground.site.base_image

@@ -52,6 +52,8 @@ class Prepared:
     folder: Path
     searched: Searched
     ground: Ground
+    anew: frozenset[tuple[str, str]] = frozenset()
+    """Baseline and candidate, as `Side.text` writes them, that are to be tried again, in a new run."""
 
 
 def new(asked: Question, site: pairs.Site, results: Path) -> Prepared:
@@ -86,6 +88,8 @@ def new(asked: Question, site: pairs.Site, results: Path) -> Prepared:
             metric=gate,
             every=asked.every,
             looks=asked.looks,
+            prereleases=asked.prereleases,
+            yanked=asked.yanked,
             matrix=str(composition.matrix_file(asked.file).absolute()),
             matrix_sha256=_sha256(found),
             models=str(site.models.absolute()) if site.models else None,
@@ -102,10 +106,16 @@ def new(asked: Question, site: pairs.Site, results: Path) -> Prepared:
     return Prepared(record, results / record.name, what, ground)
 
 
-def resumed(results: Path, name: str) -> Prepared:
-    """Take a search up again; raises `InputError` where it is none, or its matrix or host is another one now."""
+def resumed(results: Path, name: str, *, retry_failed: bool) -> Prepared:
+    """Take a search up again; raises `InputError` where it is none, or its matrix or host is another one now.
+
+    What could not be tested for the host or its index is asked again, also where the search has come to its end; with
+    `retry_failed` so is all that could not be tested.
+    """
     folder = results / (_latest(results) if name == "latest" else name)
-    record = bisection_record.read(folder)
+    stored = bisection_record.read(folder)
+    record = bisection_record.forgetful(stored, failed=retry_failed)
+    anew = frozenset((probe.baseline, probe.candidate) for probe in stored.probes if probe not in record.probes)
     asked = record.asked
     models, data = (Path(text) if text else None for text in (asked.models, asked.data))
     site = pairs.Site(asked.base_image, models, data, asked.no_parity, asked.limit)
@@ -118,7 +128,7 @@ def resumed(results: Path, name: str) -> Prepared:
     for run in runs(folder)[:1]:  # refuses another host, on which there is nothing to go on with
         jobs.resumed(folder, run.name, RuntimeName.AUTO, asked.base_image, changed=False)
     what = _searched((pairs.side(asked.good, "--good"), pairs.side(asked.bad, "--bad")), known)
-    return Prepared(record, folder, what, Ground(found, known, site, asked.cell))
+    return Prepared(record, folder, what, Ground(found, known, site, asked.cell), anew)
 
 
 def alone(folder: Path) -> AbstractContextManager[None]:

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from orchestrator.analysis import compare
+from orchestrator.analysis import Comparison, Look, compare
 from orchestrator.domain import Status
 from orchestrator.errors import HostError
 from orchestrator.events import Listener, Notice
 from orchestrator.regression import bisection_record
 from orchestrator.regression.bisection import Answer, Conclusion, Probe, Span, Untestable, carried_out, search
-from orchestrator.regression.bisection_record import Bisection, Found, Origin, Probed
+from orchestrator.regression.bisection_record import Bisection, Found, Origin, Probed, Step
 from orchestrator.regression.evidence import cell_evidence
 from orchestrator.regression.judging import Values
 from orchestrator.regression.metrics import BY_NAME, Better
@@ -28,7 +28,7 @@ from orchestrator.regression.sides import Side
 from orchestrator.regression.stored import Trial, stored_trial
 from orchestrator.results.store import Run
 
-_OF_THE_HOST = frozenset({Status.LAUNCH_FAILED, Status.NO_DEVICE, Status.NOT_RUN})
+_OF_THE_HOST = frozenset({Status.NO_DEVICE, Status.NOT_RUN})
 """They tell nothing of a release: the search stops there, and asks again when it is taken up."""
 
 
@@ -65,44 +65,59 @@ class Bisecting:
     means: Means
 
     def carry_out(self) -> Bisection:
-        """Search, write and return the record with what was found; one that has come to its end stays as it is."""
-        if self.record.found is not None:
+        """Search, write and return the record with what was found; one that has come to its end stays as it is.
+
+        Records from before comparisons were kept are gone through again, from their answers.
+        """
+        if self.record.found is not None and self.record.found.steps:
             return self.record
         sides = {version: self._side(self.searched.side(version)) for version in self.record.releases}
         asked = self.record.asked
-        found = self._search(self.record.releases, sides, every=asked.every)
-        origins = tuple(self._origin(span, sides) for span in found.changes)
-        self.record = self.record.model_copy(update={"found": Found(releases=found, origins=origins)})
+        found, steps = self._search(self.record.releases, sides, asked.alpha, every=asked.every)
+        origins = self._origins(found.changes, sides)
+        self.record = self.record.model_copy(update={"found": Found(releases=found, origins=origins, steps=steps)})
         bisection_record.write(self.folder, self.record)
         return self.record
 
     def _side(self, side: Side) -> Side:
         return replace(side, python=self.record.asked.python)
 
-    def _search(self, names: Sequence[str], sides: Mapping[str, Side], *, every: bool) -> Conclusion:
+    def _search(
+        self, names: Sequence[str], sides: Mapping[str, Side], alpha: float, *, every: bool
+    ) -> tuple[Conclusion, tuple[Step, ...]]:
         """Search some environments by their names; one that was measured beside another one works."""
         names_of = {side.text: name for name, side in sides.items()}
         working: set[str] = set()
+        steps: dict[tuple[str, str], Step] = {}
 
         def ask(probe: Probe) -> Answer:
             baseline, candidate = sides[probe.baseline], sides[probe.candidate]
             probed = self._probed(baseline, candidate, probe.look.blocks)
+            step = Step(before=probe.baseline, after=probe.candidate, blocks=len(probed.values), run=probed.run)
             if probed.reason:
                 text = probed.untestable or (candidate if candidate.text not in working else baseline).text
+                told = {"untestable": names_of[text], "reason": probed.reason}
+                steps[probe.baseline, probe.candidate] = step.model_copy(update=told)
                 return Untestable(names_of[text], probed.reason)
             working.update((baseline.text, candidate.text))
-            gate = self.record.asked.metric
-            return compare(
-                [one for one, _ in probed.values],
-                [other for _, other in probed.values],
-                tolerance=gate.tolerance,
-                higher_is_better=BY_NAME[gate.metric].better is Better.HIGHER,
-                confidence=probe.look.confidence,
-                equivalence=probe.look.equivalence,
-                paired=True,
-            )
+            found = self._compared(probed, probe.look)
+            steps[probe.baseline, probe.candidate] = step.model_copy(update={"comparison": found})
+            return found
 
-        return carried_out(search(names, every=every, blocks=self.record.asked.looks), ask)
+        found = carried_out(search(names, every=every, blocks=self.record.asked.looks, alpha=alpha), ask)
+        return found, tuple(steps.values())
+
+    def _compared(self, probed: Probed, look: Look) -> Comparison:
+        gate = self.record.asked.metric
+        return compare(
+            [one for one, _ in probed.values],
+            [other for _, other in probed.values],
+            tolerance=gate.tolerance,
+            higher_is_better=BY_NAME[gate.metric].better is Better.HIGHER,
+            confidence=look.confidence,
+            equivalence=look.equivalence,
+            paired=True,
+        )
 
     def _probed(self, baseline: Side, candidate: Side, blocks: int) -> Probed:
         known = self.record.probed(baseline.text, candidate.text, blocks)
@@ -123,24 +138,40 @@ class Bisecting:
         bisection_record.write(self.folder, self.record)
         return probed
 
-    def _origin(self, span: Span, sides: Mapping[str, Side]) -> Origin:
-        """Search what moved between the two environments of a change, all else held."""
-        before, after = sides[span.before], sides[span.after]
+    def _origins(self, spans: Sequence[Span], sides: Mapping[str, Side]) -> tuple[Origin, ...]:
+        """Search what moved with each change.
+
+        This phase has an α of its own, which its searches share. The release phase has called the ends of each changed,
+        and answers for that; what lies between is measured afresh.
+        """
+        ways = [self._way(sides[span.before], sides[span.after]) for span in spans]
+        alpha = self.record.asked.alpha / max(1, sum(len(way) > 2 for way in ways))
+        return tuple(self._origin(span, way, sides, alpha) for span, way in zip(spans, ways, strict=True))
+
+    def _way(self, before: Side, after: Side) -> tuple[Stage, ...]:
+        """From one environment to the other; empty where it is not known what they hold."""
         run = next(
             each.run for each in self.record.probes if (each.baseline, each.candidate) == (before.text, after.text)
         )
         held, new = (_canonical(self.means.packages(run, side)) for side in (before, after))
         if not held or not new:
+            return ()
+        return stages(held, new, last=str(canonicalize_name(self.searched.distribution)))
+
+    def _origin(self, span: Span, way: Sequence[Stage], sides: Mapping[str, Side], alpha: float) -> Origin:
+        """Search what moved between the two environments of a change, all else held."""
+        if not way:
             note = "what its environments hold is not known: images of your own are not taken apart"
             return Origin(before=span.before, after=span.after, moved=(), note=note)
-        way = stages(held, new, last=str(canonicalize_name(self.searched.distribution)))
         moves = tuple(str(stage.moved) for stage in way[1:])
         if len(way) <= 2:
             return Origin(before=span.before, after=span.after, moved=moves, by=moves)
-        found = self._search([stage.name for stage in way], self._on_the_way(way, before, after), every=False)
+        between = self._on_the_way(way, sides[span.before], sides[span.after])
+        found, steps = self._search([stage.name for stage in way], between, alpha, every=False)
         by = _came_with(way, found.changes[0]) if found.changes else ()
         note = "" if by else "no single move changed it: it takes several, or what could not be tested"
-        return Origin(before=span.before, after=span.after, moved=moves, by=by, note=note, conclusion=found)
+        known = Origin(before=span.before, after=span.after, moved=moves, by=by, note=note)
+        return known.model_copy(update={"conclusion": found, "alpha": alpha, "steps": steps})
 
     def _on_the_way(self, way: Sequence[Stage], before: Side, after: Side) -> Mapping[str, Side]:
         """The sides of the stages by name: the ends are those that were measured, what lies between pins all it holds.

@@ -1,15 +1,17 @@
 """`bisect.json`: what a search was asked, every answer it has had, and what it came to. The answers alone resume it."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
-from orchestrator.analysis import Verdict
+from orchestrator.analysis import ALPHA, Comparison, Verdict
+from orchestrator.domain import Status
 from orchestrator.errors import InputError
+from orchestrator.images.reasons import is_of_surroundings
 from orchestrator.regression.bisection import Conclusion, Span
 from orchestrator.regression.metrics import Gate
-from orchestrator.regression.model import Positive, Strict
+from orchestrator.regression.model import Positive, Share, Strict
 from orchestrator.results.contract import Count
 from orchestrator.results.plans import first_problem
 from orchestrator.results.store import write_atomically
@@ -31,6 +33,10 @@ class Asked(Strict):
     metric: Gate
     every: bool
     looks: tuple[int, ...]
+    alpha: Share = ALPHA
+    """Of each of the two phases, releases and dependencies: that it calls anything changed that has not."""
+    prereleases: bool = False
+    yanked: bool = False
     matrix: str
     matrix_sha256: str
     models: str | None
@@ -64,6 +70,21 @@ class Probed(Strict):
     reason: str = ""
 
 
+class Step(Strict):
+    """How a search has judged two of its releases or environments, at the last look that it took."""
+
+    before: str
+    after: str
+    blocks: Count = 0
+    run: str = ""
+    """Below the search's folder; empty where there was nothing to run."""
+    comparison: Comparison | None = None
+    """None where one of the two is untestable."""
+    untestable: str = ""
+    """Which of the two."""
+    reason: str = ""
+
+
 class Origin(Strict):
     """What of a change's two environments it came with."""
 
@@ -77,6 +98,10 @@ class Origin(Strict):
     """Why it is not known more closely."""
     conclusion: Conclusion | None = None
     """Of the search over the moves; None where there was nothing to search."""
+    alpha: Share | None = None
+    """What that search had of the phase's α, which all origins share; None where there was nothing to search."""
+    steps: tuple[Step, ...] = ()
+    """Its comparisons, as they were asked; `before` and `after` are moves, each with all moves before it."""
 
 
 class Found(Strict):
@@ -85,6 +110,8 @@ class Found(Strict):
     releases: Conclusion
     origins: tuple[Origin, ...] = ()
     """One for each change that was searched to its end, in the same order."""
+    steps: tuple[Step, ...] = ()
+    """The comparisons of releases, as they were asked."""
 
     @property
     def changes(self) -> tuple[Span, ...]:
@@ -122,6 +149,29 @@ class Bisection(Strict):
             if (each.baseline, each.candidate) == (baseline, candidate) and (each.reason or each.blocks == blocks):
                 return each
         return None
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of `bisect.json`."""
+    body = Bisection.model_json_schema(mode="serialization", by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **body}
+
+
+def may_pass(reason: str) -> bool:
+    """Whether what could not be tested failed by the host or its index, so that another time it may be tested."""
+    status, _, said = reason.partition(": ")
+    return status == Status.LAUNCH_FAILED.value or (status == Status.BUILD_FAILED.value and is_of_surroundings(said))
+
+
+def forgetful(record: Bisection, *, failed: bool) -> Bisection:
+    """The record without what may be testable now, or with `failed` all that could not be tested: it is asked again.
+
+    What was measured stays.
+    """
+    probes = tuple(probe for probe in record.probes if not probe.reason or not (failed or may_pass(probe.reason)))
+    if len(probes) == len(record.probes):
+        return record
+    return record.model_copy(update={"probes": probes, "found": None})
 
 
 def write(folder: Path, record: Bisection) -> None:

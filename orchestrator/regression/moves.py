@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+START = "as before"
+"""Name of the stage at which nothing has moved."""
+
 
 @dataclass(frozen=True, slots=True)
 class Move:
@@ -39,7 +42,7 @@ def stages(before: Mapping[str, str], after: Mapping[str, str], *, last: str) ->
     an installer refuses on the way is untestable, and stepped over. A single stage where nothing moved.
     """
     names = sorted(before.keys() | after.keys(), key=lambda name: (name == last, name))
-    found = [Stage("as before", dict(before), None)]
+    found = [Stage(START, dict(before), None)]
     for name in names:
         if before.get(name) == after.get(name):
             continue

@@ -1,23 +1,23 @@
-"""What a search has found, in sentences, and the evidence as a table, for the terminal."""
+"""What a search has found, in sentences that are the same in every format."""
 
+import shlex
 from collections.abc import Iterator
 
-from rich import box
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
+from orchestrator.analysis import Comparison, Verdict
+from orchestrator.regression.bisection import PROBED, Conclusion, Span, Untestable
+from orchestrator.regression.bisection_record import Bisection, Found, Origin, Step, may_pass
+from orchestrator.regression.metrics import BY_NAME
+from orchestrator.reporting.regressions import interval_of, percent, ratio
+from orchestrator.reporting.text import clean_line, listing, listing_of
 
-from orchestrator.analysis import Comparison, Verdict, compare
-from orchestrator.regression.bisection import Conclusion, Span
-from orchestrator.regression.bisection_record import Bisection, Found, Origin, Probed
-from orchestrator.regression.metrics import BY_NAME, Better
-from orchestrator.regression.searched import reasons
-from orchestrator.reporting.regressions import interval_of, ratio
-from orchestrator.reporting.text import clean_line, listing_of
+_MOST = 8
 
-_STYLES = {Verdict.SLOWER: "red", Verdict.FASTER: "green", Verdict.INCONCLUSIVE: "yellow"}
-HEADS = ("Baseline", "Candidate", "Blocks", "Ratio (95 % by itself)", "Found")
-_CONFIDENCE, _MOST = 0.95, 8
+
+def title(record: Bisection) -> str:
+    """`mxnet 1.2.0 … 1.9.1: throughput of cpu/lenet-train-b200`."""
+    metric = BY_NAME[record.asked.metric.metric].title
+    ends = f"{record.searched} {record.releases[0]} … {record.releases[-1]}"
+    return clean_line(f"{ends}: {metric} of {record.asked.pair}")
 
 
 def headlines(record: Bisection) -> tuple[str, ...]:
@@ -27,38 +27,93 @@ def headlines(record: Bisection) -> tuple[str, ...]:
     return tuple(clean_line(line) for line in _headlines(record, record.found))
 
 
-def table(record: Bisection) -> RenderableType:
-    """Render for a Rich console: what was found, and every probe."""
+def state(record: Bisection) -> tuple[str, str]:
+    """What it came to in two words, and whether that is `good`, `bad` or `open`."""
+    found = record.found
+    if found is None or found.releases.ends is None:
+        return "no finding", "open"
+    if found.is_worse:
+        return "changed for the worse", "bad"
+    if found.releases.ends.verdict is Verdict.INCONCLUSIVE or found.releases.unsettled:
+        return "not decided", "open"
+    if found.changes or found.releases.ends.verdict is Verdict.FASTER:
+        return "changed for the better", "good"
+    return "no change found", "good"
+
+
+def how(record: Bisection) -> tuple[str, ...]:
+    """How sure it is, in sentences: the looks, and what each of the two phases risks."""
+    asked, found = record.asked, record.found
+    looks = listing([str(number) for number in asked.looks])
+    alpha, tolerance = percent(asked.alpha), percent(asked.metric.tolerance)
+    searched = [origin for origin in found.origins if origin.alpha is not None] if found else []
+    lines = [
+        f"Looked after {looks} blocks; every block holds both sides, and what is decided is measured no further.",
+    ]
+    lines.append(
+        f"At most {alpha} of such searches call a change of releases what is within the tolerance of {tolerance}: "
+        "that α is shared by all comparisons of releases that there can be."
+    )
+    if searched:
+        each = "" if len(searched) == 1 else f", {percent(searched[0].alpha or 0)} for each of the {len(searched)}"
+        lines.append(f"The search over what moved spends an α of its own beside that, {alpha} too{each}.")
+    lines.append(f"A single “same” is wrong in at most {alpha} of the cases in which it changed by just the tolerance.")
+    return tuple(clean_line(line) for line in lines)
+
+
+def confidences(steps: tuple[Step, ...]) -> str:
+    """`99.38–99.92 %`: of the intervals, each drawn at the level of its look; empty where there is none."""
+    found = sorted({f"{100 * step.comparison.confidence:.4g}" for step in steps if step.comparison})
+    return f"{'–'.join(dict.fromkeys((found[0], found[-1])))} %" if found else ""
+
+
+def command(record: Bisection) -> str:
+    """The command line that asks the same anew."""
     asked = record.asked
-    head = f"{asked.good} … {asked.bad}: {asked.metric.metric} of {asked.pair}, {len(record.releases)} releases"
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1), header_style="bold")
-    for name in HEADS:
-        made.add_column(name, overflow="fold")
-    for probe in record.probes:
-        cells, style = _row(record, probe)
-        made.add_row(*(Text(clean_line(cell)) for cell in cells), style=style)
-    lines = [Text(line, style="bold" if number == 0 else "") for number, line in enumerate(headlines(record))]
-    left = [Text(clean_line(line), style="dim") for line in reasons(record.left_out)]
-    return Group(Text(clean_line(head), style="dim"), *lines, Text(), made, Text(), *left)
+    gate = asked.metric
+    words = ["orchestrator", "bisect", "--good", asked.good, "--bad", asked.bad, "--cell", asked.cell]
+    words += ["--metric", f"{gate.metric}{f'@{gate.model}' if gate.model else ''}={100 * gate.tolerance:g}%"]
+    words += ["--file", asked.matrix]
+    words += ["--max-blocks", str(asked.looks[-1])] if asked.looks != PROBED else []
+    for option, given in (("--models", asked.models), ("--data", asked.data), ("--base-image", asked.base_image)):
+        words += [option, given] if given else []
+    flags = {
+        "--all": asked.every, "--prereleases": asked.prereleases, "--yanked": asked.yanked,
+        "--no-parity": asked.no_parity,
+    }  # fmt: skip
+    return clean_line(shlex.join([*words, *(option for option, given in flags.items() if given)]))
 
 
 def _headlines(record: Bisection, found: Found) -> Iterator[str]:
     name, releases = record.searched, found.releases
     if releases.ends is None:
-        said = "; ".join(f"{each.release}: {each.reason}" for each in releases.untestable)
+        said = "; ".join(map(_stepped_over, releases.untestable))
         yield f"Good and bad could not be compared: {said}"
         return
     first, last = record.releases[0], record.releases[-1]
     if not found.changes:
-        yield f"No change was found from {name} {first} to {last}: {_figures(releases.ends)}."
-    origins = {(origin.before, origin.after): _moved(origin) for origin in found.origins}
+        yield _without_change(f"{name} {first}", last, releases.ends)
+    origins = {(origin.before, origin.after): moved(origin) for origin in found.origins}
     for span in found.changes:
         yield f"{_changed(name, span, found)}{origins.get((span.before, span.after), '')}."
     if releases.several:
-        count = len(found.changes)
+        least = "at least " if not record.asked.every or releases.unsettled else ""
         more = "" if record.asked.every else " (--all searches each)"
-        yield f"There are {count} changes between {first} and {last}{more}."
-    yield from _open_ends(name, releases)
+        yield f"There are {least}{len(found.changes)} changes between {first} and {last}{more}."
+    yield from _open_ends(name, (first, last), releases)
+
+
+def _without_change(first: str, last: str, ends: Comparison) -> str:
+    if ends.verdict is Verdict.INCONCLUSIVE:
+        return f"Not decided whether it changed from {first} to {last}: {_figures(ends)}{_missed(ends)}."
+    if ends.verdict is Verdict.SAME:
+        return f"No change was found from {first} to {last}: {_figures(ends)}{_missed(ends)}."
+    return f"Changed from {first} to {last} ({_figures(ends)}), and it was not found where."
+
+
+def _missed(ends: Comparison) -> str:
+    effect = ends.minimum_detectable_effect
+    return "" if effect is None or effect >= 1 else f"; could have missed less than {percent(effect)}"
 
 
 def _changed(name: str, span: Span, found: Found) -> str:
@@ -73,7 +128,8 @@ def _changed(name: str, span: Span, found: Found) -> str:
     return f"First changed in {name} {span.after}{untested} ({figures})"
 
 
-def _moved(origin: Origin) -> str:
+def moved(origin: Origin) -> str:
+    """What moved it, as the end of a sentence."""
     if origin.by:
         certain = " or ".join(origin.by)
         return f", moved by {certain}" if len(origin.moved) > 1 else f", moved by {certain}, all that moved"
@@ -81,31 +137,21 @@ def _moved(origin: Origin) -> str:
     return f"; {origin.note}{others}" if origin.note else others
 
 
-def _open_ends(name: str, releases: Conclusion) -> Iterator[str]:
+def _open_ends(name: str, ends: tuple[str, str], releases: Conclusion) -> Iterator[str]:
     for span in releases.unsettled:
-        why = "not decided by all the blocks allowed" if span.comparison else "not comparable with what lies between"
-        yield f"Between {name} {span.before} and {span.after}: {why}."
+        if (span.before, span.after) != ends or span.comparison is None:
+            why = (
+                "not decided by all the blocks allowed" if span.comparison else "not comparable with what lies between"
+            )
+            yield f"Between {name} {span.before} and {span.after}: {why}."
     for each in releases.untestable:
-        yield f"Stepped over {name} {each.release}: {each.reason}"
+        yield f"Stepped over {name} {_stepped_over(each)}"
+
+
+def _stepped_over(found: Untestable) -> str:
+    return f"{found.release}: {found.reason}{' (--resume tries it again)' if may_pass(found.reason) else ''}"
 
 
 def _figures(found: Comparison) -> str:
     p = "" if found.p_value is None else f", p = {found.p_value:.2g}"
     return f"{found.verdict.value}, × {ratio(found.ratio)}, {interval_of(found.low, found.high)}{p}"
-
-
-def _row(record: Bisection, probe: Probed) -> tuple[tuple[str, ...], str]:
-    sides = (probe.baseline, probe.candidate, str(probe.blocks))
-    if probe.reason:
-        return (*sides, "–", f"untestable: {probe.untestable or 'one of them'}: {probe.reason}"), "yellow"
-    gate = record.asked.metric
-    found = compare(
-        [one for one, _ in probe.values],
-        [other for _, other in probe.values],
-        tolerance=gate.tolerance,
-        higher_is_better=BY_NAME[gate.metric].better is Better.HIGHER,
-        confidence=_CONFIDENCE,
-        paired=True,
-    )
-    figures = f"{ratio(found.ratio)} ({interval_of(found.low, found.high)})"
-    return (*sides, figures, found.verdict.value), _STYLES.get(found.verdict, "")

@@ -163,7 +163,7 @@ def _make(job: "_Job", folder: Path) -> None:
     own = sources.own_index(job.image, settings)
     silence = sources.unreachable(own.pip_index, settings) if wanted and own.pip_index else None
     if silence:
-        raise MakingError(f"the index that has {wanted} cannot be used: {silence}; offer it in a find-links folder")
+        raise MakingError(f"the index that has {wanted} cannot be reached: {silence}; offer it in a find-links folder")
     tools = Tools(job.image.environment, job.interpreter, folder)
     _run(job, tools.make(), settings)
     offline = ["--no-index"] if settings.no_index else []

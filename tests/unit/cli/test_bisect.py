@@ -7,16 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import bisect, searches
+from orchestrator.cli import beginning, bisect, searches
 from orchestrator.cli.probes import Probes
+from orchestrator.cli.runtime import Chosen
+from orchestrator.domain import Status
 from orchestrator.errors import HostError
+from orchestrator.events import Notice
 from orchestrator.regression import Side
 from orchestrator.regression.bisecting import Measured
 from orchestrator.regression.package_index import Offered
 from orchestrator.regression.releases import Release
-from orchestrator.results.store import Run
+from orchestrator.results.store import Run, runs
+from orchestrator.runtimes import Unavailable
 from tests.documented import blocks
 from tests.unit.cli.conftest import Program
+from tests.unit.regression.trials import Bench, steady
 
 MATRIX = "version: 1\nframeworks: [mxnet==1.9.1, noop==1]\nmodels: [lenet, mlp]\n"
 PUBLISHED = ("1.2.0", "1.3.1", "1.4.1", "1.5.0", "1.5.1", "1.6.0", "1.7.0.post2", "1.8.0.post0", "1.9.1", "2.0.0b1")
@@ -74,6 +79,56 @@ def test_what_the_page_says_finds_what_it_says(host: Host, command: Program, tmp
     assert len(list((tmp_path / "results").glob("bisect-*/bisect.json"))) == 1
 
 
+def test_the_last_line_is_where_the_evidence_lies_and_the_page_is_there(
+    host: Host, command: Program, tmp_path: Path
+) -> None:
+    _, out, _ = command(*ASKED)
+    (folder,) = (tmp_path / "results").iterdir()
+    last = f"evidence: {Path('results', folder.name, 'index.html')}"
+
+    assert out.splitlines()[-1] == last
+    assert {"bisect.json", "index.html", "report.md"} <= {path.name for path in folder.iterdir()}
+    _, out, said = command("bisect", "--resume", "latest", "--json")
+    assert said.splitlines()[-1] == last
+    assert json.loads(out)["name"] == folder.name
+
+
+def test_a_build_that_the_index_spoilt_is_made_again_on_resume_and_measured_beside_the_other_anew(
+    command: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "matrix.yaml").write_text(MATRIX)
+    monkeypatch.setattr(searches, "offered", lambda *_: Offered(tuple(map(Release, ("1.2.0", "1.3.1", "1.4.1")))))
+    bench = Bench(rate=steady(**{"1.3.1": 0.9, "1.4.1": 0.9}), name="docker")
+    told = Notice("package index file:///wheels exists on this host only")
+
+    def choose(*given: object) -> Chosen:
+        given[-1](told)  # type: ignore[operator]  # the listener
+        return Chosen(bench)
+
+    monkeypatch.setattr(beginning, "choose", choose)
+    down = "No matching distribution found for mxnet==1.3.1: https://index cannot be reached: it refuses connections"
+    image = "bench/mxnet:1.3.1-cpu"
+    bench.unavailable = {image: Unavailable(image, Status.BUILD_FAILED, down)}
+    asked = ("--good", "mxnet==1.2.0", "--bad", "mxnet==1.4.1", "--cell", "lenet-train-b200", "--no-parity")
+
+    first = command("bisect", *asked, "--idle-wait", "0")
+    bench.unavailable = {}
+    again = command("bisect", "--resume", "latest", "--idle-wait", "0")
+
+    assert (first[0], again[0]) == (1, 1), first[2] + again[2]
+    assert f"Stepped over mxnet 1.3.1: build_failed: {down} (--resume tries it again)" in first[1]
+    assert "First changed in mxnet 1.4.1, or in 1.3.1, which could not be tested" in first[1]
+    assert "First changed in mxnet 1.3.1 (slower" in again[1]
+    assert first[2].count(told.message) == 1
+    spoilt, anew = [
+        run
+        for run in runs(next((tmp_path / "results").iterdir()))
+        if [cell.framework.version for cell in run.plan().cells] == ["1.2.0", "1.3.1"]
+    ]
+    assert {outcome.status for outcome in anew.outcomes(anew.plan().cells)} == {Status.OK}
+    assert Status.BUILD_FAILED in {outcome.status for outcome in spoilt.outcomes(spoilt.plan().cells)}
+
+
 def test_a_search_that_the_host_ended_goes_on_to_the_same_end(host: Host, command: Program, tmp_path: Path) -> None:
     host.dies_at = 3
     code, _, said = command(*ASKED)
@@ -106,6 +161,7 @@ def test_a_search_that_the_host_ended_goes_on_to_the_same_end(host: Host, comman
         ((*ASKED, "--metric", "loss"), "--metric 'loss': is known exactly from one repeat"),
         ((*ASKED, "--max-blocks", "1"), "--max-blocks 1: takes at least 2 blocks"),
         ((*ASKED, "--resume", "latest"), "--resume goes on with what the search was to find out"),
+        ((*ASKED, "--retry-failed"), "--retry-failed tries again what a search has recorded"),
         (("bisect", "--resume", "latest"), "no search here"),
         (("bisect", "--resume", "gone"), "is no search"),
         (("bisect", "--good", "mxnet==1.9.1", "--bad", "mxnet==1.2.0", "--cell", "lenet-train-b200"), "exchange them"),

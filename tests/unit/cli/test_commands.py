@@ -140,7 +140,8 @@ def test_bad_input_exits_2_with_a_clear_word_and_prints_nothing_else(
 
 
 @pytest.mark.parametrize(
-    "name", ["matrix", "request", "result", "outcome", "run", "regression", "nightly", "acknowledged", "night"]
+    "name",
+    ["matrix", "request", "result", "outcome", "run", "regression", "nightly", "acknowledged", "night", "bisect"],
 )
 def test_every_schema_can_be_printed_and_is_the_published_one(program: Program, name: str) -> None:
     published = Path(__file__).parents[3] / "docs" / "schemas" / f"{name}.schema.json"

@@ -1,89 +1,17 @@
 """A search carried out with a scripted host: what it finds, what it asks again, and where it goes on."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from orchestrator.catalog import load as load_catalog
+from orchestrator.analysis import looks
 from orchestrator.errors import HostError, InputError
-from orchestrator.regression import bisection_record, parse
-from orchestrator.regression.bisecting import Bisecting, Means, Measured
-from orchestrator.regression.bisection_record import Asked, Bisection
-from orchestrator.regression.metrics import Gate
+from orchestrator.regression import bisection_record
+from orchestrator.regression.bisecting import Bisecting
 from orchestrator.regression.releases import Release
-from orchestrator.regression.searched import Searched, Wanted, between, reasons, searched
-from orchestrator.regression.sides import Side
+from orchestrator.regression.searched import Wanted, between, reasons, searched
 from orchestrator.reporting.bisections import headlines
-from orchestrator.resources import IMAGES
-
-RELEASES = ("1.2.0", "1.3.1", "1.4.1", "1.5.1", "1.6.0", "1.7.0", "1.8.0", "1.9.1")
-SCATTER = (1.0, 1.004, 0.997, 1.002, 0.999, 0.998)
-
-
-def side(text: str) -> Side:
-    return parse(text, "--good", load_catalog(IMAGES / "catalog"))
-
-
-MXNET = Searched(side("mxnet==1.2.0"), side("mxnet==1.9.1"), "mxnet", is_package=False)
-
-
-@dataclass
-class Host:
-    """Rates by release, times factors by package; it dies when it is asked once more than it may be."""
-
-    rates: Mapping[str, float]
-    environments: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    factors: Mapping[tuple[str, str], float] = field(default_factory=dict)
-    broken: Sequence[str] = ()
-    dies_at: int = 10_000
-    asked: list[tuple[str, str, int]] = field(default_factory=list)
-
-    def rate(self, one: Side) -> float:
-        found = self.rates[one.version]
-        for package in (self.held(one) | dict(one.packages)).items():
-            found *= self.factors.get(package, 1.0)
-        return found
-
-    def held(self, one: Side) -> dict[str, str]:
-        return dict(self.environments.get(one.version, {"mxnet": one.version}))
-
-    def measure(self, one: Side, other: Side, blocks: int) -> Measured:
-        if len(self.asked) == self.dies_at:
-            raise HostError("the power went out")
-        self.asked.append((one.text, other.text, blocks))
-        for each in (one, other):
-            if any(each.text.startswith(text) for text in self.broken):
-                return Measured("run", reason="build_failed: no wheel", culprit=each.text)
-        scatter = [SCATTER[number % len(SCATTER)] for number in range(blocks)]
-        return Measured("run", tuple((self.rate(one), self.rate(other) * factor) for factor in scatter))
-
-    def means(self) -> Means:
-        return Means(self.measure, lambda run, one: self.held(one), lambda event: None)
-
-
-def record(*, every: bool = False, releases: tuple[str, ...] = RELEASES) -> Bisection:
-    asked = Asked(
-        good="mxnet==1.2.0", bad="mxnet==1.9.1", python="3.6", cell="*", pair="cpu/lenet-train-b200",
-        metric=Gate("throughput", 0.02), every=every, looks=(6, 12), matrix="matrix.yaml", matrix_sha256="",
-        models=None, data=None, base_image=None, no_parity=False, limit=1, runtime="docker",
-    )  # fmt: skip
-    return Bisection(name="bisect-1", created_at="", host="", asked=asked, searched="mxnet", releases=releases)
-
-
-def rates(**steps: float) -> dict[str, float]:
-    """Rates of releases, some of which run at a factor of the one before: `v1_5_1=0.9`."""
-    rate, found = 1000.0, {}
-    for release in RELEASES:
-        rate *= steps.get("v" + release.replace(".", "_"), 1.0)
-        found[release] = rate
-    return found
-
-
-def done(host: Host, folder: Path, **asked: bool) -> Bisection:
-    folder.mkdir(exist_ok=True)
-    return Bisecting(record(**asked), folder, MXNET, host.means()).carry_out()
+from tests.unit.regression.search_records import MXNET, RELEASES, Host, done, rates, record, side
 
 
 def test_the_release_that_changed_it_is_named_with_its_figures(tmp_path: Path) -> None:
@@ -112,11 +40,94 @@ def test_several_changes_are_said_and_all_of_them_found_on_request(tmp_path: Pat
 
     one, every = done(host, tmp_path), done(host, tmp_path, every=True)
 
-    assert headlines(one)[-1] == "There are 2 changes between 1.2.0 and 1.9.1 (--all searches each)."
+    assert headlines(one)[-1] == "There are at least 2 changes between 1.2.0 and 1.9.1 (--all searches each)."
+    assert headlines(every)[-1] == "There are 2 changes between 1.2.0 and 1.9.1."
     assert [line[:29] for line in headlines(every)[:2]] == [
         "First changed in mxnet 1.3.1 ",
         "First changed in mxnet 1.8.0 ",
     ]
+
+
+def test_what_is_not_decided_is_neither_a_change_nor_none(tmp_path: Path) -> None:
+    noisy = Host(rates(v1_5_1=0.97), scatter=(1.0, 1.1, 0.92, 1.04, 0.95))
+    somewhere = Host(rates(v1_4_1=0.9), loud=["mxnet==1.4.1", "mxnet==1.3.1", "mxnet==1.5.1"])
+
+    (undecided,), placeless = (headlines(done(host, tmp_path)) for host in (noisy, somewhere))
+
+    assert undecided.startswith("Not decided whether it changed from mxnet 1.2.0 to 1.9.1: inconclusive, × 0.9")
+    assert "could have missed less than" in undecided
+    assert placeless[0].startswith("Changed from mxnet 1.2.0 to 1.9.1 (slower, × 0.900")
+    assert placeless[0].endswith("and it was not found where.")
+    assert "Between mxnet 1.2.0 and 1.5.1: not decided by all the blocks allowed." in placeless
+
+
+def test_each_phase_spends_one_alpha_whatever_number_of_changes_is_searched(tmp_path: Path) -> None:
+    environments = {
+        release: {"mxnet": release, "numpy": f"1.{16 + (place >= 1) + (place >= 6)}.0"}
+        for place, release in enumerate(RELEASES)
+    }
+    host = Host(rates(), environments, {("numpy", "1.17.0"): 0.9, ("numpy", "1.18.0"): 0.8})
+
+    one, both = (done(host, tmp_path, every=every).found for every in (False, True))
+
+    assert one is not None
+    assert both is not None
+    assert [origin.alpha for origin in one.origins] == [0.05]
+    assert [origin.alpha for origin in both.origins] == [0.025, 0.025]
+    assert [origin.by for origin in both.origins] == [("numpy 1.16.0 → 1.17.0",), ("numpy 1.17.0 → 1.18.0",)]
+    # Three stages: the ends, and a comparison on either side of the middle one.
+    first = looks(3, blocks=(6, 12), alpha=0.025)[0]
+    assert {step.comparison.confidence for step in both.origins[0].steps if step.comparison} == {first.confidence}
+    assert {step.comparison.confidence for step in one.steps if step.comparison} <= {
+        look.confidence for look in looks(7, blocks=(6, 12), alpha=0.05)
+    }
+
+
+def test_what_could_not_be_tested_is_asked_again_on_request_and_nothing_else_is(tmp_path: Path) -> None:
+    host = Host(rates(v1_5_1=0.9), broken=["mxnet==1.5.1"])
+    before = done(host, tmp_path)
+    asked, host.broken = list(host.asked), ()
+
+    assert bisection_record.forgetful(before, failed=False) == before
+    found = Bisecting(bisection_record.forgetful(before, failed=True), tmp_path, MXNET, host.means()).carry_out()
+
+    assert headlines(found)[0].startswith("First changed in mxnet 1.5.1 (slower")
+    again = [each for each in host.asked[len(asked) :] if each in asked]
+    assert again
+    assert all("mxnet==1.5.1" in each for each in again)
+    assert bisection_record.forgetful(found, failed=True) == found
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "build_failed: No matching distribution found for mxnet: https://pypi.org/simple cannot be reached: refused",
+        "build_failed: https://pypi.corp/simple/numpy/ refuses the credentials",
+        "launch_failed: the engine had no room for it",
+    ],
+)
+def test_what_failed_by_the_host_or_its_index_is_asked_again_when_a_search_is_taken_up(
+    tmp_path: Path, reason: str
+) -> None:
+    host = Host(rates(v1_5_1=0.9), broken=["mxnet==1.5.1"], reason=reason)
+    before = done(host, tmp_path)
+    host.broken = ()
+
+    found = Bisecting(bisection_record.forgetful(before, failed=False), tmp_path, MXNET, host.means()).carry_out()
+
+    assert f"Stepped over mxnet 1.5.1: {reason} (--resume tries it again)" in headlines(before)
+    assert headlines(found)[0].startswith("First changed in mxnet 1.5.1 (slower")
+
+
+def test_a_record_without_its_comparisons_is_gone_through_again_and_nothing_is_measured(tmp_path: Path) -> None:
+    host = Host(rates(v1_5_1=0.9), broken=["mxnet==1.6.0"])
+    found = done(host, tmp_path)
+    assert found.found is not None
+    asked = len(host.asked)
+    stripped = found.model_copy(update={"found": found.found.model_copy(update={"steps": ()})})
+
+    assert Bisecting(stripped, tmp_path, MXNET, host.means()).carry_out() == found
+    assert len(host.asked) == asked
 
 
 def test_the_dependency_is_found_that_moved_it_and_the_ends_are_not_measured_again(tmp_path: Path) -> None:

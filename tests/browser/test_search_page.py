@@ -1,0 +1,56 @@
+"""The page of a search in a real browser: nothing asked for, nothing found by axe, and it leads to the runs."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from orchestrator.reporting.bisections_as_html import write_report
+from tests.browser.test_report import Visit, browser
+from tests.unit.regression.search_records import a_search
+
+__all__ = ["browser"]
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder: Path = tmp_path_factory.mktemp("search")
+    found = a_search(folder)
+    for probe in found.probes:
+        (folder / probe.run).mkdir(exist_ok=True)
+    return write_report(found, folder).as_uri()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(browser: Browser, address: str, scheme: str) -> None:
+    visit = Visit(browser, address, color_scheme=scheme)
+
+    assert visit.violations() == []
+    assert visit.complaints == []
+    assert [url for url in visit.requests if url != address and not url.startswith("data:")] == []
+
+
+def test_a_filter_leaves_the_rows_that_hold_its_words(browser: Browser, address: str) -> None:
+    page = Visit(browser, address).page
+    page.get_by_role("searchbox", name="Filter").fill("changed it")
+
+    names = page.locator("#releases tbody tr:visible th").all_inner_texts()
+    assert sorted(set(names)) == ["1.5.1", "1.7.0", "1.8.0"]
+
+
+def test_by_keyboard_one_comes_to_the_run_of_the_comparison_that_shows_the_change(
+    browser: Browser, address: str
+) -> None:
+    page = Visit(browser, address).page
+    page.locator("#releases").get_by_role("link", name="run-1.4.1-1.5.1", exact=True).focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/run-1.4.1-1.5.1/")
+
+
+def test_on_a_phone_only_the_tables_are_wider_than_the_screen(browser: Browser, address: str) -> None:
+    page = Visit(browser, address, viewport={"width": 360, "height": 800}).page
+
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    labels = page.locator("figure .row .label").all()
+    assert all(label.bounding_box()["width"] > 100 for label in labels if label.is_visible())  # type: ignore[index]
