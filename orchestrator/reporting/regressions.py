@@ -8,6 +8,8 @@ from orchestrator.regression.model import Design, Judged, JudgedPair, Regression
 from orchestrator.reporting.text import clean_line, factor, listing_of, memory, plural, rate, seconds
 
 HEADS = ("Cell", "Metric", "Baseline", "Candidate", "Ratio", "Interval", "Verdict", "Could have missed", "Blocks")
+_UNITS_OF: Mapping[Design, str] = {Design.BLOCKS: "block", Design.RUNS: "repeat", Design.NIGHTS: "night"}
+"""What is counted: each is one value of a side."""
 _MOST_NAMED = 3
 _ENDLESS = 1000
 """A bound beyond this says nothing."""
@@ -31,6 +33,11 @@ class Row:
     def verdict(self) -> Verdict:
         """Of the metric, or of the pair as a whole."""
         return self.judged.verdict if self.judged else self.pair.verdict
+
+
+def heads(found: Regression) -> tuple[str, ...]:
+    """`HEADS`, with what is counted in it by its name."""
+    return *HEADS[:-1], f"{_UNITS_OF[found.design].capitalize()}s"
 
 
 def title(found: Regression) -> str:
@@ -57,7 +64,7 @@ def rows(found: Regression, *, gates: bool) -> tuple[Row, ...]:
     made: list[Row] = []
     for pair in found.pairs:
         judged = [metric for metric in pair.metrics if metric.gates is gates]
-        made += [Row(pair, metric, _figures(pair, metric)) for metric in judged]
+        made += [Row(pair, metric, _figures(pair, metric, _UNITS_OF[found.design])) for metric in judged]
         if gates and not judged:
             nothing = (*["–"] * 4, pair_verdict(pair), "–", "–")
             made.append(Row(pair, None, (clean_line(pair.id), "–", *nothing)))
@@ -84,17 +91,16 @@ def _scatter(found: Regression) -> Iterator[str]:
     for pair in found.pairs:
         for judged in pair.metrics:
             if judged.gates and judged.nights:
-                parts = [
-                    f"{percent(value)} {where}"
-                    for value, where in (
-                        (judged.nights.within, "within a night"),
-                        (judged.nights.between, "from night to night beyond that"),
-                    )
-                    if value is not None
-                ]
-                unknown = "" if judged.nights.between is not None else "; from night to night: not known"
-                scatters = f"scatters by {' and '.join(parts)}" if parts else "has no scatter that is known"
-                yield clean_line(f"{pair.id}: {judged.title} {scatters}{unknown}")
+                within = _deviation(judged.nights.within, "one repeat a night")
+                between = _deviation(judged.nights.between, "one night of each side")
+                yield clean_line(
+                    f"{pair.id}: {judged.title}, standard deviation within nights: {within}; between nights, beyond "
+                    f"what that explains: {between}"
+                )
+
+
+def _deviation(found: float | None, too_little: str) -> str:
+    return f"not known from {too_little}" if found is None else percent(found)
 
 
 def how(found: Regression) -> str:
@@ -103,8 +109,8 @@ def how(found: Regression) -> str:
     alarms = f"At most {100 * found.alpha:g} % of such tests hold a false alarm{over}."
     if found.design is Design.RUNS:
         return (
-            "One run each: what differs from night to night is in no interval; give several runs of each side. "
-            + alarms
+            "One run each: what differs from night to night is in no interval, and passes for a difference; give "
+            f"several runs of each side. But for that: {alarms[0].lower()}{alarms[1:]}"
         )
     if found.design is Design.NIGHTS:
         return f"A night is one value, so that the intervals hold what differs from night to night. {alarms}"
@@ -121,15 +127,15 @@ def moved(found: Regression) -> str:
     return clean_line(f"Between the two environments moved: {', '.join(texts)}.") if texts else ""
 
 
-def verdict(judged: Judged) -> str:
-    """The verdict of a metric, with what makes it firmer or weaker."""
+def verdict(judged: Judged, unit: str = "block") -> str:
+    """The verdict of a metric, with what makes it firmer or weaker; `unit` is what is counted."""
     said = judged.verdict.value
     if judged.reason:
         return clean_line(f"{said}: {judged.reason}")
     if judged.confirmation is not None and judged.confirmation.confirmed:
         return f"{said}, confirmed on {judged.confirmation.blocks} fresh blocks"
     if judged.more_blocks is not None:
-        return f"{said}: about {judged.more_blocks} more {plural('block', judged.more_blocks)}"
+        return f"{said}: about {judged.more_blocks} more {plural(unit, judged.more_blocks)}"
     if judged.verdict is Verdict.SAME and judged.is_significant and judged.blocks:
         return f"{said}: it differs, by less than the tolerance of {percent(judged.tolerance)}"
     return said
@@ -171,7 +177,7 @@ def missed(judged: Judged) -> str:
     return f"less than {percent(judged.minimum_detectable_effect)}"
 
 
-def _figures(pair: JudgedPair, judged: Judged) -> tuple[str, ...]:
+def _figures(pair: JudgedPair, judged: Judged, unit: str) -> tuple[str, ...]:
     return (
         clean_line(pair.id),
         judged.title,
@@ -179,7 +185,7 @@ def _figures(pair: JudgedPair, judged: Judged) -> tuple[str, ...]:
         value(judged, judged.candidate),
         "–" if judged.ratio is None else ratio(judged.ratio),
         interval(judged),
-        verdict(judged),
+        verdict(judged, unit),
         missed(judged),
         str(judged.blocks) if judged.blocks else "–",
     )

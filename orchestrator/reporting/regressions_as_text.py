@@ -13,7 +13,7 @@ from orchestrator.reporting import regressions
 from orchestrator.reporting.as_junit import spelled_out
 from orchestrator.reporting.as_markdown import escape
 from orchestrator.reporting.as_markdown import table as markdown_table
-from orchestrator.reporting.regressions import HEADS, Row
+from orchestrator.reporting.regressions import Row, heads
 from orchestrator.reporting.text import clean_line
 
 _STYLES = {
@@ -45,22 +45,22 @@ def _parts(found: Regression) -> Iterator[RenderableType]:
         yield Text(clean_line(f"warning: {warning}"), style="yellow")
     yield Text(regressions.headline(found))
     yield Text()
-    yield _table(regressions.rows(found, gates=True))
+    yield _table(heads(found), regressions.rows(found, gates=True))
     others = regressions.rows(found, gates=False)
     if others:
         yield Text()
         yield Text(SHOWN_TOO, style="bold")
-        yield _table(others)
+        yield _table(heads(found), others)
     yield Text()
     for line in (*regressions.notes(found), regressions.moved(found), regressions.how(found)):
         if line:
             yield Text(line, style="dim")
 
 
-def _table(rows: tuple[Row, ...]) -> Table:
+def _table(named: tuple[str, ...], rows: tuple[Row, ...]) -> Table:
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1), header_style="bold")
-    for number, head in enumerate(_narrow(HEADS)):
-        made.add_column(head, overflow="fold", no_wrap=number == 2, min_width=6 if head == HEADS[-1] else None)
+    for number, head in enumerate(_narrow(named)):
+        made.add_column(head, overflow="fold", no_wrap=number == 2, min_width=6 if head == named[-1] else None)
     for row in rows:
         made.add_row(*(Text(cell) for cell in _narrow(row.cells)), style=_STYLES.get(row.verdict, ""))
     return made
@@ -85,11 +85,11 @@ def _markdown(found: Regression) -> Iterator[str]:
     yield f"{escape(regressions.headline(found))}\n"
     for warning in found.warnings:
         yield f"> **Warning:** {escape(warning)}\n"
-    yield markdown_table(HEADS, [row.cells for row in regressions.rows(found, gates=True)], _RIGHT) + "\n"
+    yield markdown_table(heads(found), [row.cells for row in regressions.rows(found, gates=True)], _RIGHT) + "\n"
     others = regressions.rows(found, gates=False)
     if others:
         yield f"## {SHOWN_TOO}\n"
-        yield markdown_table(HEADS, [row.cells for row in others], _RIGHT) + "\n"
+        yield markdown_table(heads(found), [row.cells for row in others], _RIGHT) + "\n"
     yield from (f"- {escape(note)}" for note in (*regressions.notes(found), regressions.moved(found)) if note)
     yield f"\n{escape(regressions.how(found))}\n"
     yield f"Run {escape(found.run)} on {escape(found.host)}, {escape(found.created_at)}.\n"
@@ -114,14 +114,14 @@ def junit_suite(found: Regression) -> junitparser.TestSuite:
     suite = junitparser.TestSuite(spelled_out(regressions.title(found)))
     suite.timestamp = spelled_out(found.created_at)
     suite.hostname = spelled_out(found.host)
-    suite.add_testcases([_case(row) for row in regressions.rows(found, gates=True)])
+    suite.add_testcases([_case(row, heads(found)) for row in regressions.rows(found, gates=True)])
     return suite
 
 
-def _case(row: Row) -> junitparser.TestCase:
+def _case(row: Row, named: tuple[str, ...]) -> junitparser.TestCase:
     name = row.judged.metric if row.judged else "runs"
     case = junitparser.TestCase(name, spelled_out(row.pair.id))
-    said = "; ".join(f"{head}: {cell}" for head, cell in zip(HEADS[2:], row.cells[2:], strict=True) if cell != "–")
+    said = "; ".join(f"{head}: {cell}" for head, cell in zip(named[2:], row.cells[2:], strict=True) if cell != "–")
     if row.judged.is_regression if row.judged else row.pair.is_regression:
         case.result = [junitparser.Failure(spelled_out(said), row.verdict.value)]
     elif row.verdict in _SKIPPED:

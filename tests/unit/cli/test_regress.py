@@ -130,7 +130,7 @@ def test_one_run_each_says_that_nights_are_unknown_and_several_tell_both_scatter
     several = json.loads(command("compare", ",".join(names[:2]), ",".join(names[2:]), "--json")[1])
 
     assert "One run each: what differs from night to night is in no interval" in " ".join(single.split())
-    assert "from night to night: not known" in " ".join(single.split())
+    assert "beyond what that explains: not known" in " ".join(single.split())
     nights = several["pairs"][0]["metrics"][0]["nights"]
     assert (several["design"], nights["baseline"], nights["candidate"]) == ("nights", 2, 2)
     assert nights["within"] > 0

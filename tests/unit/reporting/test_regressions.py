@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.regression import Judged, JudgedPair, Regression, Verdict
 from orchestrator.regression.metrics import Better
-from orchestrator.regression.model import Confirmation, Moved, SideRecord
+from orchestrator.regression.model import Confirmation, Design, Moved, Nights, SideRecord
 from orchestrator.reporting import regressions
 from orchestrator.reporting.lanes import Compared, plot
 from orchestrator.reporting.regressions_as_html import html_text
@@ -127,6 +127,61 @@ def test_every_format_shows_every_pair_its_verdict_notes_and_what_moved(render: 
         assert pair.id[:15] in text
     for words in ("were disturbed, and count", "numpy 1.16.6 → 1.23.5, graphviz 0.8.4 → absent", "At most 5 %"):
         assert words in text
+
+
+def over_nights(design: Design, nights: Nights) -> Regression:
+    undecided = a_metric(Verdict.INCONCLUSIVE, 0.98, low=0.9, high=1.1, more_blocks=3, values=(), nights=nights)
+    return a_test(a_pair("lenet", undecided), design=design, looks=(), confirms=False)
+
+
+@pytest.mark.parametrize(
+    ("design", "head", "more"),
+    [(Design.BLOCKS, "Blocks", "3 more blocks"), (Design.RUNS, "Repeats", "3 more repeats"),
+     (Design.NIGHTS, "Nights", "3 more nights")],
+)  # fmt: skip
+def test_what_is_counted_has_its_name(design: Design, head: str, more: str) -> None:
+    found = over_nights(design, Nights(baseline=2, candidate=2))
+
+    assert f"| {head} |" in markdown(found)
+    assert f"about {more} |" in markdown(found)
+    for text in (table_text(found, 200), html_text(found), junit_text(found)):
+        assert head in text
+        assert more in text
+
+
+@pytest.mark.parametrize(
+    ("nights", "said"),
+    [
+        (
+            Nights(baseline=2, candidate=2, within=0.0123, between=0.008),
+            "within nights: 1.23 %; between nights, beyond what that explains: 0.8 %",
+        ),
+        (
+            Nights(baseline=1, candidate=1, within=0.0123),
+            "within nights: 1.23 %; between nights, beyond what that explains: not known from one night of each side",
+        ),
+        (
+            Nights(baseline=2, candidate=2, between=0.008),
+            "within nights: not known from one repeat a night; between nights, beyond what that explains: 0.8 %",
+        ),
+    ],
+)
+def test_the_scatter_within_and_between_nights_is_told_apart(nights: Nights, said: str) -> None:
+    *_, last = regressions.notes(over_nights(Design.NIGHTS, nights))
+
+    assert last == f"cpu/lenet-train-b200: throughput, standard deviation {said}"
+
+
+def test_one_run_each_may_differ_by_their_nights_alone_and_says_so() -> None:
+    said = regressions.how(over_nights(Design.RUNS, Nights(baseline=1, candidate=1)))
+
+    assert "what differs from night to night is in no interval, and passes for a difference" in said
+    assert said.endswith("But for that: at most 5 % of such tests hold a false alarm in any of their 2 verdicts.")
+
+
+def test_dots_of_blocks_are_spoken_of_where_there_are_some() -> None:
+    assert "a dot per block" in html_text(EVERY)
+    assert "a dot per block" not in html_text(over_nights(Design.NIGHTS, Nights(baseline=2, candidate=2)))
 
 
 def test_junit_has_a_failure_for_each_regression_and_skips_what_has_no_verdict() -> None:
