@@ -23,7 +23,7 @@ from orchestrator.regression.night_model import Night
 from orchestrator.regression.nightly_file import ACCEPTED
 from orchestrator.regression.nightly_loading import Nightly, load, load_acknowledged
 from orchestrator.regression.package_index import offered
-from orchestrator.reporting.nights import headline, notes
+from orchestrator.reporting.nights import lines
 from orchestrator.running import new_run_name
 
 DEFAULT_FILE = Path("nightly.yaml")
@@ -99,7 +99,7 @@ def _say(night: Night, page: Path, *, json: bool) -> None:
     if night.posted is not None and not night.posted.delivered:
         speech.say(f"warning: the webhook was not delivered: {night.posted.reason}")
     console = speech.output()
-    for line in (headline(night), *(f"note: {note}" for note in notes(night))):
+    for line in lines(night):
         console.print(line, markup=False, soft_wrap=True)
     console.print(f"page: {page}", markup=False, soft_wrap=True)
 

@@ -120,7 +120,7 @@ class Measurable:
             raise UnsupportedError("; ".join(error.messages)) from None
         if not any(self._selected(found)):
             reason = next((each.reason for each in found.gone), "the globs speak of other cells")
-            raise UnsupportedError(f"nothing of what `select` and `exclude` leave can be done with {release}: {reason}")
+            raise UnsupportedError(f"nothing of what is selected can be done with {release}: {reason}")
         asked = self.nightly.asked
         select = tuple(glob for glob in asked.select or () if any(_matches(glob, pair) for pair in found.pairs))
         return pairs.paired(self.matrix, self.known, sides, Selection(select, asked.exclude or ()), self.site)

@@ -148,6 +148,11 @@ def notes(night: Night) -> tuple[str, ...]:
     )
 
 
+def lines(night: Night) -> tuple[str, ...]:
+    """What a terminal shows of a night."""
+    return headline(night), *(f"note: {note}" for note in notes(night))
+
+
 def measured(night: Night) -> tuple[Trying, ...]:
     """What has verdicts to show."""
     return tuple(trying for trying in night.tried if trying.regression is not None)

@@ -10,6 +10,7 @@ import pytest
 from orchestrator.cli.nights import Budget
 from orchestrator.cli.program import run as main
 from orchestrator.regression.night_files import NightFiles
+from tests.unit.regression.test_history import stored
 from tests.unit.regression.test_webhook import receiver
 
 MATRIX = "version: 1\nframeworks: [mxnet==1.9.1]\nmodels: [mlp]\n"
@@ -189,6 +190,18 @@ def test_a_night_is_posted_through_the_proxy_of_the_environment(folder: Path, mo
         assert main(["nightly"]) == 0
 
     assert [headers["Host"] for headers, _ in requests] == ["chat.example"]
+
+
+@pytest.mark.usefixtures("wheels")
+def test_a_new_change_of_the_history_is_told_by_one_night_alone(folder: Path) -> None:
+    for number, rate in enumerate((100.0, 102.0, 99.0, 101.0, 98.0, 70.0, 71.0, 69.0, 70.5), 1):
+        stored(folder / "results", number, [rate])
+
+    assert [main(["nightly"]) for _ in range(2)] == [0, 0]
+    first, second = NightFiles(folder / "nightly").nights()
+    ((told,), later) = first.changes, second.changes
+    assert (told.metric, told.date, round(told.ratio, 1), later) == ("throughput", "2026-01-06", 0.7, ())
+    assert "New in the history, and no alarm: " in (folder / "nightly/nights" / first.night / "report.md").read_text()
 
 
 def test_a_budget_that_is_spent_is_no_interruption() -> None:

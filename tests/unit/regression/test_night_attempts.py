@@ -58,6 +58,16 @@ def test_a_build_that_says_nothing_of_the_release_costs_it_no_attempt_and_keeps_
     assert judgements(nights[0]) == {"1.6.0": Judgement.NO_RESULT, "1.8.0": Judgement.CLEAN}
 
 
+def test_where_the_baseline_does_not_run_either_no_release_is_given_up(world: World) -> None:
+    world.asked, world.baseline = {"attempts": 1}, Status.FAILED
+    world.found = {"1.6.0": (pair(Verdict.NOT_MEASURED, reason="both sides: failed"),)}
+    nights = [world.night() for _ in range(3)]
+
+    assert [(judgements(night), night.exit_code, night.given_up) for night in nights] == [
+        ({"1.6.0": Judgement.NO_RESULT}, 3, ())
+    ] * 3
+
+
 def test_a_release_that_never_starts_where_the_baseline_does_is_given_up_and_keeps_no_other_waiting(
     world: World,
 ) -> None:

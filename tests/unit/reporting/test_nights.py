@@ -6,7 +6,7 @@ import junitparser
 import pytest
 
 from orchestrator.regression.night_model import Ending, Judgement, Posted, Trying
-from orchestrator.reporting.nights import alarm_row, facts, headline, notes
+from orchestrator.reporting.nights import alarm_row, facts, headline, lines
 from orchestrator.reporting.nights_as_html import night_html, nights_html
 from orchestrator.reporting.nights_as_text import junit_text, markdown
 from tests.unit.regression.night_records import a_change, a_night, alarm, record, silent_night
@@ -73,7 +73,7 @@ def test_what_must_be_known_of_a_pair_stands_in_every_form() -> None:
     noted = first.model_copy(update={"regression": first.regression.model_copy(update={"pairs": tuple(pairs)})})
     night = a_night(tried=(noted, *others))
 
-    assert notes(night) == (f"1.6.0: cpu/lenet-train-b200: {note}",)
+    assert lines(night) == (headline(night), f"note: 1.6.0: cpu/lenet-train-b200: {note}")
     assert f"- cpu/lenet-train-b200: {note}" in markdown(night)
     assert note in night_html(night, Path(), {})
 
