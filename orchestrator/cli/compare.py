@@ -70,6 +70,8 @@ def _operand(results: Path, text: str) -> Operand:
     if not colon:
         return Operand(text, runs)
     if pin in BOTH_SIDES:
-        ids = [getattr(pair, pin) for run in runs for pair in stored_trial(run).pairs]
-        return Operand(text, runs, cell_ids=frozenset(ids))
+        trials = [stored_trial(run) for run in runs]
+        ids = [getattr(pair, pin) for trial in trials for pair in trial.pairs]
+        unpaired = [each for trial in trials for each in (trial.gone if pin == BOTH_SIDES[0] else trial.new)]
+        return Operand(text, runs, cell_ids=frozenset(ids), unpaired=tuple(unpaired))
     return Operand(text, runs, pairs.side(pin, text))

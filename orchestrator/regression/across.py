@@ -12,6 +12,7 @@ from orchestrator.regression.cells_across import Across, Measured, measured, mov
 from orchestrator.regression.comparable import HOST, Placed
 from orchestrator.regression.metrics import METRICS, Gate, Metric
 from orchestrator.regression.model import Design, JudgedPair, Regression, SideRecord, Verdict
+from orchestrator.regression.pairing import Unpaired
 from orchestrator.regression.sides import Side
 from orchestrator.regression.verdicts import Found
 from orchestrator.results.contract import RunRecord
@@ -33,6 +34,8 @@ class Operand:
     """None: every cell."""
     cell_ids: frozenset[str] | None = None
     """The cells of one side of regression tests; None: those of `side`."""
+    unpaired: tuple[Unpaired, ...] = ()
+    """What this side of regression tests alone can do, and was not measured for."""
 
     def has(self, cell: Cell) -> bool:
         """Whether a cell is meant."""
@@ -82,6 +85,9 @@ def across(
     found = [judge.found(*each) for each in sides]
     gone = [_unpaired(key, ones[key], Verdict.GONE, candidate, plans) for key in ones if key not in others]
     new = [_unpaired(key, others[key], Verdict.NEW, baseline, plans) for key in others if key not in ones]
+    if paired:
+        gone += [_never_measured(each, Verdict.GONE) for each in dict.fromkeys(baseline.unpaired)]
+        new += [_never_measured(each, Verdict.NEW) for each in dict.fromkeys(candidate.unpaired)]
     newest = records[candidate.runs[-1].name]
     return Regression(
         run=f"{baseline.text} {candidate.text}",
@@ -135,9 +141,18 @@ def _unpaired(
         if skip.cell_id == cell.id
         or (not key[-1] and skip.cell_id.partition("/")[2] == tail and _is_on(skip, cell.system.name))
     )
-    named = {"baseline_cell" if verdict is Verdict.GONE else "candidate_cell": cell.id}
     reason = next(skipped, f"it is not in the plan of {other.text}")
-    return JudgedPair(id=_pair_id(key, cell), model=cell.workload.model, verdict=verdict, reason=reason, **named)
+    return JudgedPair(
+        id=_pair_id(key, cell), model=cell.workload.model, verdict=verdict, reason=reason, **_named(cell.id, verdict)
+    )
+
+
+def _never_measured(each: Unpaired, verdict: Verdict) -> JudgedPair:
+    return JudgedPair(id=each.id, verdict=verdict, reason=each.reason, **_named(each.cell_id, verdict))
+
+
+def _named(cell_id: str, verdict: Verdict) -> dict[str, str]:
+    return {"baseline_cell" if verdict is Verdict.GONE else "candidate_cell": cell_id}
 
 
 def _is_on(skip: Skip, system: str) -> bool:

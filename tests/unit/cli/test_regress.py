@@ -58,8 +58,13 @@ def test_a_test_that_has_ended_is_shown_again_in_every_form_and_resumes_to_the_s
     judged = json.loads(sides[1])["pairs"][0]["metrics"][0]
     assert judged["values"] == json.loads(out)["pairs"][0]["metrics"][0]["values"]
 
+    trial = run.folder / "trial.json"
+    lacking = {"id": "cpu/mlp-train-b32", "cell_id": "noop-1-cpu/mlp-train-b32", "reason": "no mlp"}
+    trial.write_text(json.dumps(json.loads(trial.read_text()) | {"gone": [lacking]}))
     code, anew, said = command("compare", "latest", "--metric", "peak_memory=50%", "--json")
-    metrics = {metric["metric"]: metric for metric in json.loads(anew)["pairs"][0]["metrics"]}
+    pair, gone = json.loads(anew)["pairs"]
+    assert (gone["verdict"], gone["baseline_cell"], gone["reason"]) == ("gone", lacking["cell_id"], "no mlp")
+    metrics = {metric["metric"]: metric for metric in pair["metrics"]}
     assert (code, [name for name, metric in metrics.items() if metric["gates"]]) == (0, ["peak_memory"]), said
     assert metrics["peak_memory"]["tolerance"] == 0.5
 

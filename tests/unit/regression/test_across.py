@@ -1,6 +1,7 @@
 """Stored runs held against each other: what is paired, what does not count, and the parts of the variance."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from orchestrator.regression.across import Operand, across
 from orchestrator.regression.cells_across import _scatter
 from orchestrator.regression.metrics import DEFAULT_GATES, parse_gates
 from orchestrator.regression.model import Judged, JudgedPair, Moved, Regression, Verdict
+from orchestrator.regression.pairing import Unpaired
 from orchestrator.regression.sides import Side
 from orchestrator.results.store import Run
 from tests.unit.regression.stored_nights import NEW, OLD, Made, stored
@@ -93,6 +95,17 @@ def test_cells_of_several_releases_that_only_one_run_has_keep_the_release_in_the
         ("mxnet-1.9.1-cpu/lenet-train-b200", Verdict.SAME),
         ("mxnet-1.5.1-cpu/lenet-train-b200", Verdict.GONE),
     ]
+
+
+def test_what_a_regression_test_could_measure_on_one_side_alone_stays_gone_or_new(tmp_path: Path) -> None:
+    run = stored(tmp_path, 1, Made(OLD, around(100)), Made(NEW, around(100)))
+    lacking = Unpaired("cpu/lstm-train-b32", "mxnet-1.9.1-cpu/lstm-train-b32", "mxnet 1.5.1 has no lstm")
+    new = replace(of("1.9.1", run), unpaired=(lacking,))
+    found = across(of("1.5.1", run), new, DEFAULT_GATES).pairs[1]
+
+    assert (found.id, found.candidate_cell, found.verdict, found.reason) == (
+        lacking.id, lacking.cell_id, Verdict.NEW, "mxnet 1.5.1 has no lstm",
+    )  # fmt: skip
 
 
 def test_nights_of_the_same_runs_are_paired_in_whatever_order_they_are_named(tmp_path: Path) -> None:
