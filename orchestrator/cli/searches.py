@@ -145,7 +145,7 @@ def _searched(sides: tuple[Side, Side], known: Known) -> Searched:
 
 
 def _gate(text: str, found: matrix.Matrix) -> Gate:
-    (gate,) = parse_gates([text], "--metric", [model.name for model in found.models])
+    *_, gate = parse_gates([text], "--metric", [model.name for model in found.models])
     if BY_NAME[gate.metric].is_exact:
         raise InputError(
             f"--metric {text!r}: is known exactly from one repeat, so there is nothing to search by blocks; "

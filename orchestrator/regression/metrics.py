@@ -95,7 +95,7 @@ class Gate:
     metric: str
     tolerance: float
     model: str = ""
-    """The one model that the tolerance is for; empty: every other one."""
+    """The one model that the tolerance is for; empty: every other one. The metric decides for all in either case."""
 
 
 DEFAULT_GATES: Final = tuple(Gate(metric.name, metric.tolerance) for metric in METRICS if metric.gates)
@@ -103,9 +103,10 @@ _SPEC = re.compile(r"(?P<name>[^=@]+)(?:@(?P<model>[^=]+))?(?:=(?P<tolerance>.+)
 
 
 def parse_gates(texts: Sequence[str], option: str, models: Sequence[str]) -> tuple[Gate, ...]:
-    """Read metrics such as `throughput`, `throughput=3%` and `throughput@mlp=0.05`; the default ones where none is.
+    """Read metrics such as `throughput`, `throughput=3%` and `throughput@mlp=0.05`.
 
-    Raises `InputError` with every mistake.
+    What is given for all models takes the place of the default ones. A tolerance for one model says nothing of what
+    else decides: where nothing else is given, the default ones stay beside it. Raises `InputError` with every mistake.
     """
     found: dict[tuple[str, str], Gate] = {}
     mistakes = []
@@ -120,15 +121,17 @@ def parse_gates(texts: Sequence[str], option: str, models: Sequence[str]) -> tup
             found[gate.metric, gate.model] = gate
     if mistakes:
         raise InputError(*mistakes)
-    return tuple(found.values()) or DEFAULT_GATES
+    given = tuple(found.values())
+    return given if any(not gate.model for gate in given) else (*DEFAULT_GATES, *given)
 
 
 def tolerance(gates: Sequence[Gate], metric: Metric, model: str) -> tuple[bool, float]:
-    """Whether a metric decides for a model, and the tolerance it is held to."""
+    """Whether a metric decides, and the tolerance it is held to for a model.
+
+    What is named for one model decides for all: the others are held to the tolerance that it has by itself.
+    """
     own = {gate.model: gate.tolerance for gate in gates if gate.metric == metric.name}
-    if model in own:
-        return True, own[model]
-    return "" in own, own.get("", metric.tolerance)
+    return bool(own), own.get(model, own.get("", metric.tolerance))
 
 
 def _gate(text: str, models: Sequence[str]) -> Gate:

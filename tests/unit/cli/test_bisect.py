@@ -129,6 +129,13 @@ def test_a_build_that_the_index_spoilt_is_made_again_on_resume_and_measured_besi
     assert Status.BUILD_FAILED in {outcome.status for outcome in spoilt.outcomes(spoilt.plan().cells)}
 
 
+def test_a_tolerance_may_be_that_of_the_model_that_is_searched(host: Host, command: Program) -> None:
+    code, out, errors = command(*ASKED, "--metric", "throughput@lenet=20%", "--json")
+
+    assert (code, json.loads(out)["asked"]["metric"]["tolerance"]) == (0, 0.2), errors
+    assert host.asked
+
+
 def test_a_search_that_the_host_ended_goes_on_to_the_same_end(host: Host, command: Program, tmp_path: Path) -> None:
     host.dies_at = 3
     code, _, said = command(*ASKED)
