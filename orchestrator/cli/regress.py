@@ -35,6 +35,7 @@ from orchestrator.regression import (
     Regression,
     Rules,
     Trial,
+    Verdict,
     carry_out,
     looks_up_to,
     parse_gates,
@@ -66,7 +67,8 @@ Metrics = Annotated[
     typer.Option(
         "--metric",
         metavar="NAME[@MODEL][=TOLERANCE]",
-        help="What decides, such as throughput, latency_p50=3% or throughput@mlp=5%; may be repeated.",
+        help="What decides, such as throughput or latency_p50=3%, or a tolerance for one model, such as "
+        "throughput@mlp=5%; may be repeated.",
     ),
 ]
 UntilPrecise = Annotated[
@@ -74,6 +76,9 @@ UntilPrecise = Annotated[
 ]
 MaxBlocks = Annotated[
     int | None, typer.Option("--max-blocks", metavar="N", help="The last look of --until-precise, in place of 24.")
+]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Exit 1 unless every pair is shown to be as good: inconclusive is not enough.")
 ]
 Confirm = Annotated[bool, typer.Option("--confirm/--no-confirm", help="Measure what is slower again, on fresh blocks.")]
 
@@ -105,8 +110,9 @@ def regress(
     json: Json = False,
     format_: Format = verdicts.FormatName.TABLE,
     output: Output = None,
+    strict: Strict = False,
 ) -> None:
-    """Measure two releases side by side and judge: exit 1 where the candidate is worse or broke, else 0."""
+    """Measure two releases side by side and judge: exit 1 where the candidate is worse or broke, 3 if none can tell."""
     verdicts.check_output(format_, output, json=json)
     if resume is not None:
         given = [baseline, candidate, file, metric, select, exclude, until_precise, max_blocks, repeats, models, data]
@@ -133,7 +139,18 @@ def regress(
     if not judged.complete:
         speech.say(f"stopped; go on with: {_go_on(job)}")
         raise typer.Exit(INTERRUPTED)
-    if judged.regressions:
+    _end(judged, job, strict=strict)
+
+
+def _end(judged: Regression, job: Job, *, strict: bool) -> None:
+    """Exit as the verdicts have it: 1 where one is bad (or, if `strict`, not good), 3 where there is none."""
+    if judged.tells_nothing:
+        first = next(pair for pair in judged.pairs if pair.verdict is Verdict.NOT_MEASURED)
+        raise HostError(
+            f"nothing could be measured of {judged.candidate.label} beside {judged.baseline.label}: {first.id}: "
+            f"{first.reason}\nonce that is mended, begin anew, or go on with: {_go_on(job)} --retry-failed"
+        )
+    if judged.regressions or (strict and judged.doubtful):
         raise typer.Exit(1)
 
 
@@ -152,7 +169,7 @@ def _resumed(
     if changed:
         raise InputError(
             "--resume goes on with what the run was to find out: leave out everything but --results, --runtime, "
-            "--base-image, --jobs, --retries, --retry-failed, --extra-repeats and how it is shown"
+            "--base-image, --jobs, --retries, --retry-failed, --extra-repeats, --strict and how it is shown"
         )
     job = jobs.resumed(results, name, runtime, base_image, changed=False)
     return job, stored_trial(job.run)

@@ -76,7 +76,7 @@ def across(
         )
     family = max(1, len(both) * sum(not metric.is_exact and _gates(gates, metric) for metric in METRICS))
     paired = baseline.runs == candidate.runs
-    judge = Across(_design(baseline, candidate), tuple(gates), family, paired, tuple(faults))
+    judge = Across(_design(baseline, candidate), tuple(gates), family, ALPHA / len(both), paired, tuple(faults))
     environments = {name: run.environments() for name, run in runs.items()}
     sides = [
         (measured(ones[key], baseline.runs, environments), measured(others[key], candidate.runs, environments))
@@ -116,7 +116,7 @@ def _pair(key: _Key, sides: tuple[Measured, Measured], found: Found) -> JudgedPa
         candidate_cell=other.id,
         model=one.workload.model,
         verdict=found.overall,
-        reason=found.reason,
+        reason=found.because,
         notes=found.notes,
         metrics=tuple(found.metrics.values()),
     )

@@ -211,7 +211,9 @@ def measured(run: Run, trial: Trial, blocks: int, found: Regression) -> Measured
         if not evidence.telling or not evidence.runs:
             return Measured(run.name, reason=evidence.failure or "no outcome was recorded", culprit=side.text)
     said = judged.reason if judged else judged_pair.reason
-    return Measured(run.name, reason=said or f"{gate.metric} was not measured on both sides")
+    fails_more = {Verdict.BROKE: trial.candidate.text, Verdict.FIXED: trial.baseline.text}
+    culprit = fails_more.get(judged_pair.verdict, "")
+    return Measured(run.name, reason=said or f"{gate.metric} was not measured on both sides", culprit=culprit)
 
 
 def packages(run: Run, side: Side) -> Mapping[str, str]:

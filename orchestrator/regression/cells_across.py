@@ -14,12 +14,13 @@ from orchestrator.catalog import KnownFault
 from orchestrator.domain import Outcome
 from orchestrator.regression import comparable
 from orchestrator.regression.comparable import Placed
-from orchestrator.regression.evidence import CellEvidence, cell_evidence, moved, notes, standing, values
-from orchestrator.regression.judging import Held
+from orchestrator.regression.evidence import CellEvidence, cell_evidence, moved, notes, values
+from orchestrator.regression.judging import Held, doubted
 from orchestrator.regression.known_once import judged_image_size, judged_loss
 from orchestrator.regression.metrics import METRICS, Gate, Metric, tolerance
 from orchestrator.regression.model import Design, Judged, Moved, Nights, Verdict
 from orchestrator.regression.rules import LEAST_BLOCKS
+from orchestrator.regression.standing import doubt, standing
 from orchestrator.regression.verdicts import Found, weakened
 from orchestrator.results.contract import EnvironmentRecord, EnvironmentsRecord
 from orchestrator.results.store import Run
@@ -93,6 +94,8 @@ class Across:
     gates: tuple[Gate, ...]
     family: int
     """Statistical verdicts that share alpha."""
+    level: float
+    """Of each test whether one side fails more often than the other."""
     paired: bool = False
     """Whether both sides are of the same nights, and are held against each other night by night."""
     faults: tuple[KnownFault, ...] = ()
@@ -101,7 +104,7 @@ class Across:
         """Judge one cell of each side, with all its nights."""
         sides = one.joined(), other.joined()
         found = replace(_known(one, other), notes=tuple(self._notes(one, other)))
-        stands = standing(*sides)
+        stands = standing(*sides, self.level)
         if stands is not None:
             return replace(found, verdict=stands[0], reason=stands[1])
         parity = comparable.parity(one.last.placed, other.last.placed, self.faults)
@@ -111,7 +114,8 @@ class Across:
             if differs:
                 return replace(found, verdict=Verdict.NOT_COMPARABLE, reason=differs)
         judged = {held.metric.name: self._judged(held, parity, one, other) for held in self._held(one)}
-        return replace(found, metrics={name: result for name, result in judged.items() if result is not None})
+        why = doubt(*sides)
+        return replace(found, metrics={name: doubted(each, why) for name, each in judged.items() if each is not None})
 
     def _held(self, one: Measured) -> Iterator[Held]:
         for metric in METRICS:

@@ -130,9 +130,9 @@ def _all_failed_to_build(outcomes: Sequence[Outcome]) -> bool:
 
 def _is_good(pair: JudgedPair, acknowledged: set[tuple[str, str]]) -> bool:
     """Whether nothing of a pair speaks against the release, what is acknowledged left out."""
-    if not pair.metrics:
-        return pair.verdict.is_good or (pair.id, "") in acknowledged
     deciding = [metric for metric in pair.metrics if metric.gates]
+    if not deciding:
+        return pair.verdict.is_good or (pair.id, "") in acknowledged
     return all(metric.verdict.is_good or (pair.id, metric.metric) in acknowledged for metric in deciding)
 
 

@@ -10,7 +10,7 @@ from orchestrator.domain import Cell, Outcome, Status
 from orchestrator.regression.comparable import Surrounding, surrounding
 from orchestrator.regression.judging import Values
 from orchestrator.regression.metrics import Metric
-from orchestrator.regression.model import Moved, Verdict
+from orchestrator.regression.model import Moved
 from orchestrator.results.contract import EnvironmentRecord, Result
 from orchestrator.results.store import InvalidResultError, Run
 
@@ -35,16 +35,20 @@ class CellEvidence:
         return tuple(outcome for outcome in self.outcomes.values() if outcome.status not in SILENT)
 
     @property
+    def failed(self) -> int:
+        """How many of those did not end well; what was disturbed did."""
+        return sum(outcome.status is not Status.OK for outcome in self.telling)
+
+    @property
     def runs(self) -> bool:
         """Whether it works: more of its repeats than not."""
-        return 2 * sum(outcome.status is Status.OK for outcome in self.telling) > len(self.telling)
+        return 2 * self.failed < len(self.telling)
 
     @property
     def failure(self) -> str:
-        """How most of what did not end `ok` ended, in one line; empty where everything did."""
-        ended = Counter(
-            (outcome.status, outcome.reason) for outcome in self.outcomes.values() if outcome.status is not Status.OK
-        )
+        """How most of what did not end `ok` ended, in one line; empty where all did."""
+        outcomes = self.telling if self.failed else self.outcomes.values()
+        ended = Counter((outcome.status, outcome.reason) for outcome in outcomes if outcome.status is not Status.OK)
         if not ended:
             return ""
         (status, reason), _ = ended.most_common(1)[0]
@@ -103,23 +107,6 @@ def values(metric: Metric, baseline: CellEvidence, candidate: CellEvidence) -> V
         if pair[0] is not None and pair[1] is not None:
             found.append((float(pair[0]), float(pair[1])))
     return found
-
-
-def standing(baseline: CellEvidence, candidate: CellEvidence) -> tuple[Verdict, str] | None:
-    """The verdict where one side does not run, with its reason; None where both do."""
-    if not baseline.telling or not candidate.telling:
-        silent = baseline if not baseline.telling else candidate
-        side = "baseline" if silent is baseline else "candidate"
-        return Verdict.NOT_MEASURED, f"{side}: {silent.failure or 'no outcome was recorded'}"
-    if baseline.runs and candidate.runs:
-        return None
-    if not baseline.runs and not candidate.runs:
-        return Verdict.NOT_MEASURED, f"neither side runs: {candidate.failure}"
-    lacking = candidate if baseline.runs else baseline
-    unsupported = all(outcome.status is Status.UNSUPPORTED for outcome in lacking.telling)
-    if lacking is candidate:
-        return (Verdict.GONE if unsupported else Verdict.BROKE), lacking.failure
-    return (Verdict.NEW if unsupported else Verdict.FIXED), f"the baseline: {lacking.failure}"
 
 
 def notes(baseline: CellEvidence, candidate: CellEvidence) -> Iterator[str]:

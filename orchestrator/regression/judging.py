@@ -101,6 +101,22 @@ def unconfirmed(judged: Judged) -> Judged:
     return judged.model_copy(update={"verdict": Verdict.INCONCLUSIVE, "reason": reason})
 
 
+def doubted(judged: Judged, why: str) -> Judged:
+    """What may be said of a metric where something else speaks against the candidate: nothing good, if it decides."""
+    if not why or not judged.gates or not judged.verdict.is_good:
+        return judged
+    reason = f"{judged.verdict.value} by its figures, but {why}"
+    return judged.model_copy(update={"verdict": Verdict.INCONCLUSIVE, "reason": reason})
+
+
+def unmeasured(first: Judged, why: str) -> Judged:
+    """What may be said of an alarm that was to be confirmed on fresh blocks, of which nothing could be told."""
+    if not needs_confirmation(first):
+        return first
+    reason = f"{first.verdict.value} on {first.blocks} blocks; fresh ones tell nothing: {why}"
+    return first.model_copy(update={"verdict": Verdict.INCONCLUSIVE, "reason": reason})
+
+
 def confirmation(first: Judged, fresh: Judged) -> Confirmation:
     """Whether fresh blocks, by themselves, are worse again: beyond the tolerance, and by more than chance.
 
@@ -126,11 +142,14 @@ def confirmation(first: Judged, fresh: Judged) -> Confirmation:
 
 def confirmed(first: Judged, fresh: Judged) -> Judged:
     """The verdict after it was measured again; one that does not come again is none."""
+    if fresh.blocks < LEAST_BLOCKS:
+        return unmeasured(first, fresh.reason)
     found = confirmation(first, fresh)
     if found.confirmed:
         return first.model_copy(update={"confirmation": found})
     reason = f"{first.verdict.value} on {first.blocks} blocks, and not on {fresh.blocks} fresh ones"
-    return first.model_copy(update={"verdict": Verdict.INCONCLUSIVE, "reason": reason, "confirmation": found})
+    undecided = {"verdict": Verdict.INCONCLUSIVE, "reason": reason, "more_blocks": fresh.more_blocks}
+    return first.model_copy(update={**undecided, "confirmation": found})
 
 
 def _exact_verdict(ratio: float, tolerance: float, better: Better) -> Verdict:

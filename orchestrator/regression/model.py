@@ -28,9 +28,9 @@ class Verdict(StrEnum):
     NOT_COMPARABLE = "not comparable"
     """Other work, or another environment: the reason says which."""
     BROKE = "broke"
-    """The baseline runs, and the candidate does not any more: the reason is its outcome."""
+    """The candidate does not run any more, or fails more often than chance explains: the reason is its outcome."""
     FIXED = "fixed"
-    """The candidate runs, and the baseline does not."""
+    """The same the other way round: the baseline does not run, or fails more often."""
     NEW = "new"
     """Only the candidate can do this."""
     GONE = "gone"
@@ -202,6 +202,14 @@ class Regression(Strict):
     def regressions(self) -> tuple[JudgedPair, ...]:
         """The pairs for whose sake the release must not be taken."""
         return tuple(pair for pair in self.pairs if pair.is_regression)
+
+    @property
+    def tells_nothing(self) -> bool:
+        """Whether all that both sides can do is `not measured`: then it says nothing of the candidate."""
+        tried = [pair for pair in self.pairs if pair.baseline_cell and pair.candidate_cell]
+        judged = [metric for pair in tried for metric in pair.metrics if metric.gates]
+        verdicts = {*(pair.verdict for pair in tried), *(metric.verdict for metric in judged)}
+        return verdicts == {Verdict.NOT_MEASURED}
 
     @property
     def doubtful(self) -> tuple[JudgedPair, ...]:

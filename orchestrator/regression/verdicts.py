@@ -5,14 +5,16 @@ from dataclasses import dataclass, field, replace
 
 from orchestrator.analysis.parity import PairParity, Work
 from orchestrator.catalog import KnownFault
-from orchestrator.domain import Cell, Mode, Plan
+from orchestrator.domain import Cell, Plan
 from orchestrator.regression import comparable
-from orchestrator.regression.evidence import CellEvidence, cell_evidence, moved, notes, standing, values
-from orchestrator.regression.judging import Held, confirmed, needs_confirmation, unconfirmed
+from orchestrator.regression.evidence import CellEvidence, cell_evidence, moved, notes, values
+from orchestrator.regression.judging import Held, confirmed, doubted, needs_confirmation, unconfirmed, unmeasured
+from orchestrator.regression.known_once import judged_image_size, judged_loss
 from orchestrator.regression.metrics import BY_NAME, METRICS, Metric, tolerance
 from orchestrator.regression.model import Judged, JudgedPair, Moved, Regression, SideRecord, Verdict
 from orchestrator.regression.pairing import Unpaired
 from orchestrator.regression.rules import Rules
+from orchestrator.regression.standing import doubt, standing
 from orchestrator.regression.stored import Trial
 from orchestrator.results.contract import EnvironmentRecord
 from orchestrator.results.plans import plan_from_json
@@ -60,6 +62,14 @@ class Found:
         deciding = [found.verdict for found in self.metrics.values() if found.gates]
         return min(deciding or [Verdict.NOT_MEASURED], key=_WORST.index)
 
+    @property
+    def because(self) -> str:
+        """The reason of the pair as a whole, or of the metric for want of which it is not measured."""
+        if self.reason or self.overall is not Verdict.NOT_MEASURED:
+            return self.reason
+        missing = (found for found in self.metrics.values() if found.gates and found.verdict is Verdict.NOT_MEASURED)
+        return next((f"{found.title}: {found.reason}" for found in missing), "nothing that decides is measured in it")
+
 
 @dataclass(frozen=True)
 class Judge:
@@ -79,7 +89,7 @@ class Judge:
         """Judge a pair after a look; what was decided at an earlier one stays."""
         baseline, candidate = (cell_evidence(self.run, cell, blocks) for cell in (one, other))
         found = _known(blocks, baseline, candidate)
-        stands = standing(baseline, candidate)
+        stands = standing(baseline, candidate, 1 - self.rules.at(look, max(1, self.pairs)).confidence)
         if stands is not None:
             return replace(found, verdict=stands[0], reason=stands[1])
         parity = self._parity(one, other)
@@ -95,18 +105,26 @@ class Judge:
                 judged[held.metric.name] = earlier
                 continue
             if held.metric.name == _LOSS:
-                result = self._loss(held, parity, one, other)
+                result = judged_loss(held, parity, (self.run, one), (self.run, other)) if parity else None
             elif held.metric.name == _IMAGE_SIZE:
-                result = self._image_size(held, one, other)
+                result = judged_image_size(held, *self._environments(one, other))
             else:
                 result = self._measured(held, baseline, candidate, look, work)
             if result is not None:
                 judged[held.metric.name] = result
-        return replace(found, metrics=judged)
+        why = doubt(baseline, candidate)
+        return replace(found, metrics={name: doubted(result, why) for name, result in judged.items()})
 
     def again(self, one: Cell, other: Cell, fresh: range, before: Found, alarms: int) -> Found:
         """Judge what was slower by fresh blocks alone, with alpha shared by those that are judged so."""
         baseline, candidate = (cell_evidence(self.run, cell, fresh) for cell in (one, other))
+        before = replace(before, notes=(*before.notes, *notes(baseline, candidate)))
+        stands = standing(baseline, candidate, 1 - self.rules.alone(alarms).confidence)
+        if stands is not None and stands[0] is Verdict.BROKE:
+            reason = f"{before.overall.value} on {before.blocks} blocks, and on fresh ones {stands[1]}"
+            return replace(before, verdict=Verdict.BROKE, reason=reason, metrics={})
+        if stands is not None:
+            return replace(before, metrics={name: unmeasured(each, stands[1]) for name, each in before.metrics.items()})
         judged = dict(before.metrics)
         deciding = [metric for metric in judged.values() if metric.gates and not BY_NAME[metric.metric].is_exact]
         for name, first in before.metrics.items():
@@ -115,7 +133,7 @@ class Judge:
                 measured = values(held.metric, baseline, candidate)
                 look = self.rules.alone(alarms * len(deciding))
                 judged[name] = confirmed(first, held.judge(measured, look))
-        return replace(before, metrics=judged, notes=(*before.notes, *notes(baseline, candidate)))
+        return replace(before, metrics=judged)
 
     def _deciding(self) -> list[Metric]:
         return [metric for metric in METRICS if any(gate.metric == metric.name for gate in self.rules.gates)]
@@ -137,26 +155,12 @@ class Judge:
             return found.model_copy(update={"verdict": Verdict.NOT_COMPARABLE, "reason": work, "more_blocks": None})
         return found
 
+    def _environments(self, *cells: Cell) -> Iterable[EnvironmentRecord | None]:
+        made = {record.image: record for record in self.run.environments().environments}
+        return (made.get(cell.image) for cell in cells)
+
     def _parity(self, one: Cell, other: Cell) -> PairParity | None:
         return comparable.parity((self.run, one), (self.run, other), self.faults) if self.run.plan().parity else None
-
-    def _loss(self, held: Held, parity: PairParity | None, one: Cell, other: Cell) -> Judged | None:
-        """Numerical drift: how far the losses are apart after the same steps from the same weights.
-
-        What parity takes for rounding is never called a drift.
-        """
-        bars = [found.bar for found in parity.differences if found.evidence == "losses"] if parity else []
-        if not bars or one.workload.mode is not Mode.TRAIN:
-            return None
-        held = replace(held, tolerance=max(held.tolerance, bars[-1]))
-        return held.exact(*(comparable.loss(self.run, cell) for cell in (one, other)))
-
-    def _image_size(self, held: Held, one: Cell, other: Cell) -> Judged | None:
-        made = {record.image: record for record in self.run.environments().environments}
-        sizes = [made[cell.image].size_bytes if cell.image in made else None for cell in (one, other)]
-        if None in sizes:
-            return None
-        return held.exact(*(None if size is None else float(size) for size in sizes))
 
 
 def _known(blocks: range, baseline: CellEvidence, candidate: CellEvidence) -> Found:
@@ -191,7 +195,7 @@ def regression(run: Run, trial: Trial, found: Mapping[str, Found], *, complete: 
             candidate_cell=pair.candidate,
             model=cells[pair.baseline].workload.model,
             verdict=known.overall,
-            reason=known.reason,
+            reason=known.because,
             notes=known.notes,
             metrics=tuple(known.metrics.values()),
         )

@@ -10,6 +10,8 @@ from orchestrator.reporting.text import clean_line, factor, listing_of, memory, 
 HEADS = ("Cell", "Metric", "Baseline", "Candidate", "Ratio", "Interval", "Verdict", "Could have missed", "Blocks")
 _UNITS_OF: Mapping[Design, str] = {Design.BLOCKS: "block", Design.RUNS: "repeat", Design.NIGHTS: "night"}
 """What is counted: each is one value of a side."""
+_OWN_LEVEL = "is tested for each cell by itself, and the intervals guard all cells at once"
+REACHING = f"The interval that is shown may reach beyond it: this verdict {_OWN_LEVEL}."
 _MOST_NAMED = 3
 _ENDLESS = 1000
 """A bound beyond this says nothing."""
@@ -104,7 +106,24 @@ def _deviation(found: float | None, too_little: str) -> str:
 
 
 def how(found: Regression) -> str:
-    """How it was judged, in two sentences."""
+    """How it was judged, in a few sentences."""
+    return " ".join(filter(None, (_how(found), _reaching(found))))
+
+
+def _reaching(found: Regression) -> str:
+    """What must be known where `same` stands beside an interval that reaches beyond the tolerance."""
+    same = [each for pair in found.pairs for each in pair.metrics if each.gates and each.verdict is Verdict.SAME]
+    reaches = any(each.blocks and (_beyond(each, each.low) or _beyond(each, each.high)) for each in same)
+    return (
+        f"Where an interval beside 'same' reaches beyond the tolerance: that verdict {_OWN_LEVEL}." if reaches else ""
+    )
+
+
+def _beyond(judged: Judged, end: float | None) -> bool:
+    return end is not None and not 1 / (1 + judged.tolerance) <= end <= 1 + judged.tolerance
+
+
+def _how(found: Regression) -> str:
     over = f" in any of their {found.family} verdicts" if found.family > 1 else ""
     alarms = f"At most {100 * found.alpha:g} % of such tests hold a false alarm{over}."
     if found.design is Design.RUNS:
@@ -130,12 +149,14 @@ def moved(found: Regression) -> str:
 def verdict(judged: Judged, unit: str = "block") -> str:
     """The verdict of a metric, with what makes it firmer or weaker; `unit` is what is counted."""
     said = judged.verdict.value
+    count = judged.more_blocks
+    more = "" if count is None else f"; about {count} more {plural(unit, count)}"
     if judged.reason:
-        return clean_line(f"{said}: {judged.reason}")
+        return clean_line(f"{said}: {judged.reason}{more}")
     if judged.confirmation is not None and judged.confirmation.confirmed:
         return f"{said}, confirmed on {judged.confirmation.blocks} fresh blocks"
-    if judged.more_blocks is not None:
-        return f"{said}: about {judged.more_blocks} more {plural(unit, judged.more_blocks)}"
+    if more:
+        return f"{said}: {more.removeprefix('; ')}"
     if judged.verdict is Verdict.SAME and judged.is_significant and judged.blocks:
         return f"{said}: it differs, by less than the tolerance of {percent(judged.tolerance)}"
     return said
@@ -202,7 +223,7 @@ def _alarms(found: Regression) -> Iterator[str]:
     broke = [pair for pair in found.pairs if pair.verdict is Verdict.BROKE]
     if broke:
         names = [f"{pair.id} ({pair.reason})" for pair in broke]
-        yield clean_line(f"{found.candidate.label} no longer runs {listing_of(names, _MOST_NAMED)}.")
+        yield clean_line(f"{found.candidate.label} fails in {listing_of(names, _MOST_NAMED)}.")
     if not worse and not broke:
         but = f", but {doubt(found)}" if found.doubtful else ""
         yield clean_line(f"No regression was found from {found.baseline.label} to {found.candidate.label}{but}.")

@@ -14,16 +14,20 @@ from orchestrator.reporting.regressions import Row
 from orchestrator.reporting.regressions_as_text import SHOWN_TOO
 from orchestrator.results.store import write_atomically
 
+_TOO_WIDE = (
+    "the interval is too wide, and measuring more would make it narrower; or the candidate failed in a few repeats, "
+    "which chance may explain"
+)
 _MEANINGS = (
     ("slower", "The whole interval lies beyond the tolerance, on the worse side. It is worse, whatever the metric."),
     ("faster", "The whole interval lies beyond the tolerance, on the better side."),
-    ("same", "Any difference is smaller than the tolerance."),
-    ("inconclusive", "It cannot be told: the interval is too wide, and measuring more would make it narrower."),
+    ("same", f"Any difference is smaller than the tolerance, as two one-sided tests say. {regressions.REACHING}"),
+    ("inconclusive", f"It cannot be told: {_TOO_WIDE}. It shows neither a regression nor that there is none."),
     ("not comparable", "The sides do not do the same work, or were not measured in the same environment."),
-    ("broke", "The baseline runs, and the candidate does not any more."),
-    ("fixed", "The candidate runs, and the baseline does not."),
+    ("broke", "The candidate does not run any more, or fails more often than chance explains."),
+    ("fixed", "The candidate runs, and the baseline does not, or fails more often."),
     ("new, gone", "Only the candidate, or only the baseline, can do this."),
-    ("not measured", "There was no image, no device or no time: neither a regression nor health."),
+    ("not measured", "There was no image, no device, no time or no answer: neither a regression nor health."),
 )
 
 

@@ -21,7 +21,7 @@ _STYLES = {
     Verdict.INCONCLUSIVE: "yellow", Verdict.NOT_COMPARABLE: "yellow", Verdict.NOT_MEASURED: "yellow",
 }  # fmt: skip
 _RIGHT = frozenset({2, 3, 4, 5, 8})
-_SKIPPED = frozenset({Verdict.NOT_COMPARABLE, Verdict.NOT_MEASURED, Verdict.GONE, Verdict.NEW})
+_SKIPPED = frozenset({Verdict.INCONCLUSIVE, Verdict.NOT_COMPARABLE, Verdict.NOT_MEASURED, Verdict.GONE, Verdict.NEW})
 """No verdict on the release: for JUnit a case that was skipped, with its reason."""
 SHOWN_TOO = "Shown too, and decides nothing"
 

@@ -69,6 +69,27 @@ def test_a_test_that_has_ended_is_shown_again_in_every_form_and_resumes_to_the_s
     assert metrics["peak_memory"]["tolerance"] == 0.5
 
 
+@pytest.mark.usefixtures("matrix")
+def test_where_nothing_that_decides_could_be_measured_it_ends_with_3_and_says_why(command: Program) -> None:
+    code, out, error = command(*ITSELF, *FEW, "--metric", "image_size", "--json")
+
+    assert (code, json.loads(out)["pairs"][0]["verdict"]) == (3, "not measured"), error
+    assert "nothing could be measured of noop 1 beside noop 1: cpu/lenet-train-b200: image size: it is not" in error
+    assert re.search(r"go on with: orchestrator regress --resume \S+ --results \S+ --retry-failed$", error.strip())
+
+
+@pytest.mark.usefixtures("matrix")
+def test_strict_ends_with_1_unless_every_pair_is_shown_to_be_as_good(command: Program) -> None:
+    good = ("--metric", "peak_memory=90%")
+    partly = (*good, "--metric", "peak_device_memory")  # there is no device
+
+    codes = [
+        command(*ITSELF, *FEW, *metrics, *strict)[0] for metrics in (good, partly) for strict in ((), ("--strict",))
+    ]
+    assert codes == [0, 0, 0, 1]
+    assert [command("regress", "--resume", "latest", *strict)[0] for strict in ((), ("--strict",))] == [0, 1]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

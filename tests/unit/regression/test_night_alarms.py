@@ -8,6 +8,7 @@ from orchestrator.regression.night_model import Ending, Judgement, Tonight
 from orchestrator.regression.nightly_file import AcknowledgedEntry
 from orchestrator.regression.package_index import Offered
 from tests.unit.regression.night_fakes import CELL, World, judgements, pair, regression, releases
+from tests.unit.regression.night_fakes import judged as night_judged
 
 SLOWER = (pair(Verdict.SLOWER, 0.9),)
 
@@ -29,6 +30,15 @@ def test_what_was_told_of_a_release_is_not_told_again_whoever_measures_it() -> N
 
     assert (len(first.alarms), first.known) == (1, ())
     assert (again.judgement, again.alarms, again.known) == (Judgement.REGRESSED, (), first.alarms)
+
+
+def test_a_pair_of_which_nothing_that_decides_was_measured_is_not_clean() -> None:
+    shown = night_judged(Verdict.SAME).model_copy(update={"gates": False})
+    other = pair(Verdict.NOT_MEASURED, cell="cpu/mlp-train-b200").model_copy(update={"metrics": (shown,)})
+    found = regression(Tonight(night="n", release="1.6.0", baseline="1.5.1"), pair(Verdict.SAME), other)
+
+    said = judged(found, Outcomes((), ()), (), ())
+    assert (said.judgement, said.reason) == (Judgement.INCONCLUSIVE, "not measured: cpu/mlp-train-b200")
 
 
 def test_a_release_that_no_longer_runs_is_a_regression(world: World) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from orchestrator.domain import ImageSpec, Status
 from orchestrator.events import Listener
-from orchestrator.processes import Cause, Stop, Watch
+from orchestrator.processes import Cause, StartError, Stop, Watch
 from orchestrator.regression import (
     Pairing,
     Regression,
@@ -50,11 +50,13 @@ class Bench(FakeRuntime):
     """Measures at given rates, and answers parity checks."""
 
     rate: Rate = field(default_factory=steady)
-    ends: Mapping[str, Callable[[Task], Ended]] = field(default_factory=dict)
-    """How cells end, by a word of their id, in place of being measured."""
+    ends: Mapping[str, Callable[[Task], Ended | None]] = field(default_factory=dict)
+    """How cells end, by a word of their id, in place of being measured; None: it is measured after all."""
     facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     parity: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """What a parity answer differs by, by a word of the check."""
+    parity_ends: Mapping[str, Callable[[Task], Ended | None]] = field(default_factory=dict)
+    """How checks end, by a word of their id, in place of an answer."""
     versions: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     stop_after: int | None = None
     stop: threading.Event = field(default_factory=threading.Event)
@@ -76,6 +78,9 @@ class Bench(FakeRuntime):
         self.launched.append(request)
         cell = request["cell"]
         task.log.write_text("it ran\n")
+        end = _of(self.parity_ends if request["mode"] == "parity" else {}, cell)
+        if end is not None:
+            return end(task)  # type: ignore[no-any-return]
         if request["mode"] == "parity":
             answer = json.loads(GOLDEN.read_text()) | {"cell": cell} | dict(_of(self.parity, cell) or {})
             (task.folder / "result.json").write_text(json.dumps(answer))
@@ -84,8 +89,9 @@ class Bench(FakeRuntime):
             self.stop.set()
             return Ended(Cause.STOPPED, None, wall_s=0.1)
         end = _of(self.ends, cell)
-        if end is not None:
-            return end(task)
+        ended: Ended | None = end(task) if end else None
+        if ended is not None:
+            return ended
         rate = self.rate(cell, request["repeat"])
         samples = 50 * request["batch_size"]
         blocks = [{"steps": 50, "samples": samples, "wall_s": samples / rate, "cpu_s": 0.1}] * 10
@@ -106,6 +112,21 @@ def _of(found: Mapping[str, Any], cell: str) -> Any:
 def crash(task: Task) -> Ended:
     task.log.write_text("Segmentation fault\n")
     return Ended(Cause.EXITED, 139, wall_s=1.0, signal=11)
+
+
+def at(end: Callable[[Task], Ended], *repeats: int) -> Callable[[Task], Ended | None]:
+    """End so in some repeats only."""
+
+    def now_and_then(task: Task) -> Ended | None:
+        repeat = json.loads((task.folder / "request.json").read_text())["repeat"]
+        return end(task) if repeat in repeats else None
+
+    return now_and_then
+
+
+def lost(task: Task) -> Ended:
+    """The engine could not start it."""
+    raise StartError(f"{task.folder.name} was not started")
 
 
 def unsupported(task: Task) -> Ended:

@@ -69,7 +69,7 @@ EVERY = a_test(
 def test_the_headline_says_what_got_worse_what_broke_and_how_many_of_each() -> None:
     assert regressions.headline(EVERY) == (
         "mxnet 1.9.1 is worse than mxnet 1.5.1 in 1 of 10 cells: cpu/lenet-train-b200 (throughput × 0.910). "
-        "mxnet 1.9.1 no longer runs cpu/mlp-train-b200 (failed: exit status 139). "
+        "mxnet 1.9.1 fails in cpu/mlp-train-b200 (failed: exit status 139). "
         "Of 10 cells: 1 slower, 1 faster, 1 same, 1 inconclusive, 1 not comparable, 1 broke, 1 fixed, 1 new, 1 gone, "
         "1 not measured."
     )
@@ -109,6 +109,27 @@ def test_verdicts_say_what_makes_them_firmer_or_weaker() -> None:
         "gone: because of GONE",
         "not measured: because of NOT_MEASURED",
     ]
+
+
+def test_a_reason_and_the_blocks_that_would_tell_are_both_said() -> None:
+    doubted = a_metric(Verdict.INCONCLUSIVE, 0.95, reason="slower on 6 blocks, and not on 6 fresh ones", more_blocks=1)
+
+    assert regressions.verdict(doubted) == (
+        "inconclusive: slower on 6 blocks, and not on 6 fresh ones; about 1 more block"
+    )
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "is_said"), [(0.985, 1.015, False), (0.975, 1.01, True), (0.99, 1.025, True), (1.0, 1.0, False)]
+)
+def test_where_same_stands_beside_an_interval_that_reaches_beyond_the_tolerance_it_is_explained(
+    low: float, high: float, is_said: bool
+) -> None:
+    said = regressions.how(a_test(a_pair("lenet", a_metric(low=low, high=high))))
+
+    assert ("Where an interval beside 'same' reaches beyond the tolerance: that verdict is tested" in said) is is_said
+    undecided = a_test(a_pair("lenet", a_metric(Verdict.INCONCLUSIVE, low=0.9, high=1.1)))
+    assert "beside 'same'" not in regressions.how(undecided)
 
 
 def test_what_does_not_decide_is_shown_apart_in_its_unit() -> None:
@@ -192,7 +213,10 @@ def test_junit_has_a_failure_for_each_regression_and_skips_what_has_no_verdict()
     failed = [name for name, case in cases.items() if case.find("failure") is not None]
     skipped = [name for name, case in cases.items() if case.find("skipped") is not None]
     assert failed == ["cpu/lenet-train-b200", "cpu/mlp-train-b200"]
-    assert len(skipped) == 4
+    assert skipped == [f"cpu/{name}-train-b200" for name in ("vgg19", "not_comparable", "new", "gone", "not_measured")]
+    undecided = cases["cpu/vgg19-train-b200"].find("skipped")
+    assert undecided is not None
+    assert "inconclusive: about 14 more blocks" in str(undecided.get("message"))
     assert (suite.get("tests"), suite.get("failures")) == ("10", "2")
 
 

@@ -1,0 +1,17 @@
+"""Whether one side fails more often than the other, from counts alone."""
+
+from math import comb
+
+
+def more_often_by_chance(failed: int, repeats: int, other_failed: int, other_repeats: int) -> float:
+    """Probability that so many of all failures, or more, fall to the first side where both fail equally often.
+
+    It needs no likelihood of failing: given how many of all repeats failed, which ones did is drawn without
+    replacement. 1 where nothing failed. Raises `ValueError` where more failed than there were.
+    Source: Fisher, "The logic of inductive inference", J. Royal Statistical Society 98 (1935), the exact test.
+    """
+    if not (0 <= failed <= repeats and 0 <= other_failed <= other_repeats):
+        raise ValueError(f"{failed} of {repeats} and {other_failed} of {other_repeats}: more failed than there were")
+    together = failed + other_failed
+    ways = sum(comb(repeats, at) * comb(other_repeats, together - at) for at in range(failed, together + 1))
+    return ways / comb(repeats + other_repeats, together)
