@@ -96,15 +96,16 @@ def judged(
     before = {alarm.key for alarm in told}
     new = tuple(alarm for alarm in found if not alarm.acknowledged and alarm.key not in before)
     old = tuple(alarm for alarm in found if alarm not in new)
-    if any(not alarm.acknowledged for alarm in found):
-        return Told(Judgement.REGRESSED, _sentence(found), new, old)
+    agreed = sum(bool(alarm.acknowledged) for alarm in found)
+    but = f", {agreed} acknowledged" if agreed else ""
+    if agreed < len(found):
+        return Told(Judgement.REGRESSED, f"{_sentence(found)}{but}", new, old)
     measured = [pair for pair in regression.pairs if pair.verdict is not Verdict.NOT_MEASURED]
     if not measured:
         reason = next((pair.reason for pair in regression.pairs if pair.reason), "nothing was measured")
         runs = any(outcome.status is Status.OK for outcome in outcomes.baseline)
         return Told(Judgement.NO_RESULT, reason, is_attempt=runs)
     keys = {(alarm.cell, alarm.metric) for alarm in found}
-    but = f", {len(found)} acknowledged" if found else ""
     doubtful = [pair for pair in regression.pairs if not _is_good(pair, keys)]
     if doubtful:
         first = doubtful[0]

@@ -17,7 +17,7 @@ class Judgement(StrEnum):
     INCONCLUSIVE = "inconclusive"
     """Nothing is worse as far as could be told, and not everything could."""
     REGRESSED = "regressed"
-    """Something is worse, and fresh blocks have confirmed it; or it no longer runs."""
+    """Something is worse, again on fresh blocks where it has scatter; or it no longer runs."""
     BUILD_FAILED = "build_failed"
     """It does not install: neither a regression nor health."""
     UNSUPPORTED = "unsupported"

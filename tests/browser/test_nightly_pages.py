@@ -6,10 +6,11 @@ import pytest
 from playwright.sync_api import Browser
 
 from orchestrator.regression.history import series
+from orchestrator.regression.night_model import Judgement
 from orchestrator.reporting import histories_as_html
 from orchestrator.reporting.nights_as_html import night_html, nights_html
 from tests.browser.test_report import Visit, browser
-from tests.unit.regression.night_records import a_night, silent_night
+from tests.unit.regression.night_records import a_change, a_night, record, silent_night
 from tests.unit.regression.test_history import levels
 
 __all__ = ["browser"]
@@ -20,7 +21,8 @@ PAGES = ["index.html", "nights/20261122T030000Z-1f3a/index.html", "history/index
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder, night = tmp_path_factory.mktemp("nightly"), a_night()
+    folder = tmp_path_factory.mktemp("nightly")
+    night = a_night(given_up=(record("1.3.1", Judgement.BUILD_FAILED, "no wheel"),), changes=(a_change(),))
     own = folder / "nights" / night.night
     own.mkdir(parents=True)
     (own / "index.html").write_text(night_html(night, own, {}))

@@ -74,6 +74,13 @@ def test_what_is_acknowledged_hides_neither_a_crash_nor_a_larger_loss(
     assert (night.exit_code, [alarm.release for alarm in night.alarms]) == (1, ["1.7.0"])
 
 
+def test_beside_a_regression_the_reason_says_what_is_acknowledged(world: World) -> None:
+    world.known = (acknowledged(metric="throughput", up_to="12%"),)
+    world.found = {"1.6.0": (*SLOWER, pair(Verdict.SLOWER, 0.9, cell="gpu/mlp"))}
+
+    assert world.night().tried[0].record.reason == "gpu/mlp: throughput × 0.900, 1 acknowledged"
+
+
 def test_that_a_release_no_longer_runs_is_acknowledged_by_name(world: World) -> None:
     world.known = (acknowledged(metric="broke"),)
     world.found = {"1.6.0": (pair(Verdict.BROKE, reason="import_failed"), pair(Verdict.SAME, cell="cpu/mlp"))}
