@@ -112,7 +112,8 @@ class Across:
         for each, another in itertools.combinations(chain(one.counting, other.counting), 2):
             differs = comparable.environment_difference(each.evidence.surrounding, another.evidence.surrounding)
             if differs:
-                return replace(found, verdict=Verdict.NOT_COMPARABLE, reason=differs)
+                where = f" ({each.run}, {another.run})" if self.design is Design.NIGHTS else ""
+                return replace(found, verdict=Verdict.NOT_COMPARABLE, reason=differs + where)
         judged = {held.metric.name: self._judged(held, parity, one, other) for held in self._held(one)}
         why = doubt(*sides)
         return replace(found, metrics={name: doubted(each, why) for name, each in judged.items() if each is not None})

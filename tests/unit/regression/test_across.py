@@ -213,7 +213,10 @@ def test_an_environment_that_changes_from_night_to_night_is_not_comparable(tmp_p
     other = stored(tmp_path / "more", 5, Made(OLD, around(100), facts=python), Made(NEW, around(100), facts=python))
     pair = only(releases(*runs, other))
 
-    assert (pair.verdict, pair.reason) == (Verdict.NOT_COMPARABLE, "environment: Python 3.11 against 3.8")
+    assert (pair.verdict, pair.reason) == (
+        Verdict.NOT_COMPARABLE,
+        "environment: Python 3.11 against 3.8 (run-1, run-5)",
+    )
 
 
 def test_scatter_within_and_between_nights_is_told_apart() -> None:
