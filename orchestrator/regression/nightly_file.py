@@ -103,6 +103,8 @@ class NightlyFile(Shape):
     def _has_a_baseline(self) -> Self:
         if self.first is not None and self.baseline != ACCEPTED:
             raise ValueError("'first' goes with `baseline: accepted`; drop one of them")
+        if "accept" in self.model_fields_set and self.baseline != ACCEPTED:
+            raise ValueError("'accept' goes with `baseline: accepted`; a pinned baseline stays, drop one of them")
         return self
 
 

@@ -124,8 +124,8 @@ def _beyond(judged: Judged, end: float | None) -> bool:
 
 
 def _how(found: Regression) -> str:
-    over = f" in any of their {found.family} verdicts" if found.family > 1 else ""
-    alarms = f"At most {100 * found.alpha:g} % of such tests hold a false alarm{over}."
+    over = f"any of their {found.family} verdicts" if found.family > 1 else "their verdict"
+    alarms = f"At most {100 * found.alpha:g} % of such tests hold a false alarm in {over} on figures."
     if found.design is Design.RUNS:
         return (
             "One run each: what differs from night to night is in no interval, and passes for a difference; give "

@@ -88,6 +88,7 @@ acknowledged: none.yaml
         ("watch: mxnet on torch==1", "runs on no backend; drop 'on torch'"),
         ("watch: noop", "'noop' has no package on any index; name a `package` to watch in it"),
         ("watch: mxnet\nbaseline: 1.5.1\nfirst: 1.5.1", "'first' goes with `baseline: accepted`; drop one of them"),
+        ("watch: mxnet\nbaseline: 1.5.1\naccept: by_hand", "'accept' goes with `baseline: accepted`; a pinned"),
         ("watch: mxnet\nkeep_images: -1", "should be at least 0, not -1"),
         ("baseline: 1.5.1", "'watch' is missing"),
         ("watch: mxnet\nwebhook: {url: ''}", "webhook.url: is no URL that one can post to"),

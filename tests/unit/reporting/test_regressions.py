@@ -197,7 +197,9 @@ def test_one_run_each_may_differ_by_their_nights_alone_and_says_so() -> None:
     said = regressions.how(over_nights(Design.RUNS, Nights(baseline=1, candidate=1)))
 
     assert "what differs from night to night is in no interval, and passes for a difference" in said
-    assert said.endswith("But for that: at most 5 % of such tests hold a false alarm in any of their 2 verdicts.")
+    assert said.endswith(
+        "But for that: at most 5 % of such tests hold a false alarm in any of their 2 verdicts on figures."
+    )
 
 
 def test_dots_of_blocks_are_spoken_of_where_there_are_some() -> None:
