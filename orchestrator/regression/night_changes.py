@@ -30,6 +30,7 @@ def change(series: Series, shift: Shift) -> Change:
         metric=series.metric,
         host=series.host,
         date=shift.point.created_at[:10],
+        run=shift.point.run,
         release=shift.point.release,
         since=shift.since,
         before=shift.before,
@@ -41,14 +42,16 @@ def change(series: Series, shift: Shift) -> Change:
 
 
 def _is_told(series: Series, shift: Shift, told: Sequence[Change]) -> bool:
-    """Whether it was told, under its own date or that of a neighbouring night."""
+    """Whether it was told, of its own run or of a neighbouring one."""
     return any(
         (each.series, each.metric, each.host) == (series.name, series.metric, series.host)
         and (each.ratio < 1) == (shift.ratio < 1)
-        and abs(_index(series, each.date) - shift.index) <= SAME_WITHIN
+        and abs(_index(series, each) - shift.index) <= SAME_WITHIN
         for each in told
     )
 
 
-def _index(series: Series, date: str) -> int:
-    return sum(point.created_at[:10] < date for point in series.points)
+def _index(series: Series, told: Change) -> int:
+    """The point of what was told: by its run, or where that is not there, by its date."""
+    by_run = (index for index, point in enumerate(series.points) if point.run == told.run)
+    return next(by_run, sum(point.created_at[:10] < told.date for point in series.points))

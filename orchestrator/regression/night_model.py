@@ -101,6 +101,8 @@ class Change(Strict):
     host: str
     date: str
     """Of the first night that shows it, `2026-11-22`."""
+    run: str = ""
+    """That shows it first: a night may have several; older records do not tell."""
     release: str
     """That was measured then."""
     since: str

@@ -1,9 +1,12 @@
 """What of the history a night tells: new changes, each once, and nothing that is acknowledged."""
 
+from dataclasses import replace
+
 import pytest
 
 from orchestrator.regression.history import Series, series
 from orchestrator.regression.night_changes import new_changes
+from orchestrator.regression.night_model import Change
 from orchestrator.regression.nightly_file import AcknowledgedEntry
 from tests.unit.regression.test_history import levels
 
@@ -28,12 +31,27 @@ def test_a_change_that_was_told_is_not_told_again_though_later_nights_move_it_a_
     (first,) = new_changes(tracked(upto=24), {"throughput"}, ())
 
     assert new_changes(tracked(), {"throughput"}, (first,)) == ()
+    # As records without the run have it.
+    first = first.model_copy(update={"run": ""})
     moved = first.model_copy(update={"date": "2026-01-19"})
     assert new_changes(tracked(), {"throughput"}, (moved,)) == ()
     another = first.model_copy(update={"date": "2026-01-10"})
     assert len(new_changes(tracked(), {"throughput"}, (another,))) == 1
     upwards = first.model_copy(update={"ratio": 1.1})
     assert len(new_changes(tracked(), {"throughput"}, (upwards,))) == 1
+
+
+def test_a_change_is_told_once_though_many_runs_share_its_date() -> None:
+    one_date = [replace(each, created_at=f"2026-01-01T{n:02}:00:00+00:00") for n, each in enumerate(DROP[14:26])]
+    told: list[Change] = []
+    nights = []
+    for upto in range(12, 18):
+        later = [replace(each, created_at=f"2026-02-{n:02}") for n, each in enumerate(DROP[26 : 14 + upto], 1)]
+        found = [one for one in series([*one_date, *later]) if one.is_tracked]
+        nights.append(new_changes(found, {"throughput"}, told))
+        told += nights[-1]
+
+    assert [len(night) for night in nights] == [1, 0, 0, 0, 0, 0]
 
 
 def test_what_is_acknowledged_or_does_not_decide_is_not_told() -> None:
