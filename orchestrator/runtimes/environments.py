@@ -31,6 +31,8 @@ MAKER = 1
 MARKER = "bench-environment.json"
 TIMEOUT_S = 3600.0
 OLDEST_FOR_UV = (3, 8)
+UNSOLVED = "No solution found when resolving dependencies"
+"""What uv says, and pip never."""
 OLD_PIP = "pip<22"
 """The last pips for Pythons that uv does not know; those that come with them pass over newer kinds of wheels."""
 
@@ -172,10 +174,23 @@ def _make(job: "_Job", folder: Path) -> None:
         with contextlib.suppress(MakingError):  # the pip that is there may do as well
             _run(job, upgrade, settings)
     if wanted:
-        _run(job, tools.install("--no-deps", wanted), own)
+        _install(job, tools, ("--no-deps", wanted), own)
     requirements = (*job.image.environment.requirements, *sources.refused(job.image, settings))
     if requirements:
-        _run(job, tools.install(*offline, *requirements), settings)
+        _install(job, tools, (*offline, *requirements), settings)
+
+
+def _install(job: "_Job", tools: "Tools", arguments: tuple[str, ...], settings: BuildSettings) -> None:
+    """Install; what is not there by the pages of indexes that uv has kept is looked for once more in fresh ones.
+
+    A release may be minutes old, with what it needs. pip asks for pages anew by itself.
+    """
+    try:
+        _run(job, tools.install(*arguments), settings)
+    except MakingError:
+        if UNSOLVED not in tail(job.log):
+            raise
+        _run(job, tools.install("--refresh", *arguments), settings)
 
 
 def _run(job: "_Job", command: list[str], settings: BuildSettings) -> None:

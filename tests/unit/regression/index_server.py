@@ -39,6 +39,7 @@ def index_server(address: str = "127.0.0.1") -> Iterator[IndexServer]:
             answer = served.answers.get(self.path, Answer(status=404))
             self.send_response(answer.status)
             self.send_header("Content-Type", answer.content_type)
+            self.send_header("Cache-Control", "max-age=600")  # as PyPI does
             if answer.pieces is None:
                 self.send_header("Content-Length", str(len(answer.body)))
             self.end_headers()

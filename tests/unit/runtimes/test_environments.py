@@ -1,8 +1,10 @@
 """Virtual environments in a cache: made once, whole or not at all."""
 
+import io
 import json
 import sys
 import threading
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,8 +14,18 @@ from filelock import FileLock
 from orchestrator.domain import BuildSettings, Environment, Framework, ImageSpec
 from orchestrator.errors import HostError
 from orchestrator.runtimes import VenvRuntime, environments
-from orchestrator.runtimes.environments import MakingError, MakingStoppedError, Tools, Workshop, key, reason, whole
+from orchestrator.runtimes.environments import (
+    Made,
+    MakingError,
+    MakingStoppedError,
+    Tools,
+    Workshop,
+    key,
+    reason,
+    whole,
+)
 from orchestrator.runtimes.interpreters import Interpreter, ask, find
+from tests.unit.regression.index_server import Answer, IndexServer, index_server
 
 VERSION = "{}.{}.{}".format(*sys.version_info[:3])
 PYTHON = "{}.{}".format(*sys.version_info[:2])
@@ -78,6 +90,44 @@ def test_a_failed_making_leaves_nothing_behind_and_says_why(tmp_path: Path) -> N
             needing("no-such-distribution==1"), OWN, workshop(tmp_path), tmp_path / "log.txt", threading.Event()
         )
     assert [entry.name for entry in (tmp_path / "environments").iterdir() if entry.is_dir()] == []
+
+
+def publish(index: IndexServer, *releases: str) -> None:
+    """Offer these releases of `fresh`, and of `needed`, which each asks for in its own version."""
+    for name, more in (("fresh", "Requires-Dist: needed=={}\n"), ("needed", "")):
+        files = []
+        for release in releases:
+            file, info = f"{name}-{release}-py3-none-any.whl", f"{name}-{release}.dist-info"
+            metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {release}\n" + more.format(release)
+            wheel = io.BytesIO()
+            with zipfile.ZipFile(wheel, "w") as archive:
+                archive.writestr(f"{info}/METADATA", metadata)
+                archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+                archive.writestr(f"{info}/RECORD", "")
+            files.append({"filename": file, "url": f"/{file}", "hashes": {}, "core-metadata": True})
+            index.answers |= {f"/{file}": Answer(wheel.getvalue()), f"/{file}.metadata": Answer(metadata.encode())}
+        page = {"meta": {"api-version": "1.0"}, "name": name, "files": files}
+        index.answers[f"/{name}/"] = Answer(json.dumps(page).encode())
+
+
+def test_a_release_of_minutes_ago_is_found_with_what_it_needs_and_what_is_kept_is_not_fetched_again(
+    tmp_path: Path,
+) -> None:
+    with index_server() as index:
+        where = replace(workshop(tmp_path), settings=BuildSettings(pip_index=index.url))
+
+        def made(*requirements: str) -> Made:
+            index.asked.clear()
+            return environments.provide(needing(*requirements), OWN, where, tmp_path / "log.txt", threading.Event())
+
+        publish(index, "1")
+        made("fresh==1")
+        publish(index, "1", "2")
+        assert made("fresh==2").versions == (("fresh", "2"), ("needed", "2"))
+        made("fresh<=2")
+        assert index.asked == []
+        with pytest.raises(MakingError, match=r"no version of fresh==3"):
+            made("fresh==3")
 
 
 def test_an_environment_that_lacks_what_was_asked_for_is_not_kept(tmp_path: Path) -> None:
