@@ -62,7 +62,7 @@ def new(asked: Question, site: pairs.Site, results: Path) -> Prepared:
     found, known = pairs.loaded(asked.file, site)
     gate = _gate(asked.metric, found)
     what = _searched(sides, known)
-    own = own_releases(found, what)
+    own = _own_releases(found, what, known)
     ground = Ground(found, known, site, asked.cell)
     pairing = ground.pairing(*sides)
     python = _python(pairing.plan.cells[0].framework.python, pairing.plan.cells[-1].framework.python)
@@ -139,9 +139,27 @@ def alone(folder: Path) -> AbstractContextManager[None]:
 
 
 def _searched(sides: tuple[Side, Side], known: Known) -> Searched:
-    entry = known.catalog.entry(sides[0].name)
+    name = sides[0].name
+    return searched(*sides, _package(name, known).partition("[")[0] or name)
+
+
+def _package(framework: str, known: Known) -> str:
+    """What the catalog installs for a framework; empty where that is nothing."""
+    entry = known.catalog.entry(framework)
     assert entry is not None, "checked when it was read"  # noqa: S101 -- for the type alone
-    return searched(*sides, entry.packages[sides[0].name].partition("[")[0])
+    return entry.packages[framework]
+
+
+def _own_releases(found: matrix.Matrix, what: Searched, known: Known) -> tuple[str, ...] | None:
+    """As `own_releases`; raises `InputError` too where there are none and no index has any."""
+    own, name = own_releases(found, what), what.good.name
+    if own is None and not what.is_package and not _package(name, known):
+        raise InputError(
+            f"--good {what.good.text}: {name!r} has no package on any index; name a package to search in it, "
+            f"such as --good {what.good.text},numpy==1.16.6 --bad {what.good.text},numpy==1.19.5, or give good and bad "
+            "an image or dockerfile each in the matrix"
+        )
+    return own
 
 
 def _gate(text: str, found: matrix.Matrix) -> Gate:

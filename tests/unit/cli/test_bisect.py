@@ -173,6 +173,7 @@ def test_a_search_that_the_host_ended_goes_on_to_the_same_end(host: Host, comman
         (("bisect", "--resume", "gone"), "is no search"),
         (("bisect", "--good", "mxnet==1.9.1", "--bad", "mxnet==1.2.0", "--cell", "lenet-train-b200"), "exchange them"),
         ((*ASKED[:3], "--bad", "noop==1", "--cell", "*"), "must differ in one release alone"),
+        (("bisect", "--good", "noop==1", "--bad", "noop==2", "--cell", "*"), "'noop' has no package on any index"),
     ],
 )
 def test_a_mistake_is_one_line_and_leaves_nothing(
