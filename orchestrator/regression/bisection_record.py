@@ -17,6 +17,8 @@ from orchestrator.results.plans import first_problem
 from orchestrator.results.store import write_atomically
 
 RECORD_FILE = "bisect.json"
+AUTO = "auto"
+"""The runtime of a search that was asked for none."""
 
 
 class Asked(Strict):

@@ -112,7 +112,15 @@ def test_the_command_asks_the_same(record: Bisection) -> None:
     assert words[:6] == ["orchestrator", "bisect", "--good", "mxnet==1.2.0", "--bad", "mxnet==1.9.1"]
     assert words[words.index("--metric") + 1] == "throughput=2%"
     assert words[words.index("--max-blocks") + 1] == "12"
+    assert words[words.index("--limit") + 1] == "1"
+    assert words[words.index("--runtime") + 1] == "docker"
     assert "--all" in words
+
+
+def test_the_command_names_no_limit_and_no_runtime_where_none_was_asked_for(record: Bisection) -> None:
+    usual = record.model_copy(update={"asked": record.asked.model_copy(update={"limit": 10_000, "runtime": "auto"})})
+
+    assert not {"--limit", "--runtime"} & set(shlex.split(bisections.command(usual)))
 
 
 @pytest.mark.parametrize(
