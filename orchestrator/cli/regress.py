@@ -116,7 +116,8 @@ def regress(
     verdicts.check_output(format_, output, json=json)
     if resume is not None:
         given = [baseline, candidate, file, metric, select, exclude, until_precise, max_blocks, repeats, models, data]
-        job, trial = _resumed(results, resume, runtime, base_image, changed=any(given) or no_parity or not confirm)
+        changed = any(given) or no_parity or not confirm or limit != DEFAULT_LIMIT
+        job, trial = _resumed(results, resume, runtime, base_image, changed=changed)
     else:
         if baseline is None or candidate is None:
             raise InputError(
@@ -129,7 +130,7 @@ def regress(
         site = pairs.Site(base_image, models, data, no_parity, limit)
         found, known = pairs.loaded(file, site)
         gates = parse_gates(metric, "--metric", [model.name for model in found.models])
-        looks = _looks(repeats or found.repeats, max_blocks, until_precise=until_precise)
+        looks = _looks(repeats, max_blocks, until_precise=until_precise, of_matrix=found.repeats)
         rules = Rules(gates=gates, looks=looks, confirm=confirm)
         paired = pairs.paired(found, known, sides, Selection(tuple(select), tuple(exclude)), site)
         job, trial = pairs.new_job(found, known, paired, rules, (results, runtime, site))
@@ -154,13 +155,18 @@ def _end(judged: Regression, job: Job, *, strict: bool) -> None:
         raise typer.Exit(1)
 
 
-def _looks(repeats: int, max_blocks: int | None, *, until_precise: bool) -> tuple[int, ...]:
+def _looks(repeats: int | None, max_blocks: int | None, *, until_precise: bool, of_matrix: int) -> tuple[int, ...]:
     """Blocks after which is looked: once after the repeats of the matrix, or again and again."""
     if until_precise:
+        if repeats is not None:
+            raise InputError(
+                "--until-precise looks again and again, and --repeats N once: give one of them; --max-blocks N bounds "
+                "--until-precise"
+            )
         return looks_up_to(MOST_BLOCKS if max_blocks is None else max_blocks)
     if max_blocks is not None:
         raise InputError("--max-blocks bounds --until-precise: give both, or --repeats N for one look after N blocks")
-    return looks_up_to(repeats, "repeats")[-1:]
+    return looks_up_to(repeats or of_matrix, "repeats")[-1:]
 
 
 def _resumed(
@@ -169,7 +175,8 @@ def _resumed(
     if changed:
         raise InputError(
             "--resume goes on with what the run was to find out: leave out everything but --results, --runtime, "
-            "--base-image, --jobs, --retries, --retry-failed, --extra-repeats, --strict and how it is shown"
+            "--base-image, --jobs, --retries, --retry-failed, --extra-repeats, --idle-wait, --strict and how it is "
+            "shown"
         )
     job = jobs.resumed(results, name, runtime, base_image, changed=False)
     return job, stored_trial(job.run)

@@ -103,9 +103,17 @@ def test_strict_ends_with_1_unless_every_pair_is_shown_to_be_as_good(command: Pr
         ((*ITSELF[1:5], "--max-blocks", "12"), "--max-blocks bounds --until-precise"),
         ((*ITSELF[1:5], "--repeats", "1"), "repeats 1: takes at least 2 blocks"),
         ((*ITSELF[1:5], "--until-precise", "--max-blocks", "1"), "--max-blocks 1: takes at least 2 blocks"),
+        (
+            (*ITSELF[1:5], "--until-precise", "--repeats", "9"),
+            "--repeats N once: give one of them; --max-blocks N bounds",
+        ),
         ((*ITSELF[1:5], "--select", "vgg*"), "--select 'vgg*' matches no pair of cells"),
         ((*ITSELF[1:5], "--json", "--format", "md"), "--json prints JSON on stdout: leave out --format and --output"),
         ((*ITSELF[1:5], "--resume", "latest"), "--resume goes on with what the run was to find out"),
+        (
+            ("--resume", "latest", "--limit", "1"),
+            "leave out everything but --results, --runtime, --base-image, --jobs, ",
+        ),
         ((*ITSELF[1:5], "--retry-failed"), "--retry-failed tries again what a run has recorded"),
     ],
 )
