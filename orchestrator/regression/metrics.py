@@ -139,7 +139,7 @@ def _gate(text: str, models: Sequence[str]) -> Gate:
     name = match["name"].strip() if match else text
     metric = BY_NAME.get(name)
     if match is None or metric is None:
-        raise ValueError(f"unknown metric{did_you_mean(name, tuple(BY_NAME))}; there is {', '.join(BY_NAME)}")
+        raise ValueError(f"unknown metric{did_you_mean(name, tuple(BY_NAME))}")
     model = (match["model"] or "").strip()
     if model and model not in models:
         raise ValueError(f"the matrix has no model {model!r}{did_you_mean(model, tuple(models))}")

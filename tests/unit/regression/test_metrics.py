@@ -2,6 +2,7 @@
 
 import pytest
 
+from orchestrator.errors import InputError
 from orchestrator.regression import Gate, parse_gates
 from orchestrator.regression.metrics import BY_NAME, DEFAULT_GATES, tolerance
 
@@ -33,3 +34,10 @@ def test_what_is_named_decides_and_a_tolerance_for_one_model_changes_nothing_els
 def test_the_one_that_is_given_comes_last() -> None:
     """A search takes one metric, and not those that decide beside it."""
     assert parse_gates(["throughput@mlp=5%"], "--metric", MODELS) == (*DEFAULT_GATES, Gate("throughput", 0.05, "mlp"))
+
+
+def test_what_is_no_metric_is_told_with_those_there_are_once() -> None:
+    with pytest.raises(InputError) as told:
+        parse_gates(["zzz"], "--metric", MODELS)
+
+    assert str(told.value).count("there is") == str(told.value).count("throughput") == 1
