@@ -1,5 +1,6 @@
 """`history`: series over all runs of a results folder, with the points at which they change."""
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -57,17 +58,16 @@ def history(
     wanted = _metrics(metric)
     nights = measured_nights(results, places.cache_folder())
     found = series(nights, known, min_effect=min_effect, metrics=wanted)
-    shown = [
-        one
-        for one in found
-        if _is_wanted(one, select, host) and (one.is_tracked or by_release) and len(one.points) >= LEAST_POINTS
-    ]
-    if not shown and found:
+    asked = _asked(found, select, host)
+    shown = [one for one in asked if (one.is_tracked or by_release) and len(one.points) >= LEAST_POINTS]
+    page = None
+    if shown or not asked:
+        page = write_html(shown, output) if output else write_html(shown, results / PAGE_FOLDER, series_of(nights))
+    else:
         speech.say(
             f"no series of {LEAST_POINTS} nights or more here; --by-release shows those of one release, and there are "
-            f"{len(found)} in all"
+            f"{len(asked)} in all; no page is written"
         )
-    page = write_html(shown, output) if output else write_html(shown, results / PAGE_FOLDER, series_of(nights))
     if json:
         speech.print_json([histories.entry(one) for one in shown])
         return
@@ -80,7 +80,8 @@ def history(
             row = histories.shift_row(one, shift)
             text = f"  {row[0]} {row[1]}: {row[2]} → {row[3]}, × {row[4]}, p {row[5]}, {row[6]}"
             console.print(text, markup=False, soft_wrap=True)
-    console.print(f"page: {page}", markup=False, soft_wrap=True)
+    if page is not None:
+        console.print(f"page: {page}", markup=False, soft_wrap=True)
 
 
 def _metrics(names: list[str]) -> list[str] | None:
@@ -94,5 +95,22 @@ def _metrics(names: list[str]) -> list[str] | None:
     return names
 
 
-def _is_wanted(one: Series, select: list[str], host: str) -> bool:
-    return (not host or one.host == host) and (not select or any(matches(glob, one.name) for glob in select))
+def _asked(found: Sequence[Series], globs: list[str], host: str) -> list[Series]:
+    """Series of a host whose names match; raises `InputError` for a host without any and a glob that matches none."""
+    if host and all(one.host != host for one in found):
+        raise InputError(
+            f"--host {host!r}: no series of it here{did_you_mean(host, _distinct(one.host for one in found))}"
+        )
+    there = [one for one in found if not host or one.host == host]
+    mistakes = [
+        f"--select {glob!r} matches no series{did_you_mean(glob, _distinct(one.name for one in there))}"
+        for glob in globs
+        if not any(matches(glob, one.name) for one in there)
+    ]
+    if mistakes:
+        raise InputError(*mistakes)
+    return [one for one in there if not globs or any(matches(glob, one.name) for glob in globs)]
+
+
+def _distinct(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))

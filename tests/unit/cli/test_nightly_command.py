@@ -223,3 +223,28 @@ def test_history_of_an_empty_folder_is_a_page_without_series(folder: Path, capsy
     assert json.loads(capsys.readouterr().out) == []
     assert main(["history", "--metric", "thruput"]) == 2
     assert "did you mean 'throughput'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "said"),
+    [
+        (("--select", "mxnet-*/vgg*"), 2, "--select 'mxnet-*/vgg*' matches no series; there is mxnet-"),
+        (("--host", "nowhere"), 2, "--host 'nowhere': no series of it here; there is "),
+        (("--select", "mxnet-1.9.1-*"), 0, "--by-release shows those of one release"),
+    ],
+)
+def test_where_there_is_nothing_to_show_of_the_history_its_page_stays(
+    folder: Path, capsys: pytest.CaptureFixture[str], asked: tuple[str, ...], code: int, said: str
+) -> None:
+    for number in (1, 2, 3):
+        stored(folder / "results", number, [100.0])
+    assert main(["history"]) == 0
+    page = (folder / "results" / "history" / "index.html").read_text()
+    assert "mxnet-*" in page
+
+    capsys.readouterr()
+    assert main(["history", *asked]) == code
+    told = capsys.readouterr()
+    assert said in told.err
+    assert not told.out
+    assert (folder / "results" / "history" / "index.html").read_text() == page
