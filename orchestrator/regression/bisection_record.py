@@ -189,4 +189,7 @@ def read(folder: Path) -> Bisection:
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(f"{folder}: is no search; --resume takes the name that `bisect` gave it") from None
     except ValidationError as error:
-        raise InputError(f"{path}: not the record of a search: {first_problem(error)}") from error
+        raise InputError(
+            f"{path}: not the record of a search: {first_problem(error)}; bring back a copy, or search anew: the "
+            "runs beside it stay as they are"
+        ) from error

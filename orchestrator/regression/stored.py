@@ -47,7 +47,10 @@ def stored_trial(run: Run) -> Trial:
             f"{run.folder}: is no regression test; `orchestrator run --resume` takes up other runs"
         ) from None
     except ValidationError as error:
-        raise InputError(f"{path}: not a regression test: {first_problem(error)}") from error
+        raise InputError(
+            f"{path}: not a regression test: {first_problem(error)}; bring back a copy, or test anew: what the run has "
+            "measured stays, and `orchestrator report` shows it"
+        ) from error
 
 
 def regression_schema() -> dict[str, Any]:
@@ -71,4 +74,7 @@ def stored_regression(run: Run) -> Regression:
             f"{run.folder}: has no {REGRESSION_FILE}: it is no regression test, or has not come to its end"
         ) from None
     except ValidationError as error:
-        raise InputError(f"{path}: not a regression: {first_problem(error)}") from error
+        raise InputError(
+            f"{path}: not a regression: {first_problem(error)}; `orchestrator regress --resume {run.name} --results "
+            f"{run.folder.parent}` makes it anew of what is measured"
+        ) from error

@@ -30,6 +30,6 @@ def plan_from_json(document: dict[str, Any]) -> Plan:
 
 
 def first_problem(error: ValidationError) -> str:
-    """Where the first mistake of a document is, and which: `cells.0.id: Field required`."""
+    """Where the first mistake of a document is, and which: `cells.0.id: Field required`; no place if it is no JSON."""
     first = error.errors(include_url=False, include_input=False)[0]
-    return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
+    return ": ".join(filter(None, (".".join(str(part) for part in first["loc"]), first["msg"])))

@@ -155,6 +155,10 @@ def test_a_search_that_the_host_ended_goes_on_to_the_same_end(host: Host, comman
     (tmp_path / "matrix.yaml").write_text(MATRIX + "steps: 10\n")
     code, _, said = command("bisect", "--resume", name)
     assert (code, "has changed since" in said) == (2, True)
+    (tmp_path / "results" / name / "bisect.json").write_text("{")
+    code, _, said = command("bisect", "--resume", name)
+    assert (code, "not the record of a search: Invalid JSON: " in said) == (2, True)
+    assert "; bring back a copy, or search anew: the runs beside it stay" in said
 
 
 @pytest.mark.parametrize(

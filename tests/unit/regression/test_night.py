@@ -201,7 +201,7 @@ def test_the_state_of_something_else_is_refused(world: World) -> None:
 def test_a_broken_state_is_one_clear_error(world: World) -> None:
     world.night()
     (world.folder / "reports" / "state.json").write_text('{"schema": 1')
-    with pytest.raises(InputError, match="not a record of a nightly"):
+    with pytest.raises(InputError, match=r"state\.json: not a record of a nightly: Invalid JSON: .*; move it away"):
         world.night()
 
 
