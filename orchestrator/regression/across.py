@@ -13,7 +13,7 @@ from orchestrator.regression.comparable import HOST, Placed
 from orchestrator.regression.metrics import METRICS, Gate, Metric
 from orchestrator.regression.model import Design, JudgedPair, Regression, SideRecord, Verdict
 from orchestrator.regression.pairing import Unpaired
-from orchestrator.regression.sides import Side
+from orchestrator.regression.sides import Side, side_of
 from orchestrator.regression.verdicts import Found
 from orchestrator.results.contract import RunRecord
 from orchestrator.results.plans import plan_from_json
@@ -66,7 +66,7 @@ def across(
     _refuse_other_hosts(records)
     baseline, candidate = (_oldest_first(operand, records) for operand in (baseline, candidate))
     plans = {name: plan_from_json(record.plan) for name, record in records.items()}
-    named = len(_releases(baseline, plans)) > 1 or len(_releases(candidate, plans)) > 1
+    named = any(_has_several(operand, plans) for operand in (baseline, candidate))
     ones, others = (_nights(operand, plans, named=named) for operand in (baseline, candidate))
     both = [key for key in ones if key in others]
     if not both:
@@ -188,8 +188,13 @@ def _refuse_other_hosts(records: Mapping[str, RunRecord]) -> None:
             raise InputError(f"{first} and {name} cannot be compared: runtime {one.runtime} against {other.runtime}")
 
 
-def _releases(operand: Operand, plans: Mapping[str, Plan]) -> set[str]:
-    return {cell.framework.label for run in operand.runs for cell in plans[run.name].cells if operand.has(cell)}
+def _has_several(operand: Operand, plans: Mapping[str, Plan]) -> bool:
+    """Whether it means several releases, or a whole run that has one with several versions of a package."""
+    meant = [[cell.framework for cell in plans[run.name].cells if operand.has(cell)] for run in operand.runs]
+    if len({framework.label for frameworks in meant for framework in frameworks}) > 1:
+        return True
+    is_whole = operand.side is None and operand.cell_ids is None
+    return is_whole and any(len({framework.packages for framework in frameworks}) > 1 for frameworks in meant)
 
 
 def _nights(operand: Operand, plans: Mapping[str, Plan], *, named: bool) -> dict[_Key, list[Placed]]:
@@ -206,11 +211,12 @@ def _nights(operand: Operand, plans: Mapping[str, Plan], *, named: bool) -> dict
             if other != cell.id:
                 raise InputError(
                     f"{operand.text}: {other} and {cell.id} of {run.name} are both meant; say which, as in "
-                    f"{run.name}:baseline where it is a regression test, or {run.name}:{cell.framework.name}==VERSION"
+                    f"{run.name}:baseline where it is a regression test, or {run.name}:{side_of(cell.framework).text}"
                 )
             found.setdefault(key, []).append((run, cell))
     if not found:
-        there = dict.fromkeys(cell.framework.label for run in operand.runs for cell in plans[run.name].cells)
+        every = (cell.framework for run in operand.runs for cell in plans[run.name].cells if not cell.script)
+        there = dict.fromkeys(side_of(framework).label for framework in every)
         raise InputError(f"{operand.text}: no such cells in the plan; there is {', '.join(there)}")
     return found
 
@@ -220,10 +226,9 @@ def _gates(gates: Sequence[Gate], metric: Metric) -> bool:
 
 
 def _label(operand: Operand, plans: Mapping[str, Plan]) -> str:
-    if operand.side:
-        nights = f", {len(operand.runs)} nights" if len(operand.runs) > 1 else ""
-        return f"{operand.side.label}{nights}"
-    return " and ".join(sorted(_releases(operand, plans)))
+    meant = (cell.framework for run in operand.runs for cell in plans[run.name].cells if operand.has(cell))
+    releases = " and ".join(sorted({side_of(framework).label for framework in meant}))
+    return f"{releases}, {len(operand.runs)} nights" if operand.side and len(operand.runs) > 1 else releases
 
 
 def _listed(found: Mapping[_Key, Sequence[Placed]]) -> str:

@@ -7,6 +7,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from orchestrator.catalog import Catalog
+from orchestrator.domain import Framework
 from orchestrator.errors import InputError
 from orchestrator.matrix import pins
 from orchestrator.matrix.file import DISTRIBUTION
@@ -69,6 +70,14 @@ def parse(text: str, option: str, catalog: Catalog) -> Side:
         raise InputError(*(f"{option} {text!r}: {mistake}" for mistake in mistakes))
     backend = (pin.backend.name, pin.backend.version or "") if pin.backend else None
     return Side(pin.name, pin.version or "", backend, tuple(sorted(packages.items())))
+
+
+def side_of(framework: Framework) -> Side:
+    """The side that a planned cell is of, with all packages that are pinned in it."""
+    backend = framework.backend
+    return Side(
+        framework.name, framework.version, (backend.name, backend.version) if backend else None, framework.packages
+    )
 
 
 def with_python(side: Side, python: str) -> Side:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.domain import Skip
+from orchestrator.domain import Framework, Skip
+from orchestrator.errors import InputError
 from orchestrator.regression.across import Operand, across
 from orchestrator.regression.cells_across import _scatter
 from orchestrator.regression.metrics import DEFAULT_GATES, parse_gates
@@ -95,6 +96,51 @@ def test_cells_of_several_releases_that_only_one_run_has_keep_the_release_in_the
         ("mxnet-1.9.1-cpu/lenet-train-b200", Verdict.SAME),
         ("mxnet-1.5.1-cpu/lenet-train-b200", Verdict.GONE),
     ]
+
+
+WITH = [replace(OLD, packages=(("numpy", version),)) for version in ("1.22.4", "1.23.5")]
+
+
+def with_numpy(version: str, run: Run) -> Operand:
+    side = Side("mxnet", "1.5.1", packages=(("numpy", version),))
+    return Operand(f"{run.name}:{side.text}", (run,), side)
+
+
+def of_side(framework: Framework, *runs: Run) -> Operand:
+    """As RUN:baseline means it: by the ids of its cells."""
+    return Operand("x", runs, cell_ids=frozenset({Made(framework).cell.id}))
+
+
+def test_releases_that_differ_by_a_package_are_named_by_it(tmp_path: Path) -> None:
+    one, other = (stored(tmp_path, night, *(Made(each, around(100)) for each in WITH)) for night in (1, 2))
+    old, new = "mxnet 1.5.1 with numpy 1.22.4", "mxnet 1.5.1 with numpy 1.23.5"
+
+    for sides in (
+        (with_numpy("1.22.4", one), with_numpy("1.23.5", one)),
+        (of_side(WITH[0], one), of_side(WITH[1], one)),
+        (of_side(WITH[0], one, other), of_side(WITH[1], one, other)),
+    ):
+        found = across(*sides, DEFAULT_GATES)
+        assert (found.baseline.label, found.candidate.label) == (old, new)
+        assert [pair.id for pair in found.pairs] == ["cpu/lenet-train-b200"]
+
+
+def test_runs_of_one_release_with_several_packages_are_compared_package_by_package(tmp_path: Path) -> None:
+    one, other = (stored(tmp_path, night, *(Made(each, around(100)) for each in WITH)) for night in (1, 2))
+    found = across(Operand("run-1", (one,)), Operand("run-2", (other,)), DEFAULT_GATES)
+
+    assert [(pair.id, pair.verdict) for pair in found.pairs] == [
+        ("mxnet-1.5.1-numpy=1.22.4-cpu/lenet-train-b200", Verdict.SAME),
+        ("mxnet-1.5.1-numpy=1.23.5-cpu/lenet-train-b200", Verdict.SAME),
+    ]
+
+
+def test_a_pin_that_means_several_packages_is_refused_with_one_that_means_one(tmp_path: Path) -> None:
+    run = stored(tmp_path, 1, *(Made(each, around(100)) for each in WITH))
+
+    with pytest.raises(InputError, match=r"both meant; say which, .* or run-1:mxnet==1.5.1,numpy==1.23.5$"):
+        across(of("1.5.1", run), of("1.5.1", run), DEFAULT_GATES)
+    assert across(with_numpy("1.22.4", run), with_numpy("1.23.5", run), DEFAULT_GATES).pairs
 
 
 def test_what_a_regression_test_could_measure_on_one_side_alone_stays_gone_or_new(tmp_path: Path) -> None:

@@ -59,7 +59,8 @@ def cell(  # noqa: PLR0913 -- one argument per axis that a test may want
 ) -> Cell:
     """A planned cell; options become part of its id."""
     backend = f"-on-{framework.backend.name}-{framework.backend.version}" if framework.backend else ""
-    environment = f"{framework.name}-{framework.version}{backend}-{system.image_class}"
+    packages = "".join(f"-{name}={version}" for name, version in framework.packages)
+    environment = f"{framework.name}-{framework.version}{backend}{packages}-{system.image_class}"
     suffix = "".join(f"-{name}={str(value).lower()}" for name, value in options if value is not True)
     image = f"bench/{framework.name}:{framework.version}{backend}-{system.image_class}"
     return Cell(
