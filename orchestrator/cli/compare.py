@@ -1,5 +1,7 @@
 """`compare`: stored runs held against each other, or the verdict of a regression test shown again."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +14,7 @@ from orchestrator.cli.options import DEFAULT_RESULTS, Json, Results
 from orchestrator.cli.regress import Metrics
 from orchestrator.cli.verdicts import Format, FormatName, Output
 from orchestrator.errors import InputError
-from orchestrator.regression import Operand, across, parse_gates, stored_regression, stored_trial
+from orchestrator.regression import Operand, Regression, across, parse_gates, stored_regression, stored_trial
 from orchestrator.resources import IMAGES
 
 BOTH_SIDES = ("baseline", "candidate")
@@ -33,42 +35,79 @@ def compare(
         ),
     ],
     other: Annotated[
-        str,
+        str | None,
         typer.Argument(metavar="[B]", autocompletion=run_names, help="As A; without it, A is a regression test."),
-    ] = "",
+    ] = None,
     metric: Metrics = [],
     results: Results = DEFAULT_RESULTS,
     json: Json = False,
     format_: Format = FormatName.TABLE,
     output: Output = None,
 ) -> None:
-    """Hold stored runs against each other: B over A, where hosts, environments and work allow that."""
+    """Hold stored runs against each other: B over A, where that can be done; exit 1 where B is worse or broke."""
     verdicts.check_output(format_, output, json=json)
-    if not other and metric:
-        # What was decided stands; by other metrics it is judged anew, from the same blocks.
-        one, other = (f"{one}:{side}" for side in BOTH_SIDES)
-    if not other:
-        run = composition.find_run(results, one)
-        verdicts.show(run, stored_regression(run), format_, output, json=json)
-        return
-    sides = _operand(results, one), _operand(results, other)
-    models = [cell.workload.model for side in sides for run in side.runs for cell in run.plan().cells]
-    gates = parse_gates(metric, "--metric", models)
-    found = across(*sides, gates, load_faults(IMAGES / "known_faults.yaml"))
-    verdicts.show(None, found, format_, output, json=json)
+    sides = _sides(one, other, anew=bool(metric))
+    if len(sides) == 1:
+        run = composition.find_run(results, sides[0].names[0])
+        found = stored_regression(run)
+    elif format_ is FormatName.HTML and output is None:
+        raise InputError(
+            "--format html needs -o DIR: only the stored verdict of one test has its run's folder to go to"
+        )
+    else:
+        run, found = None, _judged(results, sides, metric)
+    verdicts.show(run, found, format_, output, json=json)
+    if found.regressions:
+        raise typer.Exit(1)
 
 
-def _operand(results: Path, text: str) -> Operand:
-    """Read `RUN`, `RUN,RUN`, `RUN:mxnet==1.5.1` or `RUN:baseline`; raises `InputError` where it is none of them."""
-    names, colon, pin = text.partition(":")
-    if not all(name.strip() for name in names.split(",")) or (colon and not pin.strip()):
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """`RUN`, `RUN,RUN`, `RUN:mxnet==1.5.1` or `RUN:baseline`, taken apart."""
+
+    text: str
+    names: tuple[str, ...]
+    pin: str = ""
+
+
+def _written(text: str) -> _Written:
+    """Take an operand apart; raises `InputError` where it is none, before any run is looked for."""
+    before, colon, pin = (part.strip() for part in text.partition(":"))
+    names = tuple(name.strip() for name in before.split(","))
+    if not all(names) or (colon and not pin):
         raise InputError(f"{text!r}: name runs, as in RUN, RUN,RUN or RUN:mxnet==1.5.1")
-    runs = tuple(composition.find_run(results, name.strip()) for name in names.split(","))
+    return _Written(text, names, pin)
+
+
+def _sides(one: str, other: str | None, *, anew: bool) -> tuple[_Written, ...]:
+    """Both operands; those of a test's own sides where it is judged anew, the test alone where it is shown again."""
+    first = _written(one)
+    if other is not None:
+        return first, _written(other)
+    if first.pin or (len(first.names) > 1 and not anew):
+        names = ",".join(first.names)
+        raise InputError(f"{one!r}: give B too, as in {names}:{BOTH_SIDES[0]} {names}:{BOTH_SIDES[1]}")
+    # What was decided stands; by other metrics it is judged anew, from the same blocks.
+    return tuple(replace(first, pin=side) for side in BOTH_SIDES) if anew else (first,)
+
+
+def _judged(results: Path, sides: Sequence[_Written], metric: list[str]) -> Regression:
+    baseline, candidate = (_operand(results, side) for side in sides)
+    models = [cell.workload.model for side in (baseline, candidate) for run in side.runs for cell in run.plan().cells]
+    gates = parse_gates(metric, "--metric", models)
+    return across(baseline, candidate, gates, load_faults(IMAGES / "known_faults.yaml"))
+
+
+def _operand(results: Path, written: _Written) -> Operand:
+    """Find what is meant; what is reported of it names the runs that were found, and not `latest`."""
+    runs = tuple(composition.find_run(results, name) for name in written.names)
     twice = [run.name for number, run in enumerate(runs) if run in runs[:number]]
     if twice:
-        raise InputError(f"{text!r}: {twice[0]} is given twice; a night counts once")
-    if not colon:
+        raise InputError(f"{written.text!r}: {twice[0]} is given twice; a night counts once")
+    pin, text = written.pin, ",".join(run.name for run in runs)
+    if not pin:
         return Operand(text, runs)
+    text = f"{text}:{pin}"
     if pin in BOTH_SIDES:
         trials = [stored_trial(run) for run in runs]
         ids = [getattr(pair, pin) for trial in trials for pair in trial.pairs]

@@ -10,6 +10,7 @@ from orchestrator.regression import METRICS, Verdict
 from orchestrator.resources import ROOT
 from orchestrator.results.store import Run, runs
 from tests.unit.cli.conftest import Program
+from tests.unit.regression.stored_nights import NEW, OLD, Made, stored
 
 PAGE = (ROOT / "docs" / "regression.md").read_text(encoding="utf-8")
 ITSELF = ("regress", "--baseline", "noop==1", "--candidate", "noop==1", "--runtime", "host", "--idle-wait", "0")
@@ -48,13 +49,14 @@ def test_a_test_that_has_ended_is_shown_again_in_every_form_and_resumes_to_the_s
 
     again, repeated, _ = command("regress", "--resume", "latest", "--json")
     shown = [command("compare", "latest", "--format", form)[1] for form in ("table", "md", "junit")]
-    sides = command("compare", f"{run.name}:baseline", f"{run.name}:candidate", "--json")
+    sides = command("compare", "latest:baseline", "latest:candidate", "--json")
 
     assert (again, json.loads(repeated)) == (first, json.loads(out)), said
     assert "noop 1 → noop 1" in shown[0]
     assert shown[1].startswith("# noop 1 → noop 1\n")
     assert "<testcase" in shown[2]
-    assert sides[0] == 0, sides[2]
+    assert sides[0] in {0, 1}, sides[2]
+    assert json.loads(sides[1])["run"] == f"{run.name}:baseline {run.name}:candidate"
     judged = json.loads(sides[1])["pairs"][0]["metrics"][0]
     assert judged["values"] == json.loads(out)["pairs"][0]["metrics"][0]["values"]
 
@@ -144,12 +146,33 @@ def test_compare_refuses_what_it_cannot_hold_against_each_other(command: Program
         (f"{one.name}:", other.name): "name runs, as in RUN, RUN,RUN or RUN:mxnet==1.5.1",
         (f"{one.name}:baseline", one.name): "is no regression test",
         (one.name,): "has no regression.json",
+        (f"{one.name}:noop==1",): f"give B too, as in {one.name}:baseline {one.name}:candidate",
+        (f"{one.name}:baseline", "--metric", "throughput"): "give B too, as in",
+        ("A,B",): "'A,B': give B too, as in A,B:baseline A,B:candidate",
+        ("",): "'': name runs, as in RUN",
+        (one.name, ""): "'': name runs, as in RUN",
+        (":baseline", one.name): "':baseline': name runs, as in RUN",
+        ("A:",): "'A:': name runs, as in RUN",
+        (",",): "',': name runs, as in RUN",
+        (one.name, one.name, "--format", "html"): "--format html needs -o DIR",
+        (one.name, "--metric", "throughput", "--format", "html"): "--format html needs -o DIR",
         ("nowhere", one.name): "no run 'nowhere'",
     }
     for arguments, said in refusals.items():
         code, out, error = command("compare", *arguments)
         assert (code, out) == (2, ""), arguments
         assert said in error
+
+
+def test_compare_ends_with_1_where_something_got_worse(command: Program, tmp_path: Path) -> None:
+    run = stored(tmp_path / "results", 1, Made(OLD, (100, 100.1)), Made(NEW, (90, 90.1)))
+    sides = "latest:mxnet==1.5.1", "latest:mxnet==1.9.1"
+
+    code, shown, said = command("compare", *sides, "--json")
+    assert (code, json.loads(shown)["run"]) == (1, "run-1:mxnet==1.5.1 run-1:mxnet==1.9.1"), said
+    assert command("compare", *reversed(sides))[0] == 0
+    (run.folder / "regression.json").write_text(shown)
+    assert command("compare", "latest")[0] == 1
 
 
 @pytest.mark.usefixtures("matrix")
