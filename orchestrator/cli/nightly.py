@@ -67,6 +67,7 @@ def nightly(
             offered=lambda: offered(found.distribution, asked_of, found.asked.index_timeout),
             measure=trials.measure,
             refused=measurable.refused,
+            check_listed=measurable.check_listed,
             now=nights.now,
             is_over=stop.is_set,
             is_interrupted=lambda: budget.is_interrupted,

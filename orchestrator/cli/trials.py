@@ -4,6 +4,8 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from packaging.utils import canonicalize_name
+
 from orchestrator import matrix
 from orchestrator.catalog import UnsupportedError, load_faults
 from orchestrator.cli import jobs, pairs
@@ -29,16 +31,20 @@ from orchestrator.regression import (
     store_trial,
     stored_trial,
 )
-from orchestrator.regression.deciding import Outcomes
+from orchestrator.regression.deciding import Outcomes, is_listed
 from orchestrator.regression.metrics import Gate
 from orchestrator.regression.night import Measured
 from orchestrator.regression.night_model import Tonight
 from orchestrator.regression.nightly_loading import Nightly
+from orchestrator.regression.package_index import Offered
 from orchestrator.regression.releases import Release
 from orchestrator.reporting.regressions_as_html import write_html
 from orchestrator.resources import IMAGES
 from orchestrator.results.store import Run
 from orchestrator.running import Policy
+
+MAX_LISTED = 5
+"""Releases that a message names."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +88,8 @@ class Measurable:
     def check(self, baseline: str) -> None:
         """Raise `InputError` where nothing could be measured, whatever is new: of the baseline beside itself."""
         if reason := self.unknown(baseline):
-            raise InputError(f"{self._origin(baseline)}: {reason}")
+            place = self._origin(baseline) if self.nightly.asked.package is None else self.nightly.at("watch")
+            raise InputError(f"{place}: {reason}")
         side = self._side(baseline)
         try:
             found = pairs.paired(self.matrix, self.known, (side, side), Selection(), self.site)
@@ -99,11 +106,28 @@ class Measurable:
         if mistakes:
             raise InputError(*mistakes)
 
+    def check_listed(self, baseline: str, offered: Offered) -> None:
+        """Raise `InputError` where the baseline's environments pin what is watched and no index has that release.
+
+        An image of the user's own pins nothing; nor is anything said while a place does not answer.
+        """
+        if offered.problems or is_listed(baseline, offered.releases):
+            return
+        side, watched = self._side(baseline), canonicalize_name(self.nightly.distribution)
+        plan = pairs.paired(self.matrix, self.known, (side, side), Selection(), self.site).plan
+        pinned = {canonicalize_name(name) for image in plan.images for name, _ in image.environment.expected_versions}
+        if watched not in pinned:
+            return
+        there = [release.version for release in reversed(offered.releases)]
+        more = f" and {len(there) - MAX_LISTED} older ones" if len(there) > MAX_LISTED else ""
+        raise InputError(
+            f"{self._origin(baseline)}: no package index of this site has {watched} {baseline}; "
+            f"name one that there is: {', '.join(there[:MAX_LISTED])}{more}"
+        )
+
     def _origin(self, baseline: str) -> str:
         """Where a baseline comes from, for messages."""
         nightly = self.nightly
-        if nightly.asked.package is not None:
-            return nightly.at("watch")
         key = next((key for key in ("first", "baseline") if getattr(nightly.asked, key) == baseline), "")
         if key:
             return nightly.at(key)

@@ -39,7 +39,22 @@ def fresh(asked: NightlyFile, state: State, offered: Sequence[Release]) -> tuple
 def _is_same(version: str, other: str) -> bool:
     """Whether a post-release is what its release's pin installs: 1.7.0 takes 1.7.0.post2."""
     one, two = Version(version), Version(other)
-    return one.post is not None and two.post is None and one.base_version == two.base_version and one.pre == two.pre
+    bases = Version(one.base_version), Version(two.base_version)
+    return one.post is not None and two.post is None and bases[0] == bases[1] and one.pre == two.pre
+
+
+def is_listed(version: str, offered: Sequence[Release]) -> bool:
+    """Whether an index has a release, by itself or as the post-release that its pin installs."""
+    public = Version(version).public
+    return any(Version(one.version) == Version(public) or _is_same(one.version, public) for one in offered)
+
+
+def was_measured(version: str, state: State) -> bool:
+    """Whether a night has measured a release, as a candidate or as the baseline of another one."""
+    measured = {
+        one for record in state.releases if record.judgement.is_final for one in (record.version, record.baseline)
+    }
+    return any(Version(version) == Version(one) for one in measured if one)
 
 
 def _is_open(record: ReleaseRecord | None, attempts: int) -> bool:

@@ -12,7 +12,7 @@ from orchestrator import __version__
 from orchestrator.catalog import UnsupportedError
 from orchestrator.errors import HostError, InputError
 from orchestrator.events import Listener, Notice
-from orchestrator.regression.deciding import Outcomes, after, baseline, ending, fresh, given_up, judged
+from orchestrator.regression.deciding import Outcomes, after, baseline, ending, fresh, given_up, judged, was_measured
 from orchestrator.regression.model import Regression
 from orchestrator.regression.night_files import NightFiles
 from orchestrator.regression.night_model import (
@@ -59,6 +59,8 @@ class Means:
     new_name: str
     refused: Callable[[Release], str] = lambda _: ""
     """Why no environment of the catalog can take a release, in one line; empty where one may."""
+    check_listed: Callable[[str, Offered], None] = lambda *_: None
+    """Raise `InputError` where a baseline that no night has measured is nowhere to be installed from."""
 
 
 @dataclass
@@ -97,6 +99,10 @@ class Holding:
 
     def hold(self) -> Night:
         """Try what is new until there is nothing left, or no time; return the record, without its reports."""
+        self.offered = self.means.offered()
+        # What was measured and is on no index any more is no mistake of anybody's.
+        if not was_measured(against := baseline(self.nightly.asked, self.state), self.state):
+            self.means.check_listed(against, self.offered)
         # The state says which release was under way when a night was killed.
         under_way = self.state.tonight
         self._remember(self.state.tonight or Tonight(night=self.name))
@@ -105,7 +111,6 @@ class Holding:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise HostError(f"{folder}: cannot be made: {error.strerror}; choose other `reports`") from error
-        self.offered = self.means.offered()
         for problem in self.offered.problems:
             self.means.listener(Notice(f"warning: {problem}"))
         while (release := next(iter(self._waiting()), None)) and not self.means.is_over():

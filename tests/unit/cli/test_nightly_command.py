@@ -10,6 +10,7 @@ import pytest
 from orchestrator.cli.nights import Budget
 from orchestrator.cli.program import run as main
 from orchestrator.regression.night_files import NightFiles
+from orchestrator.regression.night_model import Judgement, ReleaseRecord, State
 from tests.unit.regression.test_history import stored
 from tests.unit.regression.test_webhook import receiver
 
@@ -69,8 +70,8 @@ def test_a_silent_index_ends_with_3_and_is_recorded(
 def test_a_release_for_another_python_is_unsupported_and_nothing_is_built_for_it(
     folder: Path, wheels: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (wheels / "index.html").write_text('<a href="x" data-requires-python="&gt;=3.15">mxnet-1.9.2.tar.gz</a>')
-    (wheels / "mxnet-1.5.1-py3-none-any.whl").unlink()
+    newest = '<a href="x" data-requires-python="&gt;=3.15">mxnet-1.9.2.tar.gz</a>'
+    (wheels / "index.html").write_text(f'<a href="y">mxnet-1.5.1.tar.gz</a>{newest}')
 
     assert main(["nightly"]) == 0
     (tried,) = NightFiles(folder / "nightly").nights()[0].tried
@@ -93,6 +94,7 @@ def test_a_release_that_is_accepted_by_hand_is_the_baseline_of_the_next_night(
     folder: Path, wheels: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "nightly.yaml").write_text("version: 1\nwatch: mxnet\n")
+    (wheels / "mxnet-1.9.1-py3-none-any.whl").touch()
     assert main(["nightly"]) == 2
     assert "orchestrator nightly accept mxnet==VERSION" in capsys.readouterr().err
 
@@ -134,6 +136,47 @@ def test_bad_input_ends_with_2_and_leaves_nothing(
     assert "--" not in said
     assert not (folder / "nightly").exists() or not list((folder / "nightly").glob("nights/*"))
     assert not (folder / "nightly" / "state.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("version: 1\nwatch: mxnet\nfirst: 1.9.8\n", "nightly.yaml:3:8: first: "),
+        ("version: 1\nwatch: mxnet\nbaseline: 1.9.8\n", "nightly.yaml:3:11: baseline: "),
+        ("version: 1\nwatch: mxnet\n", "accept another one with orchestrator nightly accept mxnet==VERSION: "),
+        ("version: 1\nwatch: mxnet==1.9.1\npackage: numpy\nfirst: 1.9.8\n", "nightly.yaml:4:8: first: "),
+    ],
+)
+def test_a_baseline_that_no_index_has_is_a_mistake_and_not_a_night_without_news(
+    folder: Path, wheels: Path, capsys: pytest.CaptureFixture[str], text: str, place: str
+) -> None:
+    (folder / "nightly.yaml").write_text(text)
+    for number in range(7):
+        (wheels / f"numpy-1.2{number}-py3-none-any.whl").touch()
+    if "first" not in text and "baseline" not in text:
+        assert main(["nightly", "accept", "mxnet==1.9.8"]) == 0
+    before = state.read_text() if (state := folder / "nightly/state.json").exists() else ""
+
+    assert main(["nightly"]) == 2
+    said = capsys.readouterr().err
+    has = "numpy 1.9.8; name one that there is: 1.26, 1.25, 1.24, 1.23, 1.22 and 2 older ones"
+    has = has if "numpy" in text else "mxnet 1.9.8; name one that there is: 1.5.1"
+    assert f"{place}no package index of this site has {has}" in said
+    assert NightFiles(folder / "nightly").nights() == []
+    assert (state.read_text() if state.exists() else "") == before
+
+
+def test_a_baseline_that_was_measured_may_leave_the_index(folder: Path, wheels: Path) -> None:
+    record = ReleaseRecord(version="1.9.1", baseline="1.9.0", judgement=Judgement.CLEAN, night="n")
+    files = NightFiles(folder / "nightly")
+    files.folder.mkdir()
+    for baseline, judgement, status in (
+        ("1.9.1", Judgement.CLEAN, 0), ("1.9.0", Judgement.CLEAN, 0), ("1.9.1", Judgement.NO_RESULT, 2),
+        ("1.9.0", Judgement.NO_RESULT, 2), ("1.5.0", Judgement.CLEAN, 2),
+    ):  # fmt: skip
+        known = record.model_copy(update={"judgement": judgement})
+        files.write_state(State(watched="mxnet", accepted=baseline, accepted_by="hand", releases=(known,)))
+        assert main(["nightly"]) == status, (baseline, judgement)
 
 
 @pytest.mark.usefixtures("wheels")

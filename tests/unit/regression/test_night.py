@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import InputError
-from orchestrator.regression.deciding import dropped_images
+from orchestrator.regression.deciding import dropped_images, is_listed
 from orchestrator.regression.model import Verdict
 from orchestrator.regression.night_files import AnotherNightError, NightFiles
 from orchestrator.regression.night_model import Ending, Judgement
@@ -75,6 +75,21 @@ def test_prereleases_and_yanked_ones_are_measured_by_choice(
     world.night()
 
     assert [release for release, _, _ in world.trials] == tried
+
+
+@pytest.mark.parametrize(
+    ("version", "found"),
+    [
+        ("1.7.0", True),
+        ("1.7", True),
+        ("1.7.0.post2", True),
+        ("1.9.1+cpu", True),
+        ("1.7.0.post1", False),
+        ("1.9", False),
+    ],
+)
+def test_a_release_is_listed_by_itself_or_as_what_its_pin_installs(version: str, found: bool) -> None:
+    assert is_listed(version, releases("1.7.0.post2", "1.9.1")) is found
 
 
 def test_bad_input_ends_the_night_and_is_not_put_down_to_a_release(world: World) -> None:
