@@ -14,6 +14,7 @@ from orchestrator.regression.metrics import METRICS, Gate, Metric
 from orchestrator.regression.model import Design, JudgedPair, Regression, SideRecord, Verdict
 from orchestrator.regression.pairing import Unpaired
 from orchestrator.regression.sides import Side, side_of
+from orchestrator.regression.stored import blocks_follow_sight
 from orchestrator.regression.verdicts import Found
 from orchestrator.results.contract import RunRecord
 from orchestrator.results.plans import plan_from_json
@@ -103,6 +104,7 @@ def across(
         confirms=False,
         complete=True,
         design=judge.design,
+        blocks_follow_sight=any(map(blocks_follow_sight, runs.values())),
         moved=tuple(dict.fromkeys(chain.from_iterable(moved_between(*each) for each in sides))),
         pairs=(*map(_pair, both, sides, found), *gone, *new),
     )

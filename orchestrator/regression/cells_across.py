@@ -108,7 +108,8 @@ class Across:
         if stands is not None:
             return replace(found, verdict=stands[0], reason=stands[1])
         parity = comparable.parity(one.last.placed, other.last.placed, self.faults)
-        found = replace(found, notes=(*found.notes, *notes(*sides), *weakened(parity)))
+        was_asked = any(side.last.placed[0].plan().parity for side in (one, other))
+        found = replace(found, notes=(*found.notes, *notes(*sides), *weakened(parity if was_asked else None)))
         for each, another in itertools.combinations(chain(one.counting, other.counting), 2):
             differs = comparable.environment_difference(each.evidence.surrounding, another.evidence.surrounding)
             if differs:

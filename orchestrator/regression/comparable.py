@@ -93,7 +93,8 @@ def loss(run: Run, cell: Cell) -> float | None:
 
 def _side(run: Run, cell: Cell, label: str) -> ParitySide:
     store = Checks(run)
-    outcome, result, why_not = store.outcome(check_id(cell)), None, "no parity check of it was recorded"
+    outcome, result = store.outcome(check_id(cell)), None
+    why_not = "no parity check of it was recorded" if run.plan().parity else f"parity was not asked for in {run.name}"
     if outcome is not None and outcome.status is Status.OK:
         try:
             result = store.result(outcome)

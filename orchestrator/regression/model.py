@@ -191,6 +191,8 @@ class Regression(Strict):
     confirms: bool
     """Whether what is slower was measured again on fresh blocks."""
     design: Design = Design.BLOCKS
+    blocks_follow_sight: bool = False
+    """Of stored runs: whether a regression test chose how many blocks one has by what it saw; that keeps no alpha."""
     complete: bool
     """False where it was stopped: then `inconclusive` may only mean that."""
     moved: tuple[Moved, ...] = ()

@@ -53,6 +53,14 @@ def stored_trial(run: Run) -> Trial:
         ) from error
 
 
+def blocks_follow_sight(run: Run) -> bool:
+    """Whether a run is of a regression test that chose how many blocks it has by what it saw: by looks, to confirm."""
+    if not (run.folder / TRIAL_FILE).exists():
+        return False
+    looks = stored_trial(run).rules.looks
+    return len(looks) > 1 or any(cell.repeats > looks[-1] for cell in run.plan().cells)
+
+
 def regression_schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of `regression.json`."""
     schema = Regression.model_json_schema(by_alias=True)

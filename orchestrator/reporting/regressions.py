@@ -12,6 +12,10 @@ _UNITS_OF: Mapping[Design, str] = {Design.BLOCKS: "block", Design.RUNS: "repeat"
 """What is counted: each is one value of a side."""
 _OWN_LEVEL = "is tested for each cell by itself, and the intervals guard all cells at once"
 REACHING = f"The interval that is shown may reach beyond it: this verdict {_OWN_LEVEL}."
+_FOLLOWS_SIGHT = (
+    "No share of false alarms can be told: how many blocks there are, any that were to confirm among them, was chosen "
+    "by what a regression test saw in them."
+)
 _MOST_NAMED = 3
 _ENDLESS = 1000
 """A bound beyond this says nothing."""
@@ -125,7 +129,8 @@ def _beyond(judged: Judged, end: float | None) -> bool:
 
 def _how(found: Regression) -> str:
     over = f"any of their {found.family} verdicts" if found.family > 1 else "their verdict"
-    alarms = f"At most {100 * found.alpha:g} % of such tests hold a false alarm in {over} on figures."
+    claim = f"At most {100 * found.alpha:g} % of such tests hold a false alarm in {over} on figures."
+    alarms = _FOLLOWS_SIGHT if found.blocks_follow_sight else claim
     if found.design is Design.RUNS:
         return (
             "One run each: what differs from night to night is in no interval, and passes for a difference; give "

@@ -13,7 +13,9 @@ from orchestrator.regression.cells_across import _scatter
 from orchestrator.regression.metrics import DEFAULT_GATES, parse_gates
 from orchestrator.regression.model import Judged, JudgedPair, Moved, Regression, Verdict
 from orchestrator.regression.pairing import Unpaired
+from orchestrator.regression.rules import Rules
 from orchestrator.regression.sides import Side
+from orchestrator.regression.stored import Trial, store_trial
 from orchestrator.results.store import Run
 from tests.unit.regression.stored_nights import NEW, OLD, Made, stored
 from tests.unit.reporting import synthetic
@@ -290,3 +292,26 @@ def test_what_one_night_or_one_repeat_cannot_tell_is_not_told() -> None:
     assert single.between is None
     assert alone.within is None
     assert alone.between is not None
+
+
+@pytest.mark.parametrize(
+    ("rules", "follows"),
+    [(Rules(looks=(2, 4)), True), (Rules(looks=(2,)), True), (Rules(looks=(4,)), False), (None, False)],
+)
+def test_blocks_that_a_test_chose_by_what_it_saw_are_told(tmp_path: Path, rules: Rules | None, follows: bool) -> None:
+    four = (100.0, 100.1, 100.2, 100.3)
+    run = stored(tmp_path, 1, Made(OLD, four), Made(NEW, four))
+    if rules:
+        store_trial(run, Trial(Side("mxnet", "1.5.1"), Side("mxnet", "1.9.1"), (), rules))
+
+    assert releases(run).blocks_follow_sight is follows
+
+
+def test_where_parity_was_not_asked_for_it_is_said_so_of_both_runs_and_of_one(tmp_path: Path) -> None:
+    asked = stored(tmp_path, 1, Made(OLD, around(100), loss=0.65))
+    other, third = (stored(tmp_path, night, Made(NEW, around(100))) for night in (2, 3))
+
+    neither = only(across(Operand("run-2", (other,)), Operand("run-3", (third,)), DEFAULT_GATES))
+    one = only(releases(asked, others=(other,)))
+    assert "parity was not asked for: nothing says that both sides do the same work" in neither.notes
+    assert "parity: not checked: mxnet 1.9.1: parity was not asked for in run-2" in one.notes

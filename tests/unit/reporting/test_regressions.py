@@ -202,6 +202,16 @@ def test_one_run_each_may_differ_by_their_nights_alone_and_says_so() -> None:
     )
 
 
+@pytest.mark.parametrize("design", Design)
+def test_no_share_of_false_alarms_is_claimed_where_a_test_chose_the_blocks_by_what_it_saw(design: Design) -> None:
+    nights = over_nights(design, Nights(baseline=1, candidate=1))
+    said = regressions.how(nights.model_copy(update={"blocks_follow_sight": True}))
+
+    assert "at most 5 %" not in said.lower()
+    assert "was chosen by what a regression test saw in them." in said
+    assert "at most 5 %" in regressions.how(nights).lower()
+
+
 def test_dots_of_blocks_are_spoken_of_where_there_are_some() -> None:
     assert "a dot per block" in html_text(EVERY)
     assert "a dot per block" not in html_text(over_nights(Design.NIGHTS, Nights(baseline=2, candidate=2)))
