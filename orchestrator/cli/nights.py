@@ -67,19 +67,25 @@ class Budget:
                 timer.cancel()
 
 
-def report(files: NightFiles, nightly: Nightly, night: Night) -> Path:
+def with_pages(files: NightFiles, nightly: Nightly, night: Night) -> Night:
+    """Say of every release where the page of its run is, as seen from the night's folder."""
+    folder = files.night_folder(night.night)
+    tried = []
+    for trying in night.tried:
+        page = nightly.results / trying.record.run / PAGE_FOLDER / INDEX
+        there = Path(os.path.relpath(page, folder)).as_posix() if trying.record.run and page.exists() else ""
+        tried.append(trying.model_copy(update={"page": there}))
+    return night.model_copy(update={"tried": tuple(tried)})
+
+
+def report(files: NightFiles, night: Night) -> Path:
     """Write the reports of a night, each wholly or not at all, and return the path of its page."""
     folder = files.night_folder(night.night)
-    pages = {
-        trying.record.run: nightly.results / trying.record.run / PAGE_FOLDER / INDEX
-        for trying in night.tried
-        if trying.record.run
-    }
     for name, text in (("report.md", markdown(night)), ("junit.xml", junit_text(night))):
         write_atomically(folder / name, text)
         # Of the newest night, at a place that other programs need not look for.
         write_atomically(files.folder / name, text)
-    write_atomically(folder / INDEX, night_html(night, folder, pages))
+    write_atomically(folder / INDEX, night_html(night))
     return folder / INDEX
 
 

@@ -155,7 +155,7 @@ class Trying(Strict):
     known: tuple[Alarm, ...] = ()
     """Acknowledged, or told before."""
     page: str = ""
-    """The run's own report, relative to the night's folder."""
+    """The run's own report, relative to the night's folder; empty where there is none."""
 
 
 class Posted(Strict):

@@ -1,8 +1,6 @@
 """A night as a page, and the list of all nights; both work from disk without a network."""
 
-import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from orchestrator import __version__
 from orchestrator.regression.night_model import Judgement, Night
@@ -18,36 +16,38 @@ MARKS: Mapping[Judgement, str] = {
 """How a judgement is marked; what was not measured is neither good nor bad."""
 
 
-def night_html(night: Night, folder: Path, pages_of: Mapping[str, Path]) -> str:
-    """Render the page of a night that lies in `folder`; `pages_of` are the regression pages by run."""
-    environment = page_environment()
-    links = {run: Path(os.path.relpath(page, folder)).as_posix() for run, page in pages_of.items() if page.exists()}
-    return environment.get_template("night.html.jinja").render(
-        night=night,
-        title=nights.title(night),
-        headline=nights.headline(night),
-        alarms=[nights.alarm_row(alarm) for alarm in night.alarms],
-        known=[nights.known_row(alarm) for alarm in nights.known(night)],
-        alarm_heads=nights.ALARM_HEADS,
-        release_heads=nights.RELEASE_HEADS,
-        given_up=[nights.release_row(record) for record in night.given_up],
-        changes=[nights.change_row(change) for change in night.changes],
-        change_heads=nights.CHANGE_HEADS,
-        tried=[(trying, nights.release_row(trying.record), links.get(trying.record.run)) for trying in night.tried],
-        verdicts=[
-            (
-                regressions.title(trying.regression),
-                regressions.rows(trying.regression, gates=True),
-                regressions.notes(trying.regression),
-            )
-            for trying in nights.measured(night)
-            if trying.regression is not None
-        ],
-        verdict_heads=regressions.HEADS,
-        facts=nights.facts(night),
-        marks=MARKS,
-        version=__version__,
-        **page_parts(),
+def night_html(night: Night) -> str:
+    """Render the page of a night; its links lead from the folder of the night."""
+    return (
+        page_environment()
+        .get_template("night.html.jinja")
+        .render(
+            night=night,
+            title=nights.title(night),
+            headline=nights.headline(night),
+            alarms=[nights.alarm_row(alarm) for alarm in night.alarms],
+            known=[nights.known_row(alarm) for alarm in nights.known(night)],
+            alarm_heads=nights.ALARM_HEADS,
+            release_heads=nights.RELEASE_HEADS,
+            given_up=[nights.release_row(record) for record in night.given_up],
+            changes=[nights.change_row(change) for change in night.changes],
+            change_heads=nights.CHANGE_HEADS,
+            tried=[(trying, nights.release_row(trying.record), trying.page) for trying in night.tried],
+            verdicts=[
+                (
+                    regressions.title(trying.regression),
+                    regressions.rows(trying.regression, gates=True),
+                    regressions.notes(trying.regression),
+                )
+                for trying in nights.measured(night)
+                if trying.regression is not None
+            ],
+            verdict_heads=regressions.HEADS,
+            facts=nights.facts(night),
+            marks=MARKS,
+            version=__version__,
+            **page_parts(),
+        )
     )
 
 

@@ -25,7 +25,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     night = a_night(given_up=(record("1.3.1", Judgement.BUILD_FAILED, "no wheel"),), changes=(a_change(),))
     own = folder / "nights" / night.night
     own.mkdir(parents=True)
-    (own / "index.html").write_text(night_html(night, own, {}))
+    (own / "index.html").write_text(night_html(night))
     (folder / "index.html").write_text(nights_html([silent_night(), night], [("History", "history/index.html")]))
     nights = levels((1000, 30, "1.8.0"), (930, 25, "1.9.0"), (1010, 20, "1.9.1"))
     histories_as_html.write_html([one for one in series(nights) if one.is_tracked], folder / "history")

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.nights import Budget
+from orchestrator.cli.nights import Budget, report, with_pages
 from orchestrator.cli.program import run as main
 from orchestrator.regression.night_files import NightFiles
 from orchestrator.regression.night_model import Judgement, ReleaseRecord, State
+from tests.unit.regression.night_fakes import nightly
+from tests.unit.regression.night_records import a_night
 from tests.unit.regression.test_history import stored
 from tests.unit.regression.test_webhook import receiver
 
@@ -245,6 +247,19 @@ def test_a_new_change_of_the_history_is_told_by_one_night_alone(folder: Path) ->
     ((told,), later) = first.changes, second.changes
     assert (told.metric, told.date, round(told.ratio, 1), later) == ("throughput", "2026-01-06", 0.7, ())
     assert "New in the history, and no alarm: " in (folder / "nightly/nights" / first.night / "report.md").read_text()
+
+
+def test_a_night_records_where_the_pages_of_its_runs_are(tmp_path: Path) -> None:
+    night, files = a_night(), NightFiles(tmp_path / "reports")
+    page = tmp_path / "results" / "run-1.6.0" / "regression" / "index.html"
+    assert [trying.page for trying in with_pages(files, nightly(tmp_path), night).tried] == ["", "", ""]
+    page.parent.mkdir(parents=True)
+    page.touch()
+
+    files.night_folder(night.night).mkdir(parents=True)
+    told = with_pages(files, nightly(tmp_path), night)
+    assert [trying.page for trying in told.tried] == ["../../../results/run-1.6.0/regression/index.html", "", ""]
+    assert 'href="../../../results/run-1.6.0/regression/' in report(files, told).read_text()
 
 
 def test_a_budget_that_is_spent_is_no_interruption() -> None:

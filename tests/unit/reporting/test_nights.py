@@ -1,7 +1,5 @@
 """What the reports of a night say, and that none of them calls health what is none."""
 
-from pathlib import Path
-
 import junitparser
 import pytest
 
@@ -39,7 +37,7 @@ def test_releases_that_were_given_up_are_said_every_night() -> None:
 
     assert headline(night).endswith("Given up, and not tried again: 1.8.0 (build_failed).")
     assert "| 1.8.0 |" in markdown(night).partition("## Given up")[2]
-    assert "no matching distribution" in night_html(night, Path(), {}).partition('id="given-up"')[2]
+    assert "no matching distribution" in night_html(night).partition('id="given-up"')[2]
 
 
 def test_new_changes_of_the_history_are_shown_and_alarm_nobody() -> None:
@@ -49,7 +47,7 @@ def test_new_changes_of_the_history_are_shown_and_alarm_nobody() -> None:
         "New in the history, and no alarm: cpu/lenet-train-b200 throughput × 0.930 since 2026-11-20."
     )
     assert "| 1.6.0 → 1.7.0 | 0.930 | 1e-06 | worse |" in markdown(night)
-    assert "mxnet-*-cpu/lenet-train-b200 on far" in night_html(night, Path(), {})
+    assert "mxnet-*-cpu/lenet-train-b200 on far" in night_html(night)
     assert night.exit_code == 0
 
 
@@ -75,7 +73,7 @@ def test_what_must_be_known_of_a_pair_stands_in_every_form() -> None:
 
     assert lines(night) == (headline(night), f"note: 1.6.0: cpu/lenet-train-b200: {note}")
     assert f"- cpu/lenet-train-b200: {note}" in markdown(night)
-    assert note in night_html(night, Path(), {})
+    assert note in night_html(night)
 
 
 def test_a_webhook_that_was_not_tried_is_told_without_an_empty_url() -> None:
@@ -131,13 +129,13 @@ def test_markdown_holds_every_release_and_escapes_what_it_says() -> None:
     assert "<b>" not in text
 
 
-def test_a_page_links_to_what_is_there_and_shows_words_as_words(tmp_path: Path) -> None:
-    page = tmp_path / "results" / "run-1.6.0" / "regression" / "index.html"
-    page.parent.mkdir(parents=True)
-    page.touch()
-    text = night_html(a_night(), tmp_path / "nightly" / "nights" / "n", {"run-1.6.0": page, "x": tmp_path / "none"})
+def test_a_page_links_to_the_pages_of_its_runs_and_shows_words_as_words() -> None:
+    first, *others = a_night().tried
+    page = "../../../results/run-1.6.0/regression/index.html"
+    text = night_html(a_night(tried=(first.model_copy(update={"page": page}), *others)))
 
-    assert '<a href="../../../results/run-1.6.0/regression/index.html">run-1.6.0</a>' in text
+    assert f'<a href="{page}">run-1.6.0</a>' in text
+    assert "run-1.6.0</a>" not in night_html(a_night())
     assert "<b>distribution" not in text
     assert "\x1b" not in text
 
