@@ -12,13 +12,14 @@ from pathlib import Path
 
 import docker
 import pytest
-from tiny_releases import DEPENDENCY, PACKAGE, tiny_index
+from tiny_releases import fresh_name, tiny_index
 
 from orchestrator.engine.images import labelled, remove
 from orchestrator.images import labels
 from orchestrator.images.surplus import given_up
 
 pytestmark = pytest.mark.docker
+PACKAGE, DEPENDENCY = fresh_name("tiny"), fresh_name("less")
 STEP_S = 0.01
 """It is slept, so that a busy host does not move it."""
 MATRIX = """\
@@ -54,13 +55,13 @@ class Place:
 def place(tmp_path: Path, engine: docker.DockerClient, base_image: str) -> Iterator[Place]:
     with tiny_index() as index:
         (tmp_path / "matrix.yaml").write_text(MATRIX.replace("URL", index.url))
-        index.publish("1.0", STEP_S, package=DEPENDENCY)
-        index.publish("2.0rc1", STEP_S * 2.5, package=DEPENDENCY)
-        index.publish("1.0", None, requires=DEPENDENCY)  # pip takes no candidate that nobody asked for
-        index.publish("1.1", None, requires="bench-nobody-offers-this==1")
-        index.publish("1.2", None, requires=f"{DEPENDENCY}>=2.0rc1")
-        index.publish("1.3", None, requires=f"{DEPENDENCY}>=2.0rc1")
-        index.publish("1.4rc1", None, requires=f"{DEPENDENCY}>=2.0rc1")
+        index.publish(DEPENDENCY, "1.0", STEP_S)
+        index.publish(DEPENDENCY, "2.0rc1", STEP_S * 2.5)
+        index.publish(PACKAGE, "1.0", None, requires=DEPENDENCY)  # pip takes no candidate that nobody asked for
+        index.publish(PACKAGE, "1.1", None, requires="bench-nobody-offers-this==1")
+        index.publish(PACKAGE, "1.2", None, requires=f"{DEPENDENCY}>=2.0rc1")
+        index.publish(PACKAGE, "1.3", None, requires=f"{DEPENDENCY}>=2.0rc1")
+        index.publish(PACKAGE, "1.4rc1", None, requires=f"{DEPENDENCY}>=2.0rc1")
         yield Place(tmp_path, base_image)
     tags = {tag for image in engine.api.images() for tag in image["RepoTags"] or () if PACKAGE in tag}
     for image in given_up(labelled(engine, labels.KIND), tags):

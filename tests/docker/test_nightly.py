@@ -13,13 +13,14 @@ from typing import Any
 
 import docker
 import pytest
-from tiny_releases import PACKAGE, TinyIndex, tiny_index
+from tiny_releases import TinyIndex, fresh_name, tiny_index
 
 from orchestrator.engine.images import labelled, remove
 from orchestrator.images import labels
 from orchestrator.images.surplus import given_up
 
 pytestmark = pytest.mark.docker
+PACKAGE = fresh_name("tiny")
 STEP_S = 0.01
 """It is slept, and the tolerance is wide, so that a busy host decides nothing here."""
 MATRIX = """\
@@ -113,20 +114,20 @@ def judgements(night: dict[str, Any]) -> dict[str, str]:
 
 def test_nights_in_a_row(place: Place, engine: docker.DockerClient) -> None:
     index = place.index
-    index.publish("1.0", STEP_S)
+    index.publish(PACKAGE, "1.0", STEP_S)
     code, night = place.night()
     assert (code, night["ending"], judgements(night)) == (0, "nothing_new", {})
 
-    index.publish("1.1", STEP_S)
+    index.publish(PACKAGE, "1.1", STEP_S)
     code, night = place.night()
     assert (code, judgements(night), place.state["accepted"]) == (0, {"1.1": "clean"}, "1.1")
 
-    index.publish("1.2", STEP_S, requires="bench-nobody-offers-this==1")
+    index.publish(PACKAGE, "1.2", STEP_S, requires="bench-nobody-offers-this==1")
     code, night = place.night()
     assert (code, night["ending"], judgements(night)) == (0, "no_result", {"1.2": "build_failed"})
     assert place.state["accepted"] == "1.1"
 
-    index.publish("1.3", STEP_S * 4)
+    index.publish(PACKAGE, "1.3", STEP_S * 4)
     code, night = place.night()
     assert (code, judgements(night)) == (1, {"1.2": "build_failed", "1.3": "regressed"})
     (alarm,) = index.posted[-1]["alarms"]  # type: ignore[misc]
@@ -156,7 +157,7 @@ def test_nights_in_a_row(place: Place, engine: docker.DockerClient) -> None:
 
 
 def test_a_night_that_is_killed_goes_on_where_it_was(place: Place, engine: docker.DockerClient) -> None:
-    place.index.publish("1.4", STEP_S)
+    place.index.publish(PACKAGE, "1.4", STEP_S)
     process = place.start()
     results = place.folder / "results"
     before = set(results.glob("*/noop-*1.4*/*/*/outcome.json"))
@@ -187,7 +188,7 @@ def test_a_release_is_accepted_by_hand_and_a_known_change_alarms_nobody(place: P
         "version: 1\nacknowledged:\n"
         '  - {cell: "cpu/*", metric: throughput, release: "1.5", up_to: 85%, reason: "more rounding"}\n'
     )
-    place.index.publish("1.5", STEP_S * 4)
+    place.index.publish(PACKAGE, "1.5", STEP_S * 4)
 
     code, night = place.night()
 

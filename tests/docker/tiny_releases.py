@@ -12,11 +12,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-_TOKEN = secrets.token_hex(4)
-PACKAGE = f"bench-tiny-{_TOKEN}"
-"""An image is known by what it asks for: another test's release of the same name would be taken for this one."""
-DEPENDENCY = f"bench-less-{_TOKEN}"
-"""Another package of the same kind, for releases that bring one along."""
+
+def fresh_name(kind: str) -> str:
+    """A name for a package of one test module.
+
+    An image is known by what it asks for: another test's release of the same name would be taken for this one's.
+    """
+    return f"bench-{kind}-{secrets.token_hex(4)}"
+
 
 HOOK = """
 import importlib.util, sys, time
@@ -47,7 +50,7 @@ sys.meta_path.insert(0, Finder())
 """
 
 
-def wheel(version: str, step_s: float | None, requires: str = "", package: str = PACKAGE) -> bytes:
+def wheel(package: str, version: str, step_s: float | None, requires: str = "") -> bytes:
     """A wheel that makes every step take so long; one that requires what nobody offers does not install."""
     module = package.replace("-", "_")
     info = f"{module}-{version}.dist-info"
@@ -84,9 +87,9 @@ class TinyIndex:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def publish(self, version: str, step_s: float | None, requires: str = "", package: str = PACKAGE) -> None:
+    def publish(self, package: str, version: str, step_s: float | None, requires: str = "") -> None:
         name = f"{package.replace('-', '_')}-{version}-py3-none-any.whl"
-        self.wheels[name] = wheel(version, step_s, requires, package)
+        self.wheels[name] = wheel(package, version, step_s, requires)
 
     def listed(self, package: str) -> list[dict[str, object]]:
         names = [name for name in self.wheels if name.startswith(package.replace("-", "_") + "-")]
@@ -102,7 +105,7 @@ def tiny_index() -> Iterator[TinyIndex]:
         def do_GET(self) -> None:
             if served.silent:
                 self._answer(503, b"", "text/plain")
-            elif self.path in {f"/simple/{PACKAGE}/", f"/simple/{DEPENDENCY}/"}:
+            elif self.path.startswith("/simple/") and served.listed(self.path.split("/")[2]):
                 package = self.path.split("/")[2]
                 page = {"meta": {"api-version": "1.0"}, "name": package, "files": served.listed(package)}
                 self._answer(200, json.dumps(page).encode(), "application/vnd.pypi.simple.v1+json")
