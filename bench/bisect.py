@@ -3,7 +3,7 @@
     python -m bench.bisect [--releases 1.2.0 1.3.1 …] [--pairs 24] [--keep FOLDER]
 
 Brute force is `orchestrator regress` between every two neighbours among the releases that the search went over: what it
-calls slower or faster, with a tolerance of 5 %, is a change. Both must name the same releases. It takes an hour and
+calls slower or faster, with a tolerance of 10 %, is a change. Both must name the same releases. It takes an hour and
 more; with `--keep` it goes on where it was, and the runs stay. `--releases` takes the first and the last one for the
 search; more are brute force's alone.
 """
@@ -24,7 +24,7 @@ systems: {cpu: {cpus: 1, memory: 4g}}
 frameworks: [mxnet==1.9.1]
 models: [lenet]
 """
-METRIC = "throughput=5%"
+METRIC = "throughput=10%"
 CHANGED = {"slower", "faster"}
 
 
