@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable
 from itertools import chain
 from typing import Annotated, Any, Literal, Self
@@ -20,6 +21,8 @@ MAX_RATIO = 1000
 """Unpacked bytes to packed ones, above `FREE_BYTES`: more is no image but a bomb."""
 FREE_BYTES = 1 << 30
 _MOST_MISTAKES = 20
+_CONTENT_TAG = re.compile(r"(?:.+/)?bench/(?!(?:orchestrator|environment):)[^/:]+:.+-[0-9a-f]{12}")
+"""Of what cells run in. The orchestrator's own image has the engine's socket, and images are built on environments."""
 
 
 def _path(value: str) -> str:
@@ -141,8 +144,11 @@ def _problems(manifest: Manifest) -> Iterable[str]:
     if manifest.base is None and manifest.left_out:
         yield "files are left out, and no earlier bundle is named"
     for image in manifest.images:
-        if image.reference not in image.tags:
-            yield f"image {image.name!r}: {image.reference!r} is not among its tags"
+        alias = image.reference.rpartition("-")[0]
+        named = _CONTENT_TAG.fullmatch(image.reference) and f"/{alias}".endswith(f"/{image.name}")
+        if not named or set(image.tags) != {alias, image.reference}:
+            names = ", ".join(image.tags)[:300]
+            yield f"image {image.name[:200]!r}: {names!r} are not the names that an export gives it"
         missing = [digest for digest in (image.config, image.manifest) if layout.blob(digest) not in files]
         yield from (f"image {image.name!r}: {digest} is not among the files" for digest in missing)
     for layer in {layer for image in manifest.images for layer in image.layers}:

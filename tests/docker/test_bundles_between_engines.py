@@ -31,7 +31,7 @@ from orchestrator.runtimes.environments import Workshop
 
 pytestmark = pytest.mark.docker
 
-REPOSITORY = "bench-test-carry/image"
+REPOSITORY = "bench-test-carry/bench/image"
 RELEASES = ("1", "2", "3")
 CONTENT = "0123456789ab"
 BASE_BYTES, OWN_BYTES = 3_000_000, 2_000_000

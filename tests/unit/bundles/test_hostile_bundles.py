@@ -172,6 +172,17 @@ def _tag(tag: str) -> Harm:
     return harm
 
 
+def _named(name: str) -> Harm:
+    """An image under an alias and a content tag of another name: whoever runs that name would run this image."""
+
+    def harm(folder: Path, manifest: Manifest) -> None:
+        del manifest
+        names = {"name": name, "reference": f"{name}-0123456789ab", "tags": [name, f"{name}-0123456789ab"]}
+        resealed(folder, lambda document: document["images"][0].update(names))
+
+    return harm
+
+
 def _claim(field: str, value: int) -> Harm:
     def harm(folder: Path, manifest: Manifest) -> None:
         del manifest
@@ -221,6 +232,12 @@ HARMS: dict[str, tuple[Harm, str]] = {
     "layers in another order": (_swapped_layers, r"has other layers in its configuration than in the manifest"),
     "a tag that is an option": (_tag("--privileged:1"), r"String should match pattern"),
     "a tag of two images": (_tag("bench/small:2-cpu"), r"tag 'bench/small:2-cpu' is given twice"),
+    "a tag of somebody else": (_tag("debian:12"), r"are not the names that an export gives it"),
+    "the tag of another image": (_tag("bench/other:1-cpu"), r"are not the names that an export gives it"),
+    "the name of a public image": (_named("library/debian:12"), r"are not the names that an export gives it"),
+    "the name of the orchestrator": (_named("bench/orchestrator:0.1.0"), r"are not the names that an export gives it"),
+    "that name in a registry": (_named("docker.io/bench/orchestrator:0.1.0"), r"are not the names that an export"),
+    "the name of an environment": (_named("bench/environment:0123"), r"are not the names that an export gives it"),
     "a size below zero": (_claim("size_bytes", -1), r"greater than or equal to 0"),
     "a size that is none": (_claim("size_bytes", 1 << 60), r"less than or equal to"),
     "another size": (_claim("size_bytes", 17), r"has two sizes|described twice"),
