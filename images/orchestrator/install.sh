@@ -5,6 +5,7 @@ set -eu
 bundle='@BUNDLE@'
 version='@VERSION@'
 image='@IMAGE@'
+image_id='@IMAGE_ID@'
 pythons='@PYTHONS@'
 machine='@MACHINE@'
 base_name='@BASE_NAME@'
@@ -238,14 +239,18 @@ install_container() {
     minor=${minor%%.*}
     [ "$major" -gt 20 ] || { [ "$major" -eq 20 ] && [ "$minor" -ge 10 ]; } 2>/dev/null ||
         fail 3 "the engine is Docker $engine; 20.10 is the first that serves"
-    if ! docker image inspect "$image" >/dev/null 2>&1; then
+    # By its id: anything may have its name here. An engine with another store of images knows it by another id.
+    if docker image inspect "$image_id" >/dev/null 2>&1; then
+        docker tag "$image_id" "$image" 2>"$work/said" || fail 3 "the engine did not name $image: $(first_said)"
+    else
         archive=$(found orchestrator/image.tar.gz)
         say 'loading the image of the orchestrator …'
         docker load --quiet --input "$archive" >/dev/null 2>"$work/said" ||
             fail 3 "the engine did not take the image of the orchestrator: $(first_said)"
     fi
-    docker image inspect "$image" >/dev/null 2>&1 || fail 3 "the engine took the image, and does not know it as $image"
-    put_command <<'END_OF_COMMAND'
+    image_id=$(docker image inspect --format '{{.Id}}' "$image" 2>/dev/null) ||
+        fail 3 "the engine took the image, and does not know it as $image"
+    sed "s/^image_id=.*/image_id='$image_id'/" <<'END_OF_COMMAND' | put_command
 @COMMAND@
 END_OF_COMMAND
 }

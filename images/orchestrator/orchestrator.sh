@@ -5,6 +5,8 @@
 # colons between them).
 set -euf
 image='@IMAGE@'
+# Of the image that install.sh has checked: what gets its name later does not get the engine's socket.
+image_id=''
 line_break='
 '
 folders=
@@ -61,8 +63,8 @@ unix://*) socket=${engine#unix://} ;;
 *) fail 3 "DOCKER_HOST=$engine: from its image, the orchestrator can only use the engine of this host, by its socket" ;;
 esac
 [ -S "$socket" ] || fail 3 "no container engine at $socket; start Docker"
-export DOCKER_HOST="unix://$socket" ORCHESTRATOR_OWN_IMAGE="$image"
-if ! docker image inspect "$image" >/dev/null 2>&1; then
+export DOCKER_HOST="unix://$socket" ORCHESTRATOR_OWN_IMAGE="$image_id"
+if ! docker image inspect "$image_id" >/dev/null 2>&1; then
     docker version >/dev/null 2>&1 || fail 3 "the container engine at $socket does not answer this user; start it, or join the group docker"
     fail 3 "$image is not on this engine any more; run install.sh of the bundle again"
 fi
@@ -104,7 +106,7 @@ else
     [ -L "$turns" ] || [ ! -f "$turns" ] || share "$turns"
 fi
 
-set -- "$image" "$@"
+set -- "$image_id" "$@"
 IFS=$line_break
 for folder in $folders; do
     set -- --mount "type=bind,\"source=$folder\",\"target=$folder\"" "$@"

@@ -16,6 +16,7 @@ from orchestrator.bundles.signature import NAMESPACE
 from orchestrator.bundles.wheels import Errand, Far, WheelsError
 from orchestrator.errors import HostError
 from orchestrator.events import Notice
+from orchestrator.images import Built
 from orchestrator.resources import IMAGES
 from orchestrator.results.store import write_atomically
 
@@ -29,8 +30,8 @@ def write_programs(export: Export) -> None:
     machine = str(export.client.version().get("Arch", "amd64"))
     fetched = write_wheels(export, _MACHINES.get(machine, machine))
     python = own_image.PYTHON if own_image.PYTHON in fetched else next(iter(fetched))
-    reference = write_image(export, fetched[python], python)
-    write_install(export, tuple(fetched), _MACHINES.get(machine, machine), reference)
+    own = write_image(export, fetched[python], python)
+    write_install(export, tuple(fetched), _MACHINES.get(machine, machine), own)
 
 
 def write_wheels(export: Export, machine: str) -> Mapping[str, tuple[str, ...]]:
@@ -79,8 +80,8 @@ def _proven(folder: Path, names: tuple[str, ...], far: Far, export: Export) -> P
     return proof
 
 
-def write_image(export: Export, names: tuple[str, ...], python: str) -> str:
-    """Write the image as an archive, and give its reference; what was written for an earlier bundle is taken again."""
+def write_image(export: Export, names: tuple[str, ...], python: str) -> Built:
+    """Write the image as an archive, and say which it is; what was written for an earlier bundle is taken again."""
     logs = export.workshop.cache / "build-logs"
     paths = [export.folder / layout.WHEELS / name for name in names]
     wanted = own_image.recipe(paths, python, export.settings)
@@ -97,25 +98,29 @@ def write_image(export: Export, names: tuple[str, ...], python: str) -> str:
         part.replace(kept)
     shutil.copyfile(kept, export.folder / layout.OWN_IMAGE)
     describe(export, wanted)
-    return wanted.reference
+    return Built(wanted.spec.name, image_id, wanted.reference)
 
 
-def write_install(export: Export, pythons: tuple[str, ...], machine: str, reference: str) -> None:
+def write_install(export: Export, pythons: tuple[str, ...], machine: str, own: Built) -> None:
     """Write `install.sh`, which knows this bundle."""
     base = export.earlier.base if export.earlier else None
     path = export.folder / layout.INSTALL
-    path.write_text(install_script(export.name, base, Far(" ".join(pythons), machine), reference), encoding="utf-8")
+    path.write_text(install_script(export.name, base, Far(" ".join(pythons), machine), own), encoding="utf-8")
     path.chmod(0o755)
 
 
-def install_script(bundle: str, base: Base | None, far: Far, reference: str) -> str:
-    """Give the text of `install.sh` for a bundle that builds on `base`; `far` may name several Pythons."""
+def install_script(bundle: str, base: Base | None, far: Far, own: Built) -> str:
+    """Give the text of `install.sh` for a bundle that builds on `base`; `far` may name several Pythons.
+
+    `own` is the orchestrator's image.
+    """
     folder = IMAGES / "orchestrator"
-    command = (folder / "orchestrator.sh").read_text(encoding="utf-8").replace("@IMAGE@", reference)
+    command = (folder / "orchestrator.sh").read_text(encoding="utf-8").replace("@IMAGE@", own.reference)
     told = {
         "BUNDLE": bundle,
         "VERSION": __version__,
-        "IMAGE": reference,
+        "IMAGE": own.reference,
+        "IMAGE_ID": own.image_id,
         "PYTHONS": far.python,
         "MACHINE": far.machine,
         "BASE_NAME": base.name if base else "",

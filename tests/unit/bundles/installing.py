@@ -15,8 +15,10 @@ from orchestrator.bundles import layout, own_wheel
 from orchestrator.bundles.manifest import Base, File, Manifest
 from orchestrator.bundles.programs import install_script
 from orchestrator.bundles.wheels import Far
+from orchestrator.images import Built
 
 REFERENCE = f"bench/orchestrator:{__version__}-0123456789ab"
+IMAGE_ID = "sha256:" + "1" * 64
 HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
 MODULE = f"""import os, sys
 def main():
@@ -33,11 +35,16 @@ version)
     [ -z "${ENGINE_ENDS:-}" ] || { echo 'permission denied' >&2; exit 1; }
     echo "${ENGINE_VERSION:-20.10.24+dfsg1}"
     ;;
-image) [ -e "$HOME/loaded" ] ;;
-load) : >"$HOME/loaded" ;;
+image)
+    for asked in "$@"; do :; done
+    found=$(sed -n "s|^$asked ||p" "$HOME/images" 2>/dev/null | tail -n 1)
+    [ -n "$found" ] && echo "$found"
+    ;;
+tag) echo "$3 $2" >>"$HOME/images" ;;
+load) printf '%s @ID@\\n' @ID@ @REFERENCE@ >>"$HOME/images" ;;
 run) shift; for word in "$@"; do printf '%s\\n' "$word"; done >"$HOME/run.log" ;;
 esac
-"""
+""".replace("@ID@", IMAGE_ID).replace("@REFERENCE@", REFERENCE)
 
 
 def own_files() -> dict[str, bytes]:
@@ -84,7 +91,7 @@ def write_bundle(bundle: Path, pythons: str = HERE, base: Base | None = None) ->
     (bundle / "data of mine").mkdir()
     (bundle / "data of mine" / "a file, with a comma").write_text("text")
     far = Far(pythons, os.uname().machine)
-    (bundle / layout.INSTALL).write_text(install_script(bundle.name, base, far, REFERENCE))
+    (bundle / layout.INSTALL).write_text(install_script(bundle.name, base, far, Built(REFERENCE, IMAGE_ID, REFERENCE)))
     return seal(bundle)
 
 
@@ -134,6 +141,11 @@ class Host:
 
     def install(self, bundle: Path, *options: str | Path) -> subprocess.CompletedProcess[str]:
         return self.run(*self.shell.split(), bundle / layout.INSTALL, *options)
+
+    def has(self, name: str, identity: str) -> None:
+        """The engine has an image under a name from now on."""
+        with (self.home / "images").open("a") as file:
+            file.write(f"{name} {identity}\n{identity} {identity}\n")
 
     def asked(self) -> list[str]:
         """What the engine was asked for."""

@@ -59,7 +59,13 @@ def refused(host: Host, *arguments: str | Path, status: int, folder: Path | None
 def test_it_gets_its_arguments_as_they_are_after_its_image(host: Host) -> None:
     words = started(host, "run", "--select", "a b*", "--", "-x")
 
-    assert words[words.index(installing.REFERENCE) :] == [installing.REFERENCE, "run", "--select", "a b*", "--", "-x"]
+    assert words[words.index(installing.IMAGE_ID) :] == [installing.IMAGE_ID, "run", "--select", "a b*", "--", "-x"]
+
+
+def test_it_runs_the_image_that_was_installed_whatever_has_got_its_name_since(host: Host) -> None:
+    host.has(installing.REFERENCE, "sha256:" + "6" * 64)
+
+    assert installing.IMAGE_ID in started(host, "plan")
 
 
 def test_it_sees_where_it_is_started_its_cache_its_data_and_its_engine_and_no_more(host: Host) -> None:
@@ -160,7 +166,7 @@ def test_an_engine_that_is_not_there_is_named(host: Host) -> None:
 
 
 def test_an_image_that_has_gone_is_told_with_the_remedy(host: Host) -> None:
-    (host.home / "loaded").unlink()
+    (host.home / "images").unlink()
 
     assert f"{installing.REFERENCE} is not on this engine any more; run install.sh" in refused(host, "plan", status=3)
     host.variables["ENGINE_ENDS"] = "1"

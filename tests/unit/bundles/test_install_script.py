@@ -118,6 +118,25 @@ def test_an_image_that_the_engine_has_is_not_loaded_again(host: Host, bundle: Pa
     assert len([line for line in host.asked() if line.startswith("load")]) == 1
 
 
+def test_an_image_that_has_its_name_and_is_another_is_not_taken_for_it(host: Host, bundle: Path) -> None:
+    host.has(installing.REFERENCE, "sha256:" + "6" * 64)
+
+    assert host.install(bundle, "--no-load", "--container").returncode == 0
+
+    assert len([line for line in host.asked() if line.startswith("load")]) == 1
+    assert f"image_id='{installing.IMAGE_ID}'" in host.command.read_text().splitlines()
+
+
+def test_an_image_that_lost_its_name_to_another_gets_it_back(host: Host, bundle: Path) -> None:
+    host.install(bundle, "--no-load", "--container")
+    host.has(installing.REFERENCE, "sha256:" + "6" * 64)
+
+    assert host.install(bundle, "--no-load", "--container").returncode == 0
+
+    assert f"tag {installing.IMAGE_ID} {installing.REFERENCE}" in host.asked()
+    assert f"image_id='{installing.IMAGE_ID}'" in host.command.read_text().splitlines()
+
+
 @pytest.mark.parametrize(
     ("variables", "said"),
     [
