@@ -142,13 +142,14 @@ if grep -q '  orchestrator/' "$work/left-out"; then
     (cd "$base" && sha256sum -c "$work/base-sums") >"$work/sums" 2>/dev/null ||
         fail 2 "$base: $(sed -n '/: OK$/!{p;q;}' "$work/sums"): another content than it should have; carry it again"
 fi
-# Give where a file (or pattern) of the bundle lies: here, or in the one that it builds on.
-found() {
-    for path in "$place"/$1 "$base"/$1; do
-        [ ! -f "$path" ] || { printf '%s' "$path" && return 0; }
-    done
-    fail 2 "$1 is not in the bundle; $again"
+# The orchestrator as it was checked, in one folder: nothing else that lies beside a wheel may be installed.
+mkdir -p "$work/orchestrator/wheels"
+gather() {
+    sed -n 's/^.\{66\}\(orchestrator\/\(wheels\/\)\{0,1\}[^/]*\)$/\1/p' "$2" |
+        while IFS= read -r path; do ln -s -- "$1/$path" "$work/$path"; done
 }
+gather "$place" "$work/files"
+gather "$base" "$work/left-out"
 
 # --- A Python for it, or its own image.
 
@@ -215,11 +216,11 @@ install_for_python() {
         unfinished=$program
         rm -rf -- "$program"
         "$python" -I -m venv --without-pip "$program" || fail 3 "$python: cannot make a virtual environment"
-        set -- --find-links "$place/orchestrator/wheels"
-        [ -z "$base" ] || set -- "$@" --find-links "$base/orchestrator/wheels"
-        pip=$(found 'orchestrator/wheels/pip-*.whl')
+        wheels=$work/orchestrator/wheels
+        pip=$(printf '%s\n' "$wheels"/pip-*.whl | sed -n 1p)
         "$program/bin/python" "$pip/pip" install --isolated --quiet --disable-pip-version-check --no-cache-dir \
-            --no-index --only-binary :all: "$@" "framework-bench-orchestrator==$version" >"$work/pip" 2>&1 ||
+            --no-index --only-binary :all: --find-links "$wheels" \
+            "framework-bench-orchestrator==$version" >"$work/pip" 2>&1 ||
             fail 3 "the wheels cannot be installed: $(sed -n '/ERROR/{p;q;}' "$work/pip")"
         [ "$("$program/bin/orchestrator" --version)" = "$version" ] || fail 3 'what was installed does not run'
         : >"$program/complete"
@@ -243,9 +244,10 @@ install_container() {
     if docker image inspect "$image_id" >/dev/null 2>&1; then
         docker tag "$image_id" "$image" 2>"$work/said" || fail 3 "the engine did not name $image: $(first_said)"
     else
-        archive=$(found orchestrator/image.tar.gz)
+        archive=$work/orchestrator/image.tar.gz
+        [ -f "$archive" ] || fail 2 "orchestrator/image.tar.gz is not in the bundle; $again"
         say 'loading the image of the orchestrator …'
-        docker load --quiet --input "$archive" >/dev/null 2>"$work/said" ||
+        docker load --quiet <"$archive" >/dev/null 2>"$work/said" ||
             fail 3 "the engine did not take the image of the orchestrator: $(first_said)"
     fi
     image_id=$(docker image inspect --format '{{.Id}}' "$image" 2>/dev/null) ||

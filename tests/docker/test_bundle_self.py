@@ -38,8 +38,8 @@ repeats: 1
 parity: false
 """
 TOOLS = (
-    "sh", "basename", "cat", "chmod", "cmp", "cut", "dirname", "docker", "env", "find", "grep", "id", "mkdir", "mktemp",
-    "mv", "rm", "sed", "sha256sum", "sort", "ssh-keygen", "stat", "tr", "uname",
+    "sh", "basename", "cat", "chmod", "cmp", "cut", "dirname", "docker", "env", "find", "grep", "id", "ln", "mkdir",
+    "mktemp", "mv", "rm", "sed", "sha256sum", "sort", "ssh-keygen", "stat", "tr", "uname",
 )  # fmt: skip
 """All of a server that has no Python."""
 

@@ -41,7 +41,10 @@ image)
     [ -n "$found" ] && echo "$found"
     ;;
 tag) echo "$3 $2" >>"$HOME/images" ;;
-load) printf '%s @ID@\\n' @ID@ @REFERENCE@ >>"$HOME/images" ;;
+load)
+    readlink /proc/self/fd/0 >>"$HOME/docker.log"
+    printf '%s @ID@\\n' @ID@ @REFERENCE@ >>"$HOME/images"
+    ;;
 run) shift; for word in "$@"; do printf '%s\\n' "$word"; done >"$HOME/run.log" ;;
 esac
 """.replace("@ID@", IMAGE_ID).replace("@REFERENCE@", REFERENCE)
