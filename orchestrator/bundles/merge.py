@@ -93,15 +93,14 @@ def _checked(stream: BinaryIO, results: Path, staging: Path) -> Merged:
     archive = ArchiveReader(stream)
     members = archive.members()
     manifest = read_manifest(_read(archive, _named(next(members, None), MANIFEST), MOST_MANIFEST_BYTES))
-    _room(results, manifest)
+    listing = _named(next(members, None), SUMS)
+    _room(results, manifest.size_bytes + listing.size)
     sums = staging / SUMS
-    _copied(archive, _named(next(members, None), SUMS), sums, most=manifest.files * MOST_LINE_BYTES)
+    _copy_sums(archive, sums, manifest)
     counts = {entry.run: [0, 0] for entry in manifest.runs}
     with sums.open("rb") as lines:
-        last = ""
         for member in members:
-            digest, path = _declared(lines, last)
-            last = path
+            digest, path = _declared(lines)
             if member.path != path:
                 raise BrokenArchiveError(f"{shown(member.path)} in it is not what {SUMS} lists next")
             count = counts.get(path.partition("/")[0])
@@ -130,9 +129,9 @@ def _read(archive: ArchiveReader, member: Member, most: int) -> bytes:
     return b"".join(archive.content())
 
 
-def _room(results: Path, manifest: Returned) -> None:
+def _room(results: Path, announced_bytes: int) -> None:
     """Refuse what the disk cannot hold before anything of it is written."""
-    disk, needed = shutil.disk_usage(results), manifest.size_bytes + _SPARE_BYTES
+    disk, needed = shutil.disk_usage(results), announced_bytes + _SPARE_BYTES
     if needed > disk.free:
         raise HostError(
             f"{results}: {needed / 1e9:,.1f} GB are needed and {disk.free / 1e9:,.1f} GB free; "
@@ -140,10 +139,26 @@ def _room(results: Path, manifest: Returned) -> None:
         )
 
 
-def _copied(archive: ArchiveReader, member: Member, path: Path, most: int) -> str:
+def _copy_sums(archive: ArchiveReader, path: Path, manifest: Returned) -> None:
+    """Write the sums to a new file, as far as they are lines of the runs that the manifest announces."""
+    files, last, rest = 0, "", b""
+    with path.open("xb") as file:
+        for chunk in archive.content():
+            *lines, rest = (rest + chunk).split(b"\n")
+            for line in lines:
+                _, listed = read_sums_line(line + b"\n")
+                if listed <= last:
+                    raise BrokenArchiveError(f"{SUMS} is not in order")
+                files, last = files + 1, listed
+            if files > manifest.files or len(rest) > MOST_LINE_BYTES:
+                raise BrokenArchiveError(f"{SUMS} in it is longer than its manifest says")
+            file.write(chunk)
+    if rest:
+        raise BrokenArchiveError(f"{SUMS} has a line that is none")
+
+
+def _copied(archive: ArchiveReader, path: Path) -> str:
     """Write a member to a new file, and return its sum."""
-    if member.size > most:
-        raise BrokenArchiveError(f"its {shown(member.path)} has {member.size} bytes")
     digest = hashlib.sha256()
     with path.open("xb") as file:
         for chunk in archive.content():
@@ -152,14 +167,11 @@ def _copied(archive: ArchiveReader, member: Member, path: Path, most: int) -> st
     return digest.hexdigest()
 
 
-def _declared(lines: BinaryIO, last: str) -> tuple[str, str]:
-    line = lines.readline(2 * MOST_LINE_BYTES)
+def _declared(lines: BinaryIO) -> tuple[str, str]:
+    line = lines.readline()
     if not line:
         raise BrokenArchiveError(f"it has files that {SUMS} does not list")
-    digest, path = read_sums_line(line)
-    if path <= last:
-        raise BrokenArchiveError(f"{SUMS} is not in order")
-    return digest, path
+    return read_sums_line(line)
 
 
 def _bounded(manifest: Returned, counts: dict[str, list[int]]) -> None:
@@ -180,7 +192,7 @@ def _take(archive: ArchiveReader, member: Member, digest: str, results: Path, st
         place = staging / member.path
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
-            found = _copied(archive, member, place, most=member.size)
+            found = _copied(archive, place)
         except (FileExistsError, NotADirectoryError):
             raise BrokenArchiveError(f"{shown(member.path)} in it is a file and a folder at once") from None
     if found != digest:

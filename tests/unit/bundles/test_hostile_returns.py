@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from orchestrator.bundles.collect import collect
 from orchestrator.bundles.merge import merge
-from orchestrator.bundles.returns import SUMS
-from orchestrator.errors import InputError
+from orchestrator.bundles.returns import MANIFEST, SUMS, Returned, RunEntry, manifest_text, sums_line
+from orchestrator.errors import HostError, InputError
 from tests.unit.bundles.returning_runs import OTHER, RUN, Entry, a_run, content, entries, honest, packed
 
 Change = Callable[[list[Entry]], None]
@@ -63,7 +63,7 @@ def test_a_path_that_is_not_plain_is_refused_however_right_its_sum_is(good: Path
     _refused(
         honest(_files(good) | {path: b"here I am"}),
         tmp_path,
-        "in it (leads out|holds|is too long)|is not what SHA256SUMS lists next|no name of a run",
+        "in it (leads out|holds|is too long)|lists next|no name of a run|a line that is none",
     )
 
 
@@ -158,18 +158,44 @@ def entries_of(file: bytes, folder: Path) -> list[Entry]:
     return entries(path)
 
 
-def test_a_bomb_that_announces_itself_finds_no_room(tmp_path: Path) -> None:
-    from orchestrator.bundles.returns import MANIFEST, Returned, RunEntry, manifest_text
-    from orchestrator.errors import HostError
+def _announcing(size_bytes: int, sums_bytes: int, begun: bytes = b"", files: int = 2**60) -> bytes:
+    """A file of results of one run that says how much is to come, and breaks off in its sums."""
+    run = RunEntry(run=RUN, files=files, size_bytes=size_bytes, host={})
+    text = manifest_text(Returned(orchestrator_version="1", runs=(run,)))
+    first, second = tarfile.TarInfo(MANIFEST), tarfile.TarInfo(SUMS)
+    first.size, second.size = len(text), sums_bytes
+    return zstandard.compress(first.tobuf() + text + bytes(-len(text) % 512) + second.tobuf() + begun)
 
-    runs = (RunEntry(run=RUN, files=1, size_bytes=2**60, host={}),)
-    header = tarfile.TarInfo(MANIFEST)
-    text = manifest_text(Returned(orchestrator_version="1", runs=runs))
-    header.size = len(text)
-    (tmp_path / "r.tar.zst").write_bytes(packed([(header, text)]))
+
+@pytest.mark.parametrize(("size_bytes", "sums_bytes"), [(2**60, 0), (0, 10**17)])
+def test_a_bomb_that_announces_itself_finds_no_room(tmp_path: Path, size_bytes: int, sums_bytes: int) -> None:
+    path = tmp_path / "r.tar.zst"
+    path.write_bytes(_announcing(size_bytes, sums_bytes))
 
     with pytest.raises(HostError, match="GB are needed"):
-        merge(tmp_path / "r.tar.zst", tmp_path / "results")
+        merge(path, tmp_path / "results")
+
+    assert list((tmp_path / "results").glob(".merging-*")) == []
+
+
+_LINES = [sums_line("0" * 64, f"{RUN}/{number:09}") for number in range(20_000)]
+
+
+@pytest.mark.parametrize(
+    ("begun", "files", "said"),
+    [
+        (bytes(2_000_000), 9, f"{SUMS} in it is longer"),
+        (b"0\n" * 1_000_000, 9, f"{SUMS} has a line that is none"),
+        (b"".join(_LINES), 9, f"{SUMS} in it is longer"),
+        (b"".join(2 * _LINES), 2**60, f"{SUMS} is not in order"),
+    ],
+    ids=["zeros", "no lines", "too many", "the same again"],
+)
+def test_sums_that_unpack_to_anything_are_not_written_to_the_disk(
+    tmp_path: Path, begun: bytes, files: int, said: str
+) -> None:
+    """They break off after what shows that they are none: who reads on sees that they are cut off."""
+    _refused(_announcing(0, 4 * len(begun), begun, files), tmp_path, said)
 
 
 def test_headers_and_windows_beyond_reason_are_refused_before_they_take_memory(good: Path, tmp_path: Path) -> None:
