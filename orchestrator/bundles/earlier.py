@@ -49,18 +49,37 @@ def _earlier(content: bytes, place: str, source: Source | None) -> Earlier:
     return Earlier(manifest, base, source)
 
 
-def find_base(base: Base, place: Path) -> Earlier | None:
-    """The bundle that a delta at `place` builds on, where it lies in the same folder; None where it does not."""
+def sources_beside(base: Base | None, place: Path) -> Iterator[Source]:
+    """The bundles that a delta at `place` builds on, the nearest first, as far as they lie in the same folder."""
+    while base is not None and (found := _find(base, place)) is not None:
+        if found.source is not None:
+            yield found.source
+        base = found.manifest.base
+
+
+def _find(base: Base, place: Path) -> Earlier | None:
     try:
         beside = sorted(place.resolve().parent.iterdir())
     except OSError:
         return None
     for path in beside:
-        if path.suffix == ".tar" or (path / layout.MANIFEST).is_file():
-            try:
+        try:
+            if path.suffix == ".tar" or (path / layout.MANIFEST).is_file():
                 found = open_earlier(path)
-            except InputError:
-                continue  # whatever it is, it is not what is looked for
-            if found.base.manifest_sha256 == base.manifest_sha256:
-                return found
+                if found.base.manifest_sha256 == base.manifest_sha256:
+                    return found
+        except (InputError, OSError):
+            continue  # whatever it is, it is not what is looked for
     return None
+
+
+def missing(base: Base | None, place: str, what: str) -> InputError:
+    """The error of a delta at `place`; `what` says what it needs of a bundle which is not here: `data/x is in`.
+
+    A bundle has the name of its matrix, which may be that of the delta too: its sum tells them apart.
+    """
+    named = f"{base.name} (its manifest.json has the SHA-256 {base.manifest_sha256[:12]}…)" if base else "before it"
+    return InputError(
+        f"{place}: {what} the bundle {named}, which is not here; "
+        f"load that bundle first, or put it into {Path(place).resolve().parent}"
+    )

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import docker
 
-from orchestrator.bundles import sending
-from orchestrator.bundles.earlier import find_base
+from orchestrator.bundles import earlier, sending
 from orchestrator.bundles.manifest import Image, Layer
 from orchestrator.bundles.saving import STOPPED, StoppedError
 from orchestrator.bundles.sending import Parcel
@@ -93,13 +92,13 @@ def _parcels(bundle: Opened, place: Path, missing: Sequence[Image], to: Receiver
     for image in missing:
         parcel = Parcel(image, known.absent(image), sources)
         if parcel.lost:
-            sources = (bundle.source, *_bases(bundle, place))
+            sources = (bundle.source, *earlier.sources_beside(bundle.manifest.base, place))
             parcel = replace(parcel, sources=sources)
         if parcel.lost and to.by_manifest:
             # Such an engine does not tell which blobs it has: it may have these from the bundle that this builds on.
             parcel = replace(parcel, layers=tuple(layer for layer in parcel.layers if layer not in parcel.lost))
         if parcel.lost:
-            raise InputError(_base_is_missing(bundle, image))
+            raise _base_is_missing(bundle, image)
         parcels.append(parcel)
         known.add(image)
     return parcels
@@ -128,22 +127,8 @@ class _Known:
         self._blobs.update(layer.digest for layer in image.layers)
 
 
-def _bases(bundle: Opened, place: Path) -> Iterator[Source]:
-    """The bundles that a delta builds on, as far as they lie beside it."""
-    base = bundle.manifest.base
-    while base is not None and (found := find_base(base, place)) is not None:
-        if found.source is not None:
-            yield found.source
-        base = found.manifest.base
-
-
-def _base_is_missing(bundle: Opened, image: Image) -> str:
-    base = bundle.manifest.base
-    named = f"{base.name} (its manifest has the sum {base.manifest_sha256[:12]}…)" if base else "another one"
-    return (
-        f"{bundle.source.place}: {image.name} builds on layers of the bundle {named}, which this engine has not; "
-        f"load that bundle first, or put it into {Path(bundle.source.place).resolve().parent}"
-    )
+def _base_is_missing(bundle: Opened, image: Image) -> InputError:
+    return earlier.missing(bundle.manifest.base, bundle.source.place, f"{image.name} builds on layers of")
 
 
 def _send_all(bundle: Opened, parcels: Sequence[Parcel], to: Receiver, begun: list[Image]) -> None:
@@ -225,7 +210,7 @@ class _Sending:
                 engine.remove(self._to.client, self._to.identity(parcel.image))
             whole = replace(parcel, layers=parcel.image.layers)
             if whole != parcel and whole.lost and self._to.by_manifest:
-                raise InputError(_base_is_missing(self._bundle, parcel.image)) from error
+                raise _base_is_missing(self._bundle, parcel.image) from error
             if whole != parcel and not whole.lost:
                 # What it had when it was asked may have been removed since: it gets everything.
                 self._load(whole)

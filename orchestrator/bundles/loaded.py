@@ -164,7 +164,7 @@ def register(bundles: Path, record: LoadedRecord, opened: Callable[[str], Binary
                 return there
             partial = bundles / f"{_PARTIAL}{secrets.token_hex(8)}"
             try:
-                _fill(partial, record, opened, registered(bundles))
+                _fill(partial, record, opened, files(bundles))
                 _put(partial, folder, bundles)
             finally:
                 shutil.rmtree(partial, ignore_errors=True)
@@ -173,10 +173,7 @@ def register(bundles: Path, record: LoadedRecord, opened: Callable[[str], Binary
     return Loaded(folder, record)
 
 
-def _fill(
-    folder: Path, record: LoadedRecord, opened: Callable[[str], BinaryIO], others: Mapping[str, "Loaded"]
-) -> None:
-    known = {digest: one.folder / path for one in others.values() for path, digest in one.record.files.items()}
+def _fill(folder: Path, record: LoadedRecord, opened: Callable[[str], BinaryIO], known: Mapping[str, Path]) -> None:
     for path, digest in record.files.items():
         problem = layout.problem_of_path(path)
         if problem or path == RECORD:
@@ -193,7 +190,7 @@ def _fill(
 def _linked(source: Path, place: Path, digest: str) -> bool:
     """Share a file with another loaded bundle, as a dataset that a later bundle leaves out; False where that fails."""
     try:
-        if not _has(source, digest):
+        if not has(source, digest):
             return False
         place.hardlink_to(source)
     except OSError:
@@ -226,10 +223,11 @@ def _same(one: LoadedRecord, other: LoadedRecord) -> bool:
 
 
 def _is_whole(loaded: Loaded) -> bool:
-    return all(_has(loaded.folder / path, digest) for path, digest in loaded.record.files.items())
+    return all(has(loaded.folder / path, digest) for path, digest in loaded.record.files.items())
 
 
-def _has(path: Path, digest: str) -> bool:
+def has(path: Path, digest: str) -> bool:
+    """Whether a file is there, and what its sum says."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest() == digest
@@ -264,6 +262,15 @@ def registered(bundles: Path) -> dict[str, Loaded]:
         except InputError:
             continue
     return {one.name: one for one in sorted(found, key=lambda one: one.record.loaded_at) if one.folder.name == one.name}
+
+
+def files(bundles: Path) -> dict[str, Path]:
+    """Every file of the bundles that were loaded, by the sum that it should have."""
+    return {
+        digest: one.folder / path
+        for one in registered(bundles).values()
+        for path, digest in one.record.files.items()
+    }  # fmt: skip
 
 
 def find(bundles: Path, wanted: str) -> Loaded:

@@ -1,13 +1,14 @@
 """From a bundle as it was carried to what is kept of it on this host: plan, matrix, models, datasets, and papers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
-from orchestrator.bundles import layout
+from orchestrator.bundles import layout, loaded
+from orchestrator.bundles.earlier import missing, sources_beside
 from orchestrator.bundles.loaded import Loaded, LoadedRecord, read_matrix, read_plan, register
-from orchestrator.bundles.manifest import Image
-from orchestrator.bundles.sources import read_whole
+from orchestrator.bundles.manifest import File, Image
+from orchestrator.bundles.sources import Source, read_whole
 from orchestrator.bundles.verify import Opened, checked
 from orchestrator.errors import InputError
 from orchestrator.runtimes import GivenImage
@@ -20,37 +21,65 @@ MAX_DOCUMENT_BYTES = 256 * 1024 * 1024
 """Of the plan, and of the matrix."""
 
 
-def check_kept(bundle: Opened) -> None:
-    """Read the files that would be kept, so that a bad one is found before anything is loaded; raises `InputError`."""
-    for file in bundle.manifest.files:
-        if file.path.startswith(KEPT):
-            for _ in checked(bundle.source, file.path, file.sha256, lambda _: None):
-                pass
-    place = bundle.source.place
-    read_plan(read_whole(bundle.source, layout.PLAN, MAX_DOCUMENT_BYTES), f"{place}/{layout.PLAN}")
-    read_matrix(read_whole(bundle.source, layout.MATRIX, MAX_DOCUMENT_BYTES), f"{place}/{layout.MATRIX}")
+def check_kept(bundle: Opened, place: Path, bundles: Path) -> Mapping[str, Source]:
+    """Read the files that would be kept, so that one which is bad or nowhere is found before anything is loaded.
+
+    Returns what each is read from: the bundle, or, of what a delta at `place` leaves out, one beside it; what a bundle
+    has that is registered in `bundles` is not among them. Raises `InputError`.
+    """
+    sources = {file.path: bundle.source for file in _kept(bundle.manifest.files)} | _left_out(bundle, place, bundles)
+    sums = {file.path: file.sha256 for file in (*bundle.manifest.files, *bundle.manifest.left_out)}
+    for path, source in sources.items():
+        for _ in checked(source, path, sums[path], lambda _: None):
+            pass
+    read_plan(read_whole(bundle.source, layout.PLAN, MAX_DOCUMENT_BYTES), f"{bundle.source.place}/{layout.PLAN}")
+    read_matrix(read_whole(bundle.source, layout.MATRIX, MAX_DOCUMENT_BYTES), f"{bundle.source.place}/{layout.MATRIX}")
+    return sources
 
 
-def keep(bundles: Path, bundle: Opened, identity: Callable[[Image], str], loaded_at: str) -> Loaded:
-    """Register a bundle whose images were loaded, with the ids that the engine gave them; raises as
-    `loaded.register` does."""
+def keep(
+    bundles: Path, bundle: Opened, sources: Mapping[str, Source], identity: Callable[[Image], str], loaded_at: str
+) -> Loaded:
+    """Register a bundle whose images were loaded, with the ids that the engine gave them, and its files from `sources`
+    as `check_kept` found them; raises as `loaded.register` does."""
     manifest = bundle.manifest
-    listed = (*manifest.files, *manifest.left_out)
     record = LoadedRecord(
         name=manifest.name,
         manifest_sha256=bundle.manifest_sha256,
         loaded_at=loaded_at,
         images=tuple(GivenImage(image.name, image.reference, identity(image)) for image in manifest.images),
-        files={file.path: file.sha256 for file in listed if file.path.startswith(KEPT)}
+        files={file.path: file.sha256 for file in _kept((*manifest.files, *manifest.left_out))}
         | {layout.MANIFEST: bundle.manifest_sha256},
     )
-    return register(bundles, record, lambda path: _opened(bundle, path))
+
+    def opened(path: str) -> BinaryIO:
+        if path in sources or path == layout.MANIFEST:
+            return sources.get(path, bundle.source).open(path)
+        raise _lacks(bundle, path)
+
+    return register(bundles, record, opened)
 
 
-def _opened(bundle: Opened, path: str) -> BinaryIO:
-    base = bundle.manifest.base
-    if path not in bundle.source.sizes and base is not None:
-        raise InputError(
-            f"{bundle.source.place}: {path} is in the bundle {base.name} that this one builds on: load that one first"
-        )
-    return bundle.source.open(path)
+def _kept(files: Iterable[File]) -> list[File]:
+    return [file for file in files if file.path.startswith(KEPT)]
+
+
+def _left_out(bundle: Opened, place: Path, bundles: Path) -> dict[str, Source]:
+    """Where the files of a delta are that it leaves out and no registered bundle has."""
+    known = loaded.files(bundles)
+    lacking = [file for file in _kept(bundle.manifest.left_out) if not _is_there(known.get(file.sha256), file.sha256)]
+    beside = list(sources_beside(bundle.manifest.base, place)) if lacking else []
+    # The nearest last: of a path that two of them have, the later one is meant.
+    found = {file.path: source for source in reversed(beside) for file in lacking if file.path in source.sizes}
+    for file in lacking:
+        if file.path not in found:
+            raise _lacks(bundle, file.path)
+    return found
+
+
+def _is_there(path: Path | None, sha256: str) -> bool:
+    return path is not None and loaded.has(path, sha256)
+
+
+def _lacks(bundle: Opened, path: str) -> InputError:
+    return missing(bundle.manifest.base, bundle.source.place, f"{path} is in")

@@ -63,12 +63,13 @@ def load(bundle: Bundle, allowed_signers: AllowedSigners = None, json: Json = Fa
         views.follow(json=json) as listener,
     ):
         meter = Meter(listener, "read", _size_bytes(opened))
-        check_kept(opened)
+        kept_in = places.bundles_folder()
+        sources = check_kept(opened, bundle, kept_in)
         by_manifest = transfer.knows_by_manifest(client)
         to = Receiver(client, meter, lambda line: listener(Notice(line)), stop, by_manifest)
         loaded = load_images(opened, bundle, to)
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        kept = keep(places.bundles_folder(), opened, to.identity, now)
+        kept = keep(kept_in, opened, sources, to.identity, now)
     if json:
         speech.print_json(_described(opened) | {"loaded": [image.name for image in loaded]})
     else:

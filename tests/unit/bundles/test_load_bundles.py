@@ -186,10 +186,24 @@ def test_a_delta_without_the_bundle_that_it_builds_on_names_it(tmp_path: Path) -
     exported(home, tmp_path / "home" / "first", ["1"], name="winter")
     exported(home, tmp_path / "carried" / "delta", ["1", "2"], since=tmp_path / "home" / "first")
 
-    with pytest.raises(InputError, match=r"builds on layers of the bundle winter \(its manifest has the sum"):
+    with pytest.raises(
+        InputError, match=r"builds on layers of the bundle winter \(its manifest\.json has the SHA-256 "
+    ):
         loaded(far, tmp_path / "carried" / "delta")
 
     assert (far.configs, far.received) == ({}, [])
+
+
+def test_what_else_lies_beside_a_delta_is_passed_over(tmp_path: Path) -> None:
+    """Not even whether there is a file in it can be asked of every folder: of `lost+found` it is denied."""
+    home, far = an_engine("1", "2"), FakeEngine()
+    exported(home, tmp_path / "first", ["1"])
+    exported(home, tmp_path / "second", ["1", "2"], since=tmp_path / "first")
+    (tmp_path / "another.tar").write_bytes(b"no tar")
+    (tmp_path / "folder.tar").mkdir()
+    (tmp_path / "a link").symlink_to("x" * 300)
+
+    assert len(loaded(far, tmp_path / "second")) == 2
 
 
 def test_the_bundle_beside_a_delta_is_proved_as_well(tmp_path: Path) -> None:

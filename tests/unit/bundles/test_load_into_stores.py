@@ -78,7 +78,7 @@ def test_a_delta_without_the_bundle_that_it_builds_on_names_it_and_leaves_nothin
     exported(home, tmp_path / "home" / "first", ["1"], name="winter")
     exported(home, tmp_path / "carried" / "delta", ["1", "2"], since=tmp_path / "home" / "first")
 
-    with pytest.raises(InputError, match=r"builds on layers of the bundle winter \(its manifest has the sum"):
+    with pytest.raises(InputError, match=r"builds on layers of the bundle winter \(its manifest\.json has the SHA"):
         loaded(far, tmp_path / "carried" / "delta")
 
     assert (far.configs, far.names) == ({}, {})

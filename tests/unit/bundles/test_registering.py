@@ -1,0 +1,94 @@
+"""What is kept of a bundle is found, with the bundles that it builds on, before anything of it is loaded."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from small_bundles import an_engine, exported
+
+from orchestrator.bundles.loaded import Loaded
+from orchestrator.bundles.registering import check_kept, keep
+from orchestrator.bundles.sources import open_source
+from orchestrator.bundles.tarred import write_tar
+from orchestrator.bundles.verify import open_bundle
+from orchestrator.errors import InputError
+
+FILE = "data/pictures/train"
+
+
+@pytest.fixture
+def stick(tmp_path: Path) -> Path:
+    """A bundle `first` with a dataset, and a delta `second` of the same name which leaves it out."""
+    data = tmp_path / "pictures"
+    data.mkdir()
+    (data / "train").write_bytes(b"pictures" * 1000)
+    stick, home = tmp_path / "stick", an_engine("1", "2")
+    exported(home, stick / "first", ["1"], data=(("pictures", data),))
+    second = exported(home, stick / "second", ["1", "2"], since=stick / "first", data=(("pictures", data),))
+    assert [file.path for file in second.left_out] == [FILE]
+    return stick
+
+
+def kept(place: Path, bundles: Path) -> Loaded:
+    bundle = open_bundle(open_source(place))
+    return keep(bundles, bundle, check_kept(bundle, place, bundles), lambda image: image.config, "2026-01-02T03:04:05Z")
+
+
+@pytest.mark.parametrize("form", ["folder", "tar"])
+def test_a_dataset_that_a_delta_leaves_out_comes_from_the_bundle_beside_it(
+    stick: Path, tmp_path: Path, form: str
+) -> None:
+    if form == "tar":
+        write_tar(stick / "first", stick / "first.tar")
+        shutil.rmtree(stick / "first")
+
+    found = kept(stick / "second", tmp_path / "bundles")
+
+    assert (found.folder / FILE).read_bytes() == b"pictures" * 1000
+
+
+def test_a_dataset_that_a_delta_leaves_out_comes_from_the_bundle_that_was_loaded(stick: Path, tmp_path: Path) -> None:
+    kept(stick / "first", tmp_path / "bundles")
+    shutil.rmtree(stick / "first")
+
+    found = kept(stick / "second", tmp_path / "bundles")
+
+    assert (found.folder / FILE).read_bytes() == b"pictures" * 1000
+
+
+@pytest.mark.parametrize("rotten", [True, False])
+def test_without_that_bundle_it_is_named_by_its_sum_before_anything_is_loaded(
+    stick: Path, tmp_path: Path, rotten: bool
+) -> None:
+    first = open_bundle(open_source(stick / "first"))
+    if rotten:
+        (kept(stick / "first", tmp_path / "bundles").folder / FILE).write_bytes(b"rotten")
+    shutil.rmtree(stick / "first")
+    second = open_bundle(open_source(stick / "second"))
+
+    said = re.escape(f"{FILE} is in the bundle small (its manifest.json has the SHA-256 {first.manifest_sha256[:12]}…)")
+    with pytest.raises(InputError, match=f"{said}.* or put it into {re.escape(str(stick))}$"):
+        check_kept(second, stick / "second", tmp_path / "bundles")
+
+
+def test_a_dataset_of_the_bundle_beside_is_proved_as_well(stick: Path, tmp_path: Path) -> None:
+    (stick / "first" / FILE).write_bytes(b"pictureS" * 1000)
+    second = open_bundle(open_source(stick / "second"))
+
+    with pytest.raises(InputError, match=f"first: {FILE} has another digest than the manifest says"):
+        check_kept(second, stick / "second", tmp_path / "bundles")
+
+
+def test_of_two_bundles_beside_it_the_nearer_one_is_meant(tmp_path: Path) -> None:
+    home, data = an_engine("1"), tmp_path / "pictures"
+    data.mkdir()
+    for name, since in (("first", None), ("second", "first"), ("third", "second")):
+        (data / "train").write_bytes(b"first" if name == "first" else b"later")
+        exported(
+            home, tmp_path / name, ["1"], tmp_path / since if since else None, data=(("pictures", data),), name=name
+        )
+
+    found = kept(tmp_path / "third", tmp_path / "bundles")
+
+    assert (found.folder / FILE).read_bytes() == b"later"
