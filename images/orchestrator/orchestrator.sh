@@ -1,8 +1,8 @@
 #!/bin/sh
 # framework-bench: the orchestrator in its own image, on the engine, with the user and the folders of this host.
 # Folders are at the same paths on both sides, because containers that it starts are started by the host's engine.
-# It sees the folder it is started in, every folder that an argument names, and those in ORCHESTRATOR_FOLDERS (with
-# colons between them).
+# It sees the folder it is started in, every folder that an argument names, the bundles beside a delta, and the folders in
+# ORCHESTRATOR_FOLDERS (with colons between them).
 set -euf
 image='@IMAGE@'
 # Of the image that install.sh has checked: what gets its name later does not get the engine's socket.
@@ -38,6 +38,17 @@ share() {
     folders=$folders$1$line_break
 }
 
+# Share the bundles beside a delta: it may build on any of them.
+share_bundles_beside() {
+    grep -qs '^ "base": {$' "$1/manifest.json" || return 0
+    set +f
+    for beside in "${1%/*}"/*/manifest.json "${1%/*}"/*.tar; do
+        case $beside in *'"'* | *"$line_break"*) continue ;; esac
+        [ ! -f "$beside" ] || is_of_a_system "${beside%/manifest.json}" || share "${beside%/manifest.json}"
+    done
+    set -f
+}
+
 # Share what an argument names, where it names something: a folder, or the folder of a file.
 share_named() {
     case $1 in '' | -*) return 0 ;; */* | . | ..) ;; *) return 0 ;; esac
@@ -49,6 +60,7 @@ share_named() {
     fi
     if ! is_of_a_system "$place"; then
         share "$place"
+        [ ! -d "$1" ] || share_bundles_beside "$place"
     elif [ -f "$1" ]; then
         share "${place%/}/$(basename -- "$1")"
     elif [ -d "$1" ]; then

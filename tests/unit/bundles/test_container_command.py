@@ -8,6 +8,7 @@ import installing
 import pytest
 from installing import Host
 
+from orchestrator.bundles.manifest import Base
 from orchestrator.cli import places
 
 
@@ -96,6 +97,26 @@ def test_a_folder_within_one_that_is_seen_is_not_named_twice(host: Host) -> None
     (host.home / "work/inner").mkdir()
 
     assert f"{host.home}/work/inner" not in shared(started(host, "load", "inner", f"{host.home}/work/inner"))
+
+
+def test_beside_a_delta_it_sees_the_bundles_that_it_may_build_on(host: Host) -> None:
+    stick = host.home / "the stick"
+    for name, base in (("first", None), ("second", Base(name="first", manifest_sha256="0" * 64)), ("photos", None)):
+        (stick / name).mkdir(parents=True)
+        (stick / name / "a file").write_text("")
+        if name != "photos":
+            installing.seal(stick / name, base)
+    for name in ("older.tar", 'a"b.tar'):
+        (stick / name).write_bytes(b"")
+
+    of_the_first = shared(started(host, "load", "../the stick/first"))
+    of_the_second = shared(started(host, "load", f"{stick}/second"))
+
+    def seen(named: set[str]) -> set[str]:
+        return {path for path in named if path.startswith(str(stick))}
+
+    assert seen(of_the_first) == {f"{stick}/first"}
+    assert seen(of_the_second) == {f"{stick}/first", f"{stick}/second", f"{stick}/older.tar"}
 
 
 def test_runs_in_it_take_turns_with_those_of_the_host(host: Host) -> None:
