@@ -21,6 +21,8 @@ DATA = "data"
 STATE = ".unfinished.json"
 """There only while an export is under way, or was interrupted: no bundle holds it."""
 
+MAX_DOCUMENT_BYTES = {PLAN: 32 * 1024 * 1024, MATRIX: 512 * 1024}
+"""What is read whole before anything is loaded: some 40,000 cells, and thousands of entries of a matrix."""
 MAX_PATH_BYTES = 1024
 MAX_NAME_BYTES = 255
 _FORBIDDEN = {chr(code) for code in (*range(32), 127)} | {"\\"}

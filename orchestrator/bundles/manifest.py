@@ -17,6 +17,8 @@ SCHEMA = 1
 MAX_MANIFEST_BYTES = 64 * 1024 * 1024
 MAX_LAYER_BYTES = 1 << 40
 """Of one layer, unpacked."""
+MAX_LAYERS = 512
+"""Of one image: more than Linux stacks (500); engines build at most 125 or so."""
 MAX_RATIO = 1000
 """Unpacked bytes to packed ones, above `FREE_BYTES`: more is no image but a bomb."""
 FREE_BYTES = 1 << 30
@@ -73,7 +75,7 @@ class Image(_Frozen):
     tags: tuple[Reference, ...] = Field(min_length=1, description="Every name it gets on the engine.")
     config: Digest = Field(description="Of its configuration, which is the image's id.")
     manifest: Digest = Field(description="Of its manifest in the OCI layout.")
-    layers: tuple[Layer, ...] = Field(description="Lowest first.")
+    layers: tuple[Layer, ...] = Field(max_length=MAX_LAYERS, description="Lowest first.")
 
 
 class File(_Frozen):
@@ -151,13 +153,14 @@ def _problems(manifest: Manifest) -> Iterable[str]:
             yield f"image {image.name[:200]!r}: {names!r} are not the names that an export gives it"
         missing = [digest for digest in (image.config, image.manifest) if layout.blob(digest) not in files]
         yield from (f"image {image.name!r}: {digest} is not among the files" for digest in missing)
+    by_diff_id = manifest.layers
     for layer in {layer for image in manifest.images for layer in image.layers}:
         blob = files.get(layout.blob(layer.digest))
         if blob is None and manifest.base is None:
             yield f"layer {layer.diff_id} is not among the files"
         if blob is not None and blob.size_bytes != layer.size_bytes:
             yield f"layer {layer.diff_id} has two sizes"
-        if manifest.layers[layer.diff_id] != layer:
+        if by_diff_id[layer.diff_id] != layer:
             yield f"layer {layer.diff_id} is described twice, each time in another way"
     for file in files.values():
         if file.path.startswith(f"{layout.BLOBS}/") and file.path != f"{layout.BLOBS}/{file.sha256}":

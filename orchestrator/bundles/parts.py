@@ -8,14 +8,29 @@ from orchestrator.bundles.descriptions import write_bills, write_provenance
 from orchestrator.bundles.export import Export, Part
 from orchestrator.bundles.programs import write_programs
 from orchestrator.bundles.sources import FolderSource
+from orchestrator.domain import Plan
+from orchestrator.errors import InputError
 from orchestrator.results.plans import plan_to_json
+
+
+def documents(plan: Plan, matrix: str) -> dict[str, bytes]:
+    """The files of the plan and of the matrix; raises `InputError` for what is larger than any `load` would read."""
+    frozen = json.dumps(plan_to_json(plan), indent=1, ensure_ascii=False)
+    found = {layout.PLAN: f"{frozen}\n".encode(), layout.MATRIX: matrix.encode()}
+    for name, content in found.items():
+        most = layout.MAX_DOCUMENT_BYTES[name]
+        if len(content) > most:
+            raise InputError(
+                f"{name} of the bundle would have {len(content):,} bytes, and at most {most:,} are read on the other "
+                "side; split the matrix, or take a part of it with --select"
+            )
+    return found
 
 
 def write_plan(export: Export) -> None:
     """The frozen plan, the matrix it comes from, and the user's own models."""
-    plan = json.dumps(plan_to_json(export.plan), indent=1, ensure_ascii=False)
-    (export.folder / layout.PLAN).write_text(plan + "\n", encoding="utf-8")
-    (export.folder / layout.MATRIX).write_text(export.matrix, encoding="utf-8")
+    for name, content in documents(export.plan, export.matrix).items():
+        (export.folder / name).write_bytes(content)
     for model in export.own_models:
         for name, text in model.files.items():
             path = export.folder / layout.MODELS / name

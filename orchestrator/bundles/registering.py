@@ -17,8 +17,6 @@ KEPT = (layout.MATRIX, layout.PLAN, *(f"{folder}/" for folder in (
     layout.MODELS, layout.DATA, layout.SBOM, layout.PROVENANCE,
 )))  # fmt: skip
 """Paths, and beginnings of paths."""
-MAX_DOCUMENT_BYTES = 256 * 1024 * 1024
-"""Of the plan, and of the matrix."""
 
 
 def check_kept(bundle: Opened, place: Path, bundles: Path) -> Mapping[str, Source]:
@@ -32,8 +30,8 @@ def check_kept(bundle: Opened, place: Path, bundles: Path) -> Mapping[str, Sourc
     for path, source in sources.items():
         for _ in checked(source, path, sums[path], lambda _: None):
             pass
-    read_plan(read_whole(bundle.source, layout.PLAN, MAX_DOCUMENT_BYTES), f"{bundle.source.place}/{layout.PLAN}")
-    read_matrix(read_whole(bundle.source, layout.MATRIX, MAX_DOCUMENT_BYTES), f"{bundle.source.place}/{layout.MATRIX}")
+    read_plan(*_document(bundle.source, layout.PLAN))
+    read_matrix(*_document(bundle.source, layout.MATRIX))
     return sources
 
 
@@ -62,6 +60,11 @@ def keep(
 
 def _kept(files: Iterable[File]) -> list[File]:
     return [file for file in files if file.path.startswith(KEPT)]
+
+
+def _document(source: Source, path: str) -> tuple[bytes, str]:
+    """A document, and its place for messages."""
+    return read_whole(source, path, layout.MAX_DOCUMENT_BYTES[path]), f"{source.place}/{path}"
 
 
 def _left_out(bundle: Opened, place: Path, bundles: Path) -> dict[str, Source]:

@@ -106,6 +106,8 @@ def export(
     if not offline:
         raise InputError("say --offline: a bundle for a host without internet is all that export writes")
     prepared = composition.prepare(file, select, exclude, limit, base_image, models, no_parity=no_parity)
+    text = _matrix(prepared)
+    parts.documents(prepared.plan, text)  # before hours of work, not after them
     datasets = to_carry(data, prepared.matrix)
     _check_pythons(python)
     if key:
@@ -126,7 +128,7 @@ def export(
             name=_name(prepared.plan.name),
             folder=folder,
             plan=prepared.plan,
-            matrix=_matrix(prepared),
+            matrix=text,
             own_models=prepared.own_models,
             built=_built(prepared, client, jobs, listener, stop),
             settings=prepared.settings,

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import tarfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from bundle_fake_engine import FakeEngine
 from small_bundles import an_engine, content, exported, loaded, replaced_blob, resealed, verified
 
 from orchestrator.bundles import layout, oci
-from orchestrator.bundles.manifest import Layer, Manifest
+from orchestrator.bundles.manifest import Layer, Manifest, read_manifest
 from orchestrator.errors import InputError
 
 Harm = Callable[[Path, Manifest], None]
@@ -191,6 +192,11 @@ def _claim(field: str, value: int) -> Harm:
     return harm
 
 
+def _many_layers(folder: Path, manifest: Manifest) -> None:
+    del manifest
+    resealed(folder, lambda document: document["images"][0].update(layers=document["images"][0]["layers"] * 257))
+
+
 BOMB = zstandard.ZstdCompressor(level=3).compress(bytes(1 << 26))
 _WIDE = zstandard.ZstdCompressor(compression_params=zstandard.ZstdCompressionParameters(window_log=30)).compressobj()
 WIDE = _WIDE.compress(bytes(1000)) + _WIDE.flush()
@@ -230,6 +236,7 @@ HARMS: dict[str, tuple[Harm, str]] = {
     "a config that lies": (_lying_config, r"has other layers in its configuration than in the manifest"),
     "a layout that lies": (_lying_oci_manifest, r"has other blobs in the layout than in the manifest"),
     "layers in another order": (_swapped_layers, r"has other layers in its configuration than in the manifest"),
+    "layers without end": (_many_layers, r"images\.0\.layers: Tuple should have at most 512 items"),
     "a tag that is an option": (_tag("--privileged:1"), r"String should match pattern"),
     "a tag of two images": (_tag("bench/small:2-cpu"), r"tag 'bench/small:2-cpu' is given twice"),
     "a tag of somebody else": (_tag("debian:12"), r"are not the names that an export gives it"),
@@ -349,3 +356,22 @@ def test_a_large_manifest_is_not_read(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"manifest\.json is larger than it may be"):
         verified(tmp_path / "bundle")
     shutil.rmtree(tmp_path / "bundle")
+
+
+def test_the_time_that_a_manifest_takes_does_not_grow_with_the_square_of_its_layers(tmp_path: Path) -> None:
+    manifest = exported(an_engine("1"), tmp_path / "bundle", ["1"])
+    document = json.loads(manifest.encoded())
+    (image,) = document["images"]
+    made = [f"sha256:{number:064x}" for number in range(10_000)]
+    layers = [image["layers"][0] | {"digest": digest, "diff_id": digest} for digest in made]
+    document |= {"base": {"name": "first", "manifest_sha256": "0" * 64}, "images": []}
+    for number in range(20):
+        name = f"bench/small:{number}-cpu"
+        own = {"name": name, "reference": f"{name}-0123456789ab", "tags": [name, f"{name}-0123456789ab"]}
+        document["images"].append(image | own | {"layers": layers[500 * number :][:500]})
+    text = json.dumps(document).encode()
+    began = time.process_time()
+
+    assert len(read_manifest(text, "m").layers) == 10_000
+
+    assert time.process_time() - began < 5

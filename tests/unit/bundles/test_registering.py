@@ -1,12 +1,15 @@
 """What is kept of a bundle is found, with the bundles that it builds on, before anything of it is loaded."""
 
+import hashlib
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
-from small_bundles import an_engine, exported
+from small_bundles import an_engine, exported, resealed
 
+from orchestrator.bundles import layout
 from orchestrator.bundles.loaded import Loaded
 from orchestrator.bundles.registering import check_kept, keep
 from orchestrator.bundles.sources import open_source
@@ -92,3 +95,25 @@ def test_of_two_bundles_beside_it_the_nearer_one_is_meant(tmp_path: Path) -> Non
     found = kept(tmp_path / "third", tmp_path / "bundles")
 
     assert (found.folder / FILE).read_bytes() == b"later"
+
+
+@pytest.mark.parametrize("path", [layout.MATRIX, layout.PLAN])
+def test_a_document_that_would_fill_the_memory_is_not_read(tmp_path: Path, path: str) -> None:
+    exported(an_engine("1"), tmp_path / "small", ["1"])
+    with (tmp_path / "small" / path).open("ab") as file:
+        file.write(b" " * layout.MAX_DOCUMENT_BYTES[path])
+    content = (tmp_path / "small" / path).read_bytes()
+
+    def change(document: dict[str, Any]) -> None:
+        (entry,) = (one for one in document["files"] if one["path"] == path)
+        entry |= {"size_bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+
+    resealed(tmp_path / "small", change)
+
+    with pytest.raises(InputError, match=f"small: {path} is larger than it may be"):
+        kept(tmp_path / "small", tmp_path / "bundles")
+
+
+def test_no_bundle_is_written_that_would_not_be_read(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"matrix\.yaml of the bundle would have 524,289 bytes, and at most 524,288 "):
+        exported(an_engine("1"), tmp_path / "small", ["1"], matrix="#" * (512 * 1024 + 1))
