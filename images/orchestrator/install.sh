@@ -101,9 +101,10 @@ surplus=$(grep -vxFf "$work/named" "$work/there" | sed -n 1p)
 missing=$(grep -vxFf "$work/there" "$work/named" | sed -n 1p)
 [ -z "$missing" ] || fail 2 "$missing is missing; $again"
 
-# The files of manifest.json as `sha256sum` writes them: those of the bundle, and those that an earlier one has.
+# The files of manifest.json as `sha256sum` writes them: those of the bundle, and those that an earlier one has. Of
+# what JSON escapes, their names may hold the quotation mark alone.
 listed() {
-    sed -n "$1"'{s/^ *"path": "\(.*\)",$/\1/p;s/^ *"sha256": "\([0-9a-f]\{64\}\)"$/\1/p;}' manifest.json |
+    sed -n "$1"'{/^ *"path"/{s/^ *"path": "\(.*\)",$/\1/;s/\\"/"/g;p;};s/^ *"sha256": "\([0-9a-f]\{64\}\)"$/\1/p;}' manifest.json |
         sed 'N;s/^\(.*\)\n\(.*\)$/\2  \1/' | sort
 }
 listed '/^ "files": /,/^ "base": /' >"$work/files"

@@ -92,7 +92,8 @@ def write_bundle(bundle: Path, pythons: str = HERE, base: Base | None = None) ->
     write_wheels(bundle / layout.WHEELS)
     (bundle / layout.OWN_IMAGE).write_bytes(b"an archive")
     (bundle / "data of mine").mkdir()
-    (bundle / "data of mine" / "a file, with a comma").write_text("text")
+    for name in ("a file, with a comma", 'the "first"', '"', "ünï: $HOME `id` 'x' &"):
+        (bundle / "data of mine" / name).write_text("text")
     far = Far(pythons, os.uname().machine)
     (bundle / layout.INSTALL).write_text(install_script(bundle.name, base, far, Built(REFERENCE, IMAGE_ID, REFERENCE)))
     return seal(bundle)
