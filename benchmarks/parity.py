@@ -1,10 +1,12 @@
 """The answer to a request of mode `parity`: what a framework's own layers are, and what they compute.
 
 Nothing is timed. One fixed batch, the weights that the harness draws, dropout off, plain SGD: whatever does the same
-work gets the same numbers, up to rounding. Each session has a process of its own, forked before any framework is
+work gets the same numbers, up to rounding. What drops draws by chance, so of each dropout it is asked alone whether it
+does. Each session has a process of its own, forked before any framework is
 imported, because some frameworks keep state between two models of one process.
 """
 
+import functools
 import json
 import os
 import sys
@@ -24,6 +26,9 @@ GRADIENT_RATE = 1024.0
 """A gradient is read as what one step takes from the weights. At this rate, a power of two, the step is so much larger
 than the weights' own rounding that the difference keeps a float32's digits."""
 
+LOOKS = 3
+"""How many losses tell whether they change where nothing is learned; a mask that is drawn once changes none."""
+
 BUCKETS = 1024
 SKETCH_SEED = 20021
 """Of the count sketch; another seed makes sketches that cannot be compared with earlier ones."""
@@ -40,11 +45,14 @@ def check(request, enter):
     first = _in_a_process(_first_step, request, enter)
     descent = _in_a_process(_descent, request, enter)
     inference = _in_a_process(_inference, request, enter)
+    names = [layer["name"] for layer in first["counted"] if layer["name"].startswith("dropout_")]
+    dropouts = {name: _in_a_process(functools.partial(_dropout, name), request, enter) for name in names}
     result = {
         "schema": contract.SCHEMA,
         "measurement_version": MEASUREMENT_VERSION,
         "cell": request.cell,
         "started_at": started_at,
+        "dropouts": dropouts,
         "wall_s": time.perf_counter() - begin,
     }
     return dict(result, **dict(first, **dict(descent, **inference)))
@@ -78,11 +86,7 @@ def _descent(request, enter):
     """Losses of the fixed batch before any step and after some, and the facts."""
     session, workload = _start(request, enter, "train")
     enter("steady")
-    losses = []
-    for _ in range(max(STEPS) + 1):
-        handle = session.step(session.batches[0])
-        session.synchronise(handle)
-        losses.append(session.loss(handle))
+    losses = _losses(session, max(STEPS) + 1)
     return {
         "first_loss": losses[0],
         "losses": {str(steps): losses[steps] for steps in STEPS},
@@ -98,22 +102,43 @@ def _inference(request, enter):
     return {"inferred": tensor(session.fetch(session.step(session.batches[0])))}
 
 
+def _dropout(name, request, enter):
+    """Losses of the fixed batch where one layer alone drops and nothing is learned: only what it drops changes them."""
+    session, workload = _start(request, enter, "train", learning_rate=0.0, dropping=name)
+    enter("steady")
+    (rate,) = [layer.settings["rate"] for layer in workload.layers if layer.name == name]
+    return {"rate": rate, "losses": _losses(session, LOOKS)}
+
+
+def _losses(session, steps):
+    """Loss of the fixed batch at each of so many steps."""
+    losses = []
+    for _ in range(steps):
+        handle = session.step(session.batches[0])
+        session.synchronise(handle)
+        losses.append(session.loss(handle))
+    return losses
+
+
 def descent_rate(model):
     """The learning rate of a model's plain descent: at which the loss falls steadily, and rounding stays rounding."""
     return getattr(model, "PARITY_LEARNING_RATE", LEARNING_RATE)
 
 
-def _start(request, enter, mode, learning_rate=None):
+def _start(request, enter, mode, learning_rate=None, dropping=None):
+    """Start a session of a mode, in training without any dropout but the one of the name `dropping`."""
     model = model_module(request.model, request.model_file)
     builder, _ = process.import_builder(request.builder, enter)
     enter("build")
     maker = definitions.maker(request, builder)
     workload = Workload(request._replace(mode=mode), model, maker.OPTIONS)
-    rate = learning_rate or descent_rate(model)
+    rate = descent_rate(model) if learning_rate is None else learning_rate
     workload.optimizer = optimizers.complete({"name": "sgd", "learning_rate": rate})
     if workload.training:
         # Inference drops nothing, and whether it does is one of the questions.
-        workload.layers = tuple(_without_dropout(layer) for layer in workload.layers)
+        workload.layers = tuple(
+            layer if layer.name == dropping else _without_dropout(layer) for layer in workload.layers
+        )
     workload.batch_count = 1
     return maker.start(workload), workload
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import Final
 
-from orchestrator.analysis import shapes
+from orchestrator.analysis import dropout, shapes
 from orchestrator.analysis.sides import FULL_PRECISION, Side
 from orchestrator.catalog.faults import Evidence
 from orchestrator.domain import Mode
@@ -95,6 +95,7 @@ def _lacks(side: Side, mode: Mode, limits: Bars) -> Iterator[str]:
             yield name
     if side.result and mode is not Mode.INFER:
         yield from (f"loss after {steps} steps" for steps, _ in limits.losses if steps not in side.result.losses)
+        yield from (f"losses with {name}" for name in dropout.unasked(side.result))
 
 
 def differences(one: Side, other: Side, mode: Mode) -> tuple[Difference, ...]:

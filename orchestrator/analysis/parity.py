@@ -7,7 +7,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 
-from orchestrator.analysis import shapes
+from orchestrator.analysis import dropout, shapes
 from orchestrator.analysis.differences import EXACT, Difference, differences, missing
 from orchestrator.analysis.sides import FULL_PRECISION, Side
 from orchestrator.catalog.faults import Evidence, KnownFault
@@ -63,15 +63,25 @@ def pair(one: Side, other: Side, mode: Mode, faults: Sequence[KnownFault] = ()) 
     if unequal:
         return _unequal(unequal, "shapes", (one, other), faults, ())
     found, lacking = differences(one, other, mode), missing(one, other, mode)
-    broken = [difference for difference in found if not difference.within]
-    if broken:
-        more = f" (and {len(broken) - 1} more over their bars)" if len(broken) > 1 else ""
-        return _unequal(broken[0].text + more, broken[0].evidence, (one, other), faults, found)
+    unlike = _over_its_bar(found)
+    if unlike is None and mode is not Mode.INFER:
+        unlike = dropout.difference(one.label, one.result, other.label, other.result)
+    if unlike is not None:
+        return _unequal(*unlike, (one, other), faults, found)
     unasked = _unasked(one, other)
     if unasked or lacking:
         work = Work.NOT_COMPARABLE if unasked else Work.NOT_CHECKED
         return PairParity(work, unasked or lacking, differences=found)
     return PairParity(Work.SAME, note=_note(one, other, found), differences=found)
+
+
+def _over_its_bar(differences: Sequence[Difference]) -> tuple[str, Evidence] | None:
+    """The first of the differences that is, and how many more are."""
+    broken = [difference for difference in differences if not difference.within]
+    if not broken:
+        return None
+    more = f" (and {len(broken) - 1} more over their bars)" if len(broken) > 1 else ""
+    return broken[0].text + more, broken[0].evidence
 
 
 def _unasked(one: Side, other: Side) -> str:

@@ -9,7 +9,7 @@ from orchestrator.catalog import source
 from orchestrator.domain import OptionValue
 from orchestrator.errors import InputError
 
-Evidence = Literal["shapes", "weights", "first_loss", "gradients", "losses", "logits", "failure"]
+Evidence = Literal["shapes", "weights", "first_loss", "gradients", "losses", "logits", "dropout", "failure"]
 """What of two parity results can differ, or `failure`: there is no result."""
 
 

@@ -13,7 +13,7 @@ from orchestrator.results.contract import SCHEMA, Finite, Seconds
 from orchestrator.results.contract import _Strict as Strict
 from orchestrator.results.facts import Facts
 
-REVISION = 2
+REVISION = 3
 """Of what a check asks and answers: raised with it, so that no answer from before stands for what it never held."""
 LARGEST = 1e100
 """What is larger has diverged; its square is still a number."""
@@ -42,6 +42,15 @@ class Tensor(Strict):
     sketch: tuple[Value, ...]
     """Its values in canonical order where there are at most 1024, else a count sketch of 1024 buckets with a fixed seed
     (Charikar, Chen and Farach-Colton, "Finding frequent items in data streams", 2002)."""
+
+
+class Dropout(Strict):
+    """What one dropout does in training while no other one drops, and nothing is learned."""
+
+    rate: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+    """By the model's definition."""
+    losses: Annotated[tuple[Finite, ...], Field(min_length=2)]
+    """Mean loss of the fixed batch at each of some steps at a learning rate of 0."""
 
 
 class ParityResult(Strict):
@@ -75,6 +84,8 @@ class ParityResult(Strict):
     """Of the fixed batch with the initial weights by `session.predict`, which evaluates training; batch by classes."""
     inferred: Tensor | None = None
     """The same by the step that is timed where inference is measured; None in older answers."""
+    dropouts: dict[Name, Dropout] = Field(default_factory=dict)
+    """By the name of the layer, `dropout_1`; none in older answers."""
     lacking: tuple[str, ...] = ()
     """What the session could not be asked, as one of a framework's own definition may: `weights`, `native_layers`,
     `predict`."""

@@ -14,6 +14,7 @@ import reference
 from container_support import document, start
 
 from benchmarks import contract, counting, datasets, layers, parity, weights
+from orchestrator.analysis import dropout
 from orchestrator.domain import ImageSpec
 from orchestrator.resources import BENCHMARKS, ROOT
 from orchestrator.results.parity import ParityResult, Tensor
@@ -235,6 +236,39 @@ def test_an_unequal_model_is_told_apart(
     assert found == shows
 
 
+DEAF = """
+from benchmarks.frameworks import {real} as real
+OPTIONS = real.OPTIONS
+def start(workload):
+    layers = tuple({change} for each in workload.layers)
+    workload.layers, asked = layers, workload.layers
+    session = real.start(workload)
+    workload.layers = asked
+    return session
+"""
+"""A builder that leaves out one dropout of two, whatever its rate."""
+
+
+@pytest.mark.frameworks
+@pytest.mark.parametrize("left_out", [(), ("dropout_2",)], ids=["nothing", "one"])
+def test_a_dropout_that_drops_nothing_is_told_apart_from_one_that_does(
+    check: Check, environment: tuple[ImageSpec, Ready], tmp_path: Path, left_out: tuple[str, ...]
+) -> None:
+    folder = tmp_path / "source"
+    shutil.copytree(BENCHMARKS, folder / "benchmarks", ignore=shutil.ignore_patterns("__pycache__"))
+    builder = environment[0].environment.builder
+    change = f"each._replace(settings=dict(rate=0.0)) if each.name in {left_out!r} else each"
+    (folder / "benchmarks" / "frameworks" / "deaf.py").write_text(DEAF.format(real=builder, change=change))
+
+    answer = check("mlp", path=folder, batch_size=32, builder="deaf")
+
+    assert {name: seen.rate for name, seen in answer.dropouts.items()} == {"dropout_1": 0.2, "dropout_2": 0.2}
+    apart = {name: max(seen.losses) / min(seen.losses) - 1 for name, seen in answer.dropouts.items()}
+    # Ten times the bar of the verdict on either side of it.
+    assert [name for name, each in apart.items() if each < 10 * dropout.ROUNDING] == list(left_out)
+    assert all(apart[name] < dropout.ROUNDING / 10 for name in left_out)
+
+
 def test_a_sketch_keeps_the_norm_of_a_difference() -> None:
     """Its standard error is the root of 2 in 1024, 4.4 %; here ten differences, each within four of them."""
     random = np.random.RandomState(0)
@@ -303,6 +337,9 @@ def test_dropout_is_off_and_the_batch_is_one(monkeypatch: pytest.MonkeyPatch) ->
 
     assert [layer.settings["rate"] for layer in workload.layers if layer.kind == "dropout"] == [0.0, 0.0]
     assert workload.optimizer == {"name": "sgd", "learning_rate": 0.01, "momentum": 0.0}
+    alone, _ = parity._start(request, lambda _phase: None, "train", 0.0, dropping="dropout_2")
+    assert [layer.settings["rate"] for layer in alone.layers if layer.kind == "dropout"] == [0.0, 0.2]
+    assert alone.optimizer["learning_rate"] == 0
     assert (workload.training, len(list(workload.batches()))) == (True, 1)
 
 

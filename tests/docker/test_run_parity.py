@@ -54,6 +54,11 @@ layers.Net.conv2d = shifted
     "initial": """
 weights.initial = lambda layers, seed: initial(layers, seed + 1)
 """,
+    "dropout": """
+import torch
+
+torch.nn.Dropout = lambda rate: torch.nn.Identity()
+""",
 }
 
 
@@ -89,7 +94,7 @@ def plant(folder: Path, image: str, name: str) -> None:
 
 @pytest.fixture(scope="module")
 def ran(engine: docker.DockerClient, base_image: str, tmp_path_factory: pytest.TempPathFactory) -> Ran:
-    """MXNet and PyTorch as they are beside four PyTorches with something planted."""
+    """MXNet and PyTorch as they are beside five PyTorches with something planted."""
     folder = tmp_path_factory.mktemp("parity")
     (folder / "models").mkdir()
     (folder / "models" / "bit.py").write_text(MODEL)
@@ -125,6 +130,7 @@ def test_frameworks_whose_models_agree_do_the_same_work(ran: Ran) -> None:
         ("norm", "batch_norm_1 is in mxnet 1.9.1 only"),
         ("padding", "first loss "),
         ("initial", "initial values of "),
+        ("dropout", "torch dropout drops nothing in dropout_1, whose rate is 0.25: "),
     ],
 )
 def test_a_planted_model_that_is_not_equal_is_not_comparable_for_the_right_reason(
@@ -150,7 +156,7 @@ def test_what_was_planted_is_shown_has_no_rank_and_does_not_win(ran: Ran) -> Non
 def test_every_check_is_stored_with_its_log_and_is_not_made_again(ran: Ran, base_image: str) -> None:
     checks = {check["check"]: check for check in ran.report["checks"]}
 
-    assert len(checks) == 6
+    assert len(checks) == 7
     assert {check["status"] for check in checks.values()} == {"ok"}
     assert all((ran.folder / check["log"]).is_file() for check in checks.values())
     before = {path: path.stat().st_mtime_ns for path in (ran.folder / "parity").rglob("result.json")}

@@ -1,0 +1,46 @@
+"""Whether each dropout of a model drops in training, as the model's definition has it."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from orchestrator.catalog.faults import Evidence
+from orchestrator.results.parity import Dropout, ParityResult
+
+ROUNDING: Final = 1e-5
+"""Up to this share of it, a loss that changes without anything being learned is rounding: as of any first loss."""
+
+
+def unasked(result: ParityResult) -> tuple[str, ...]:
+    """Dropouts of the model whose losses an answer does not hold, as older ones hold none."""
+    kinds = {layer.name: layer.name.rpartition("_")[0] for layer in result.counted}
+    return tuple(name for name, kind in kinds.items() if kind == "dropout" and name not in result.dropouts)
+
+
+def difference(label: str, result: ParityResult, other_label: str, other: ParityResult) -> tuple[str, Evidence] | None:
+    """The first thing in which dropouts differ from the definition or from each other, in one line."""
+    found = (
+        *_against_definition(label, result),
+        *_against_definition(other_label, other),
+        *_between(label, result, other_label, other),
+    )
+    return (found[0], "dropout") if found else None
+
+
+def _against_definition(label: str, result: ParityResult) -> Iterator[str]:
+    for name, seen in result.dropouts.items():
+        if _drops(seen) and not seen.rate:
+            yield f"{label} drops in {name}, whose rate is 0"
+        elif seen.rate and not _drops(seen):
+            yield f"{label} drops nothing in {name}, whose rate is {seen.rate:g}: the loss stays {seen.losses[0]:.6g}"
+
+
+def _between(label: str, result: ParityResult, other_label: str, other: ParityResult) -> Iterator[str]:
+    for name, seen in result.dropouts.items():
+        rate = other.dropouts[name].rate if name in other.dropouts else seen.rate
+        if rate != seen.rate:
+            yield f"{name} has a rate of {seen.rate:g} in {label}, {rate:g} in {other_label}"
+
+
+def _drops(seen: Dropout) -> bool:
+    """Whether losses change by more than rounding."""
+    return max(seen.losses) - min(seen.losses) > ROUNDING * max(map(abs, seen.losses))
