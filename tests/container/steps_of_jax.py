@@ -26,11 +26,12 @@ for mode in ("train", "infer"):
     begin = compilations()
     session.synchronise(session.step(session.batches[0]))
     after_first, weights = compilations(), session._model.state[0]
-    for batch in session.batches[1:4]:
-        handle = session.step(batch)
-    session.synchronise(handle)
+    handles = [session.step(batch) for batch in session.batches[1:4]]
+    session.synchronise(handles[-1])
+    unfinished = sum(not handle.is_ready() for handle in handles)
     answer[mode] = {
         "compiled": [after_first - begin, compilations() - after_first],
+        "unfinished": unfinished,
         "consumed": all(each.is_deleted() for each in weights),
     }
 sys.stdout.write(json.dumps(answer) + "\n")

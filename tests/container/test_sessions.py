@@ -43,5 +43,5 @@ def test_training_goes_on_as_if_nothing_had_been_asked(environment: Environment)
 def test_jax_compiles_the_first_step_alone_and_trains_in_the_memory_it_has(environment: Environment) -> None:
     steps = said(environment, "steps_of_jax.py")
 
-    assert steps["train"] == {"compiled": [1, 0], "consumed": True}
-    assert steps["infer"] == {"compiled": [1, 0], "consumed": False}
+    assert steps["train"] == {"compiled": [1, 0], "consumed": True, "unfinished": 0}
+    assert steps["infer"] == {"compiled": [1, 0], "consumed": False, "unfinished": 0}
