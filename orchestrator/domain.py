@@ -266,7 +266,7 @@ class Outcome:
     disturbed_blocks: int | None = None
     """Timed blocks that something else disturbed; None where that is not known."""
     disturbance: str = ""
-    """One line, where so many blocks were disturbed that the whole repeat counts as disturbed."""
+    """One line, where its latency pass was disturbed, or so many blocks that the whole repeat counts as disturbed."""
     remeasured: int = 0
     """Earlier measurements of this repeat that were disturbed: they are kept beside this one, which counts."""
     not_remeasured: str = ""

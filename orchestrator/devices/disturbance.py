@@ -1,10 +1,10 @@
-"""Which timed blocks something else disturbed, judged from the conditions that were read around them."""
+"""Which timed blocks, or the latency pass, something else disturbed, judged from the conditions read around them."""
 
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from orchestrator.results.contract import Block, Conditions, Result
+from orchestrator.results.contract import Conditions, Result
 
 SHORTEST_S = 0.1
 """Shorter blocks are not judged: the kernel counts CPU time in ticks of 1 to 10 ms."""
@@ -76,58 +76,80 @@ SLOWER_CLOCK = 0.1
 FREQUENCY = "frequency"
 
 
+Reasons = tuple[tuple[str, float], ...]
+"""Names of thresholds, and the values that are above them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """One disturbed block."""
 
     block: int
     """Its position among the timed blocks, from 0."""
-    reasons: tuple[tuple[str, float], ...]
-    """Name of the threshold, and the value that is above it."""
+    reasons: Reasons
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the conditions of a repeat say of its timed blocks."""
+    """What the conditions of a repeat say of its timed blocks and of its latency pass."""
 
     blocks: int
     """Timed blocks that could be judged."""
     marks: tuple[Mark, ...]
+    latency: Reasons = ()
+    """What disturbed the latency pass."""
 
     @property
     def disturbed(self) -> bool:
-        """Whether so many blocks are that the repeat is."""
-        return len(self.marks) > REPEAT_SHARE * self.blocks
+        """Whether so many blocks are that the repeat is, or the one pass that its latencies come from."""
+        return len(self.marks) > REPEAT_SHARE * self.blocks or bool(self.latency)
 
     def __str__(self) -> str:
-        """`3 of 10 blocks (2–4): others used 0.93 of our CPUs`; empty where no block is disturbed."""
-        if not self.marks:
-            return ""
-        worst: dict[str, float] = {}
-        for name, value in (reason for mark in self.marks for reason in mark.reasons):
-            worst[name] = max(value, worst.get(name, value))
-        told = {threshold.name: threshold.told for threshold in THRESHOLDS} | {FREQUENCY: _SLOWER}
-        which = ", ".join(_ranges([mark.block for mark in self.marks]))
-        reasons = "; ".join(told[name].format(value) for name, value in worst.items())
-        return f"{len(self.marks)} of {self.blocks} blocks ({which}): {reasons}"
+        """`3 of 10 blocks (2–4): others used 0.93 of our CPUs`; empty where nothing is disturbed."""
+        parts = []
+        if self.marks:
+            which = ", ".join(_ranges([mark.block for mark in self.marks]))
+            reasons = _told(reason for mark in self.marks for reason in mark.reasons)
+            parts.append(f"{len(self.marks)} of {self.blocks} blocks ({which}): {reasons}")
+        if self.latency:
+            parts.append(f"latency pass: {_told(self.latency)}")
+        return "; ".join(parts)
 
 
 _SLOWER = "its clock was {:.0%} below its usual"
 
 
+def _told(reasons: Iterable[tuple[str, float]]) -> str:
+    """Each reason with its worst value."""
+    worst: dict[str, float] = {}
+    for name, value in reasons:
+        worst[name] = max(value, worst.get(name, value))
+    told = {threshold.name: threshold.told for threshold in THRESHOLDS} | {FREQUENCY: _SLOWER}
+    return "; ".join(told[name].format(value) for name, value in worst.items())
+
+
 def judge(result: Result) -> Judgement | None:
-    """Judge the timed blocks of a result; None where none of them was long enough, or told its conditions."""
-    told = [(number, block.conditions) for number, block in enumerate(result.blocks) if _judged(block)]
-    known = [(number, seen) for number, seen in told if seen is not None]
-    if not known:
+    """Judge a result's timed blocks and latency pass; None where nothing was long enough, or told its conditions."""
+    blocks = [(number, seen) for number, block in enumerate(result.blocks) for seen in _judged(block.conditions)]
+    latency = _judged(result.latency_conditions)
+    if not blocks and not latency:
         return None
-    usual = _usual_frequency([seen for _, seen in known])
-    marks = (Mark(number, (*_exceeded(seen), *_slowed(seen, usual))) for number, seen in known)
-    return Judgement(len(known), tuple(mark for mark in marks if mark.reasons))
+    usual = _usual_frequency([seen for _, seen in blocks])
+    marks = (Mark(number, _reasons(seen, usual)) for number, seen in blocks)
+    return Judgement(
+        len(blocks),
+        tuple(mark for mark in marks if mark.reasons),
+        tuple(reason for seen in latency for reason in _reasons(seen, usual)),
+    )
 
 
-def _judged(block: Block) -> bool:
-    return block.conditions is not None and block.conditions.wall_s >= SHORTEST_S
+def _judged(seen: Conditions | None) -> Sequence[Conditions]:
+    """These conditions, if there are any and they lasted."""
+    return [seen] if seen and seen.wall_s >= SHORTEST_S else []
+
+
+def _reasons(seen: Conditions, usual_hz: float | None) -> Reasons:
+    return (*_exceeded(seen), *_slowed(seen, usual_hz))
 
 
 def _exceeded(seen: Conditions) -> Iterable[tuple[str, float]]:

@@ -207,7 +207,7 @@ class _Execution:
             image_id=(ended.image_id if ended else None) or ready.image_id,
             idle_wait_s=waited.wait_s if waited else None,
             busy=waited.busy if waited else "",
-            disturbed_blocks=len(judgement.marks) if judgement else None,
+            disturbed_blocks=len(judgement.marks) if judgement and judgement.blocks else None,
             disturbance=str(judgement) if judgement and judgement.disturbed else "",
             remeasured=attempts.disturbed(),
             log_omitted_bytes=ended.log_omitted_bytes if ended else 0,

@@ -16,7 +16,7 @@ QUIET = {
 HOT = "heat slowed a GPU for {} of the time"
 
 
-def a_result(conditions: Sequence[dict[str, Any] | None]) -> Result:
+def a_result(conditions: Sequence[dict[str, Any] | None], latency: dict[str, Any] | None = None) -> Result:
     blocks = [
         Block(
             steps=1, samples=10, wall_s=0.25, cpu_s=0.45, conditions=None if one is None else Conditions(**QUIET | one)
@@ -26,7 +26,8 @@ def a_result(conditions: Sequence[dict[str, Any] | None]) -> Result:
     return Result(
         measurement_version=1, cell="c", repeat=0, started_at="2026-01-02T03:04:05Z",
         phases=Phases(import_s=1, build_s=1, first_step_s=1, warmup_s=1, steady_s=1, latency_s=1),
-        first_step=blocks[0], warmup=(), blocks=tuple(blocks), latency_s=(), loss=Loss(first=1, last=1),
+        first_step=blocks[0], warmup=(), blocks=tuple(blocks), latency_s=(),
+        latency_conditions=None if latency is None else Conditions(**QUIET | latency), loss=Loss(first=1, last=1),
         model=ModelFacts(parameters=1, multiply_adds=1), memory=Memory(peak_rss_bytes=1), facts={},
     )  # fmt: skip
 
@@ -95,3 +96,38 @@ def test_blocks_that_tell_nothing_or_are_too_short_for_the_kernels_ticks_are_not
     found = judge(a_result([None, {"steal_s": 0.2}]))
     assert found is not None
     assert (found.blocks, found.disturbed, found.marks[0].block) == (1, True, 1)
+
+
+def test_a_disturbed_latency_pass_disturbs_the_repeat_however_quiet_its_blocks_were() -> None:
+    calm, hit = judge(a_result([{}] * 9, {"steal_s": 0.025})), judge(a_result([{}] * 9, {"steal_s": 0.05}))
+
+    assert calm is not None
+    assert hit is not None
+    assert (calm.disturbed, str(calm)) == (False, "")
+    assert (hit.disturbed, hit.marks, str(hit)) == (True, (), "latency pass: the hypervisor took 0.2 of our CPUs")
+
+
+def test_blocks_and_latency_pass_are_told_side_by_side() -> None:
+    found = judge(a_result([{"steal_s": 0.1}, {}], {"busy_s": 0.68, "throttled": 2}))
+
+    assert str(found) == (
+        "1 of 2 blocks (0): the hypervisor took 0.4 of our CPUs; "
+        "latency pass: others used 0.92 of our CPUs; its CPU quota was used up in 2 periods"
+    )
+
+
+def test_the_clock_of_a_latency_pass_is_held_against_that_of_the_blocks() -> None:
+    found = judge(a_result([{}] * 3, {"frequency_hz": 2_400_000_000}))
+
+    assert str(found) == "latency pass: its clock was 20% below its usual"
+
+
+def test_a_latency_pass_too_short_for_the_kernels_ticks_is_not_judged_and_one_is_without_blocks() -> None:
+    short = judge(a_result([{}], {"wall_s": 0.09, "steal_s": 0.09}))
+
+    assert short is not None
+    assert not short.disturbed
+    assert judge(a_result([None], {"wall_s": 0.09})) is None
+    alone = judge(a_result([None], {"steal_s": 0.1}))
+    assert alone is not None
+    assert (alone.blocks, alone.disturbed) == (0, True)

@@ -21,15 +21,17 @@ CELL = "fake-1-cpu/c"
 REASON = "10 of 10 blocks (0–9): the hypervisor took 1 of our CPUs"
 
 
-def under(steal_s: float) -> Behaviour:
-    """Measure while the hypervisor takes this much of every block of a second."""
+def under(steal_s: float, latency_steal_s: float = 0.0) -> Behaviour:
+    """Measure while the hypervisor takes this much of every block of a second, and of a latency pass as long."""
 
     def behave(task: Task, request: dict[str, object], watch: Watch) -> Ended:
         document = result_for(request)
         blocks = document["blocks"]
         assert isinstance(blocks, list)
+        quiet = {"wall_s": 1.0, "cpu_s": 0.9, "busy_s": 1.0}
         for block in blocks:
-            block["conditions"] = {"wall_s": 1.0, "cpu_s": 0.9, "busy_s": 1.0, "steal_s": steal_s}
+            block["conditions"] = quiet | {"steal_s": steal_s}
+        document["latency_conditions"] = quiet | {"steal_s": latency_steal_s}
         task.log.write_text("measured\n")
         (task.folder / "result.json").write_text(json.dumps(document))
         return Ended(Cause.EXITED, 0, wall_s=1.5)
@@ -45,6 +47,14 @@ def carry_out(folder: Path, *behaviours: Behaviour, extra: int, retries: int = 0
     around, _ = surroundings(folder, runtime)
     policy = Policy(extra_repeats=extra, retries=retries)
     return list(execute(a_plan(replace(a_cell(), repeats=2)), around, policy)), runtime
+
+
+def test_a_repeat_whose_latency_pass_was_disturbed_is_measured_again(tmp_path: Path) -> None:
+    outcomes, _ = carry_out(tmp_path, under(0.0, latency_steal_s=1.0), QUIET, QUIET, extra=1)
+
+    assert [(one.attempts, one.remeasured, one.disturbance) for one in outcomes] == [(2, 1, ""), (1, 0, "")]
+    first = json.loads((tmp_path / CELL / "0" / "attempt-1" / "outcome.json").read_text())
+    assert (first["disturbance"], first["disturbed_blocks"]) == ("latency pass: the hypervisor took 1 of our CPUs", 0)
 
 
 def test_a_disturbed_repeat_is_measured_once_more_and_both_are_kept(tmp_path: Path) -> None:
