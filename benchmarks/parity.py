@@ -1,9 +1,9 @@
 """The answer to a request of mode `parity`: what a framework's own layers are, and what they compute.
 
 Nothing is timed. One fixed batch, the weights that the harness draws, dropout off, plain SGD: whatever does the same
-work gets the same numbers, up to rounding. What drops draws by chance, so of each dropout it is asked alone whether it
-does. Each session has a process of its own, forked before any framework is
-imported, because some frameworks keep state between two models of one process.
+work gets the same numbers, up to rounding. A dropout draws by chance, so all that is asked of each is whether it drops.
+Each session has a process of its own, forked before any framework is imported, because some frameworks keep state
+between two models of one process.
 """
 
 import functools
