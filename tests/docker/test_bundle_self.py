@@ -129,6 +129,28 @@ def test_without_a_python_it_is_installed_as_an_image_and_runs_the_plan(far: Far
     client.close()
 
 
+def test_without_a_python_a_delta_takes_what_it_leaves_out_from_the_bundle_beside_it(
+    near: Path, empty_far: FarSide, base_image: str
+) -> None:
+    options = ("--base-image", base_image, "-f", "air.yaml", "--python", PYTHON, "--python", "3.14")
+    made = orchestrator("export", "--offline", *options, "--since", BUNDLE, "-o", "delta", folder=near)
+    assert made.returncode == 0, made.stderr
+    stick = empty_far.home / "the stick"
+    for place in (BUNDLE, Path("delta")):
+        shutil.copytree(near / place, stick / place.name)
+    assert not (stick / "delta" / layout.OWN_IMAGE).exists()
+    (stick / "lost+found").mkdir(mode=0)
+
+    installed = bare(empty_far, "sh", stick / "delta" / "install.sh")
+
+    assert installed.returncode == 0, installed.stderr
+    assert "1 images loaded, 0 were there already" in installed.stderr
+    client = empty_far.client()
+    (own,) = (image for image in client.images.list() if any("bench/orchestrator:" in tag for tag in image.tags))
+    client.close()
+    assert f"image_id='{own.id}'" in (empty_far.home / ".local/bin/orchestrator").read_text().splitlines()
+
+
 def _facts() -> str:
     lines = ("import json", "from orchestrator.devices import host_facts, inventory", "facts = host_facts(inventory())")
     code = "; ".join([*lines, "print(json.dumps(facts))"])
