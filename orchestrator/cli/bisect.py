@@ -60,7 +60,10 @@ Metric = Annotated[
     str | None,
     typer.Option("--metric", metavar="NAME[@MODEL][=TOLERANCE]", help="What changed; throughput by default."),
 ]
-Every = Annotated[bool, typer.Option("--all", help="Find every change between the two, in place of the first.")]
+Every = Annotated[
+    bool,
+    typer.Option("--all", help="Find every change between the two, also those that cancel, in place of the first."),
+]
 MaxBlocks = Annotated[
     int | None,
     typer.Option("--max-blocks", metavar="N", help="Most blocks of two releases side by side; 48 by default."),

@@ -57,7 +57,7 @@ class Conclusion:
     further: tuple[Span, ...]
     """Spans that changed too, and were not searched, since one change was asked for."""
     gradual: tuple[Span, ...]
-    """Spans that changed, though neither half changed by more than the tolerance."""
+    """Spans that changed, though no change was found within them."""
     unsettled: tuple[Span, ...]
     """Spans that all the blocks allowed did not decide."""
     untestable: tuple[Untestable, ...]
@@ -76,11 +76,11 @@ def search(
 ) -> Search:
     """Search ordered releases, the known good one first and the known bad one last, for the one that changed it.
 
-    Halves what changed: where a half changed it is searched in turn, the first such half of the direction of the whole,
-    and with `every` all of them. A probe is asked at rising numbers of blocks while it is inconclusive. With `every`, a
-    span whose ends are the same is halved once more, which shows changes that cancel. An untestable release is stepped
-    over. α is shared among all comparisons that there can be at most: that of the ends, and two for each release that
-    halves a span.
+    Halves what changed: where a half changed it is searched in turn, the first such half of the direction of the whole.
+    With `every` both halves are, and those whose ends are the same too: what changes and changes back shows nowhere but
+    between neighbours. A probe is asked at rising numbers of blocks while it is inconclusive; a span that stays so is
+    not halved. An untestable release is stepped over. α is shared among all comparisons that there can be at most: that
+    of the ends, and two for each release that halves a span.
     Raises `ValueError` where there are fewer than two releases, or one twice.
     """
     if len(releases) < 2 or len(set(releases)) < len(releases):
@@ -102,6 +102,7 @@ def carried_out(asked: Search, ask: Callable[[Probe], Answer]) -> Conclusion:
 
 
 _Steps = Generator[Probe, Answer, None]
+_Half = tuple[int, int, Comparison]
 
 
 class _Search:
@@ -120,7 +121,7 @@ class _Search:
         last = len(self.releases) - 1
         ends = yield from self._compare(0, last)
         if ends is not None:
-            yield from self._span(0, last, ends, halvings=1)
+            yield from self._span(0, last, ends)
         untestable = tuple(Untestable(each, self.reasons[each]) for each in self.releases if each in self.reasons)
         return Conclusion(
             ends=ends,
@@ -147,41 +148,46 @@ class _Search:
                 break
         return found
 
-    def _span(self, start: int, end: int, whole: Comparison, halvings: int) -> _Steps:
-        """Search between two releases whose comparison is known; what is the same is halved so many times more."""
+    def _span(self, start: int, end: int, whole: Comparison) -> _Steps:
+        """Search between two releases whose comparison is known; what nothing within explains is told as a whole."""
         changed = whole.verdict in CHANGED
-        if whole.verdict is Verdict.INCONCLUSIVE:
-            self.unsettled.append(self._as_span(start, end, whole))
-        if not changed and not (self.every and halvings and whole.verdict is Verdict.SAME):
+        before, halves = self._told(), []
+        if changed or (self.every and whole.verdict is Verdict.SAME):
+            halves = yield from self._halves(start, end)
+            yield from self._within(halves, whole.verdict)
+        if self._told() > before:
             return
+        if changed:
+            (self.gradual if halves else self.changes).append(self._as_span(start, end, whole))
+        elif whole.verdict is Verdict.INCONCLUSIVE:
+            self.unsettled.append(self._as_span(start, end, whole))
+
+    def _told(self) -> int:
+        return sum(map(len, (self.changes, self.further, self.gradual, self.unsettled)))
+
+    def _halves(self, start: int, end: int) -> Generator[Probe, Answer, list[_Half]]:
+        """Compare a release between two with both; nothing where none of those between is testable."""
         middle = self._middle(start, end)
         while middle is not None:
             left = yield from self._compare(start, middle)
             right = None if left is None else (yield from self._compare(middle, end))
             if left is not None and right is not None:
-                halves = [(start, middle, left), (middle, end, right)]
-                yield from self._halves(start, end, whole, halves, halvings if changed else halvings - 1)
-                return
+                return [(start, middle, left), (middle, end, right)]
             if self.releases[middle] not in self.reasons:
                 self.unsettled.append(self._as_span(start, end, None))
-                return
+                return []
             middle = self._middle(start, end)
-        if changed:
-            self.changes.append(self._as_span(start, end, whole))
+        return []
 
-    def _halves(
-        self, start: int, end: int, whole: Comparison, halves: Sequence[tuple[int, int, Comparison]], halvings: int
-    ) -> _Steps:
+    def _within(self, halves: Sequence[_Half], whole: Verdict) -> _Steps:
         changed = [half for half in halves if half[2].verdict in CHANGED]
         # Of two that changed, the earlier; one that goes against the whole is not what was asked for.
-        chosen = next((half for half in changed if half[2].verdict is whole.verdict), next(iter(changed), None))
+        chosen = next((half for half in changed if half[2].verdict is whole), next(iter(changed), None))
         for half in halves:
             if self.every or half is chosen or half[2].verdict is Verdict.INCONCLUSIVE:
-                yield from self._span(*half, halvings)
+                yield from self._span(*half)
             elif half in changed:
                 self.further.append(self._as_span(*half))
-        if whole.verdict in CHANGED and all(half[2].verdict is Verdict.SAME for half in halves):
-            self.gradual.append(self._as_span(start, end, whole))
 
     def _middle(self, start: int, end: int) -> int | None:
         """The middle one of the testable releases between two; whatever is untestable, no more halvings come of it."""

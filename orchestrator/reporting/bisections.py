@@ -12,6 +12,7 @@ from orchestrator.reporting.regressions import interval_of, percent, ratio
 from orchestrator.reporting.text import clean_line, listing, listing_of
 
 _MOST = 8
+_UNSEEN = "What changes and changes back between two releases that are the same is not seen (--all looks for it)."
 
 
 def title(record: Bisection) -> str:
@@ -58,6 +59,8 @@ def how(record: Bisection) -> tuple[str, ...]:
     if searched:
         each = "" if len(searched) == 1 else f", {percent(searched[0].alpha or 0)} for each of the {len(searched)}"
         lines.append(f"The search over what moved spends an α of its own beside that, {alpha} too{each}.")
+    if found and _may_cancel(record, found):
+        lines.append(_UNSEEN)
     lines.append(f"A single “same” is wrong in at most {alpha} of the cases in which it changed by just the tolerance.")
     return tuple(clean_line(line) for line in lines)
 
@@ -96,6 +99,8 @@ def _headlines(record: Bisection, found: Found) -> Iterator[str]:
     first, last = record.releases[0], record.releases[-1]
     if not found.changes:
         yield _without_change(f"{name} {first}", last, releases.ends)
+        if releases.ends.verdict is Verdict.SAME and _may_cancel(record, found):
+            yield _UNSEEN
     origins = {(origin.before, origin.after): moved(origin) for origin in found.origins}
     for span in found.changes:
         yield f"{_changed(name, span, found)}{origins.get((span.before, span.after), '')}."
@@ -104,6 +109,13 @@ def _headlines(record: Bisection, found: Found) -> Iterator[str]:
         more = "" if record.asked.every else " (--all searches each)"
         yield f"There are {least}{len(found.changes)} changes between {first} and {last}{more}."
     yield from _open_ends(name, (first, last), releases)
+
+
+def _may_cancel(record: Bisection, found: Found) -> bool:
+    """Whether two releases are the same, and nobody looked at those between them."""
+    places = {release: place for place, release in enumerate(record.releases)}
+    same = [step for step in found.steps if step.comparison and step.comparison.verdict is Verdict.SAME]
+    return not record.asked.every and any(places[step.after] - places[step.before] > 1 for step in same)
 
 
 def _without_change(first: str, last: str, ends: Comparison) -> str:

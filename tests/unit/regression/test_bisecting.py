@@ -10,7 +10,7 @@ from orchestrator.regression import bisection_record
 from orchestrator.regression.bisecting import Bisecting
 from orchestrator.regression.releases import Release
 from orchestrator.regression.searched import Wanted, between, reasons, searched
-from orchestrator.reporting.bisections import headlines
+from orchestrator.reporting.bisections import headlines, how
 from tests.unit.regression.search_records import MXNET, RELEASES, Host, done, rates, record, side
 
 
@@ -46,6 +46,23 @@ def test_several_changes_are_said_and_all_of_them_found_on_request(tmp_path: Pat
         "First changed in mxnet 1.3.1 ",
         "First changed in mxnet 1.8.0 ",
     ]
+
+
+def test_a_search_says_what_it_cannot_see_and_all_of_it_is_found_on_request(tmp_path: Path) -> None:
+    """A dip of one release: both ends are the same, and so is the release in the middle."""
+    host = Host(rates(v1_6_0=0.9, v1_7_0=1 / 0.9))
+
+    one, every = done(host, tmp_path), done(host, tmp_path, every=True)
+
+    unseen = "What changes and changes back between two releases that are the same is not seen (--all looks for it)."
+    assert headlines(one)[1:] == (unseen,)
+    assert unseen in how(done(Host(rates(v1_5_1=0.9)), tmp_path))
+    assert unseen not in (*headlines(every), *how(every))
+    assert [line[:29] for line in headlines(every)[:2]] == [
+        "First changed in mxnet 1.6.0 ",
+        "First changed in mxnet 1.7.0 ",
+    ]
+    assert headlines(every)[-1] == "There are 2 changes between 1.2.0 and 1.9.1."
 
 
 def test_what_is_not_decided_is_neither_a_change_nor_none(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -205,6 +206,28 @@ def test_no_search_takes_more_comparisons_than_share_its_alpha(
     pairs = zip(asked, answers, strict=True)
     compared = {(probe.baseline, probe.candidate) for probe, answer in pairs if isinstance(answer, Comparison)}
     assert len(compared) <= most
+
+
+@given(
+    st.lists(st.sampled_from([0.9, 1.0, 1.015, 1.1]), min_size=13, max_size=13),
+    st.sets(st.sampled_from(RELEASES[1:-1]), max_size=6),
+)
+@example([1.0] * 4 + [0.9] + [1.0] * 8, set())
+@example([1.0] * 2 + [1.1] * 3 + [1.0] * 8, {"1.6"})
+@example([1.0] * 2 + [0.9] + [1.0] * 6 + [1.1] * 4, set())
+def test_every_change_is_what_comparing_all_testable_neighbours_names(levels: list[float], broken: set[str]) -> None:
+    """On a host without noise; dips that come and go among them."""
+    times = dict(zip(RELEASES, levels, strict=True))
+    tested = [release for release in RELEASES if release not in broken]
+    wanted = [(one, other) for one, other in pairwise(tested) if not 1 / 1.02 <= times[other] / times[one] <= 1.02]
+
+    found = carried_out(search(RELEASES, every=True), measured(times, deviation=0, broken=sorted(broken)))
+
+    assert [(change.before, change.after) for change in found.changes] == wanted
+    assert (found.further, found.unsettled) == ((), ())
+    # What is told to have changed bit by bit holds no change of its own.
+    within = [{*RELEASES[RELEASES.index(span.before) : RELEASES.index(span.after) + 1]} for span in found.gradual]
+    assert not any({*change} <= span for change in wanted for span in within)
 
 
 @pytest.mark.parametrize("releases", [[], ["1.0"], ["1.0", "1.1", "1.0"]])
