@@ -1,6 +1,7 @@
 """Where a series of nights changed its level for good, and by how much."""
 
 import math
+import sys
 from bisect import bisect, insort
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -55,12 +56,11 @@ def change_points(values: Sequence[float], *, min_effect: float = 0.02) -> list[
     """
     import numpy as np  # noqa: PLC0415 - a fifth of a second, which no command should pay that reads no series
 
-    if not (math.isfinite(min_effect) and min_effect >= 0):
+    if not 0 <= min_effect <= sys.float_info.max:
         raise ValueError(f"a smallest effect is 0 or a share such as 0.02, not {min_effect}")
-    series = [float(value) for value in values]
-    if series:
-        log_mean(series)
-    logs = np.log(series)
+    if len(values):
+        log_mean(list(values))
+    logs = np.log([float(value) for value in values])
     nights = np.flatnonzero(~_spikes(logs))
     if len(nights) < 2 * SHORTEST:
         return []

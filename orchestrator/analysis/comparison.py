@@ -110,7 +110,7 @@ def compare(  # noqa: PLR0913 - two samples, and the rule by name: one call says
     """
     equivalence = 1 - confidence if equivalence is None else equivalence
     _check(tolerance, confidence, equivalence)
-    apart = contrast([float(value) for value in candidate], [float(value) for value in baseline], paired=paired)
+    apart = contrast(list(candidate), list(baseline), paired=paired)
     rule = _Rule(confidence, equivalence, math.log1p(tolerance))
     ratio, n = exponential(apart.value), apart.repeats
     if n < 2:
@@ -137,7 +137,7 @@ def compare(  # noqa: PLR0913 - two samples, and the rule by name: one call says
 
 
 def _check(tolerance: float, confidence: float, equivalence: float) -> None:
-    if not (math.isfinite(tolerance) and tolerance >= 0):
+    if not 0 <= tolerance <= sys.float_info.max:
         raise ValueError(f"a tolerance is 0 or a share such as 0.02, not {tolerance}")
     if not 0.5 < confidence < 1:
         raise ValueError(f"a confidence lies between 0.5 and 1, not at {confidence}")

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from orchestrator.results.contract import LARGEST
+
 CONFIDENCE = 0.95
 PREDICTION = 0.99
 """Of prediction intervals: at this one, nine of ten re-measurements or more lie inside in 98 of 100 cases (at 0.95 it
@@ -67,8 +69,13 @@ def prediction(
 
 
 def exponential(log: float) -> float:
-    """Inverse of the logarithm, held inside the floats: two repeats that lie far apart bound next to nothing."""
-    return math.exp(max(-_LARGEST_LOG, min(log, _LARGEST_LOG)))
+    """Inverse of the logarithm, held inside `LARGEST`: two repeats that lie far apart bound next to nothing."""
+    return bounded(math.exp(max(-_LARGEST_LOG, min(log, _LARGEST_LOG))))
+
+
+def bounded(ratio: float) -> float:
+    """A positive ratio, held inside what a figure may be."""
+    return max(1 / LARGEST, min(ratio, LARGEST))
 
 
 def log_mean(values: Sequence[float]) -> tuple[float, float]:
@@ -78,7 +85,8 @@ def log_mean(values: Sequence[float]) -> tuple[float, float]:
     """
     if not values:
         raise ValueError("no repeats to estimate from")
-    if not all(math.isfinite(value) and value > 0 for value in values):
+    # An integer may be finite, and no float.
+    if not all(0 < value <= sys.float_info.max for value in values):
         raise ValueError("a rate or a duration must be positive and finite")
     logs = [math.log(value) for value in values]
     mean = math.fsum(logs) / len(logs)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from orchestrator.analysis.comparison import compare
+from orchestrator.analysis.estimates import bounded, exponential
 from orchestrator.analysis.looks import Look
 from orchestrator.regression.metrics import Better, Metric
 from orchestrator.regression.model import Confirmation, Judged, Verdict
@@ -76,7 +77,7 @@ class Held:
             return self.empty(Verdict.NOT_MEASURED, "it is not known of both sides")
         if baseline <= 0 or candidate <= 0:
             return self.empty(Verdict.NOT_MEASURED, "it is not positive on both sides")
-        ratio = candidate / baseline
+        ratio = bounded(candidate / baseline)
         return Judged(
             **self._named(),
             verdict=_exact_verdict(ratio, self.tolerance, self.metric.better),
@@ -161,4 +162,4 @@ def _exact_verdict(ratio: float, tolerance: float, better: Better) -> Verdict:
 
 
 def _geometric_mean(values: Sequence[float]) -> float:
-    return math.exp(math.fsum(map(math.log, values)) / len(values))
+    return exponential(math.fsum(map(math.log, values)) / len(values))

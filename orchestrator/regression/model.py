@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from orchestrator.regression.metrics import Better
-from orchestrator.results.contract import SCHEMA, Count, Finite, Some
+from orchestrator.results.contract import LARGEST, SCHEMA, Count, Finite, Some
 
-Positive = Annotated[float, Field(gt=0, le=1e300, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, le=LARGEST, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 

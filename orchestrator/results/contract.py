@@ -19,7 +19,9 @@ MIN_BLOCK_S = 0.2
 Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 Taken = Annotated[float, Field(ge=1e-9, le=1e9, allow_inf_nan=False)]
 """Seconds that something took: no clock of ours tells less than a nanosecond."""
-Finite = Annotated[float, Field(ge=-1e300, le=1e300, allow_inf_nan=False)]
+LARGEST = 1e300
+"""Of every figure, and of what is made of them: what is larger is held there."""
+Finite = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0, le=2**60)]
 Some = Annotated[int, Field(ge=1, le=2**60)]
 

@@ -112,7 +112,7 @@ def test_repeats_that_do_not_scatter_are_judged_by_their_ratio_alone() -> None:
         assert found.minimum_detectable_effect == pytest.approx(TOLERANCE)
 
 
-@pytest.mark.parametrize("wrong", [[0.0, 1.0], [-1.0, 1.0], [math.nan, 1.0], [math.inf, 1.0], []])
+@pytest.mark.parametrize("wrong", [[0.0, 1.0], [-1.0, 1.0], [math.nan, 1.0], [math.inf, 1.0], [10**400, 1.0], []])
 @pytest.mark.parametrize("both", [True, False])
 def test_values_that_make_no_ratio_are_refused(wrong: list[float], both: bool) -> None:
     for sides in ((wrong, [1.0, 2.0]), ([1.0, 2.0], wrong)):
@@ -130,6 +130,7 @@ def test_pairs_of_unequal_length_are_refused() -> None:
     [
         ({"tolerance": -0.1}, "a tolerance is 0 or a share"),
         ({"tolerance": math.nan}, "a tolerance is 0 or a share"),
+        ({"tolerance": 10**400}, "a tolerance is 0 or a share"),
         ({"confidence": 1.0}, "between 0.5 and 1, not at 1.0"),
         ({"confidence": 0.3}, "between 0.5 and 1, not at 0.3"),
         ({"equivalence": 0.5}, "equivalence lies between"),

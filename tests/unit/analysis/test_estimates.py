@@ -54,7 +54,7 @@ def test_an_estimate_scales_with_its_unit_and_lies_in_its_interval(values: list[
     assert one.value <= one.high * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("values", [[], [0.0], [1.0, -1.0], [float("nan")], [float("inf"), 1.0]])
+@pytest.mark.parametrize("values", [[], [0.0], [1.0, -1.0], [float("nan")], [float("inf"), 1.0], [10**400]])
 def test_values_that_cannot_be_a_rate_are_refused(values: list[float]) -> None:
     with pytest.raises(ValueError, match=r"no repeats|positive and finite"):
         estimate(values)
