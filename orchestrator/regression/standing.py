@@ -4,6 +4,10 @@ from orchestrator.analysis.failures import more_often_by_chance
 from orchestrator.domain import Status
 from orchestrator.regression.evidence import CellEvidence
 from orchestrator.regression.model import Verdict
+from orchestrator.regression.rules import LEAST_BLOCKS
+
+_OF_ITSELF = frozenset({Status.IMPORT_FAILED, Status.UNSUPPORTED})
+"""Ends that no chance explains: one says it all."""
 
 
 def standing(baseline: CellEvidence, candidate: CellEvidence, level: float) -> tuple[Verdict, str] | None:
@@ -23,6 +27,11 @@ def standing(baseline: CellEvidence, candidate: CellEvidence, level: float) -> t
             return Verdict.NEW if unsupported else Verdict.FIXED, f"the baseline: {_told(lacking, other, 'candidate')}"
     if not baseline.runs and not candidate.runs:
         return Verdict.NOT_MEASURED, f"neither side runs: {candidate.failure}"
+    for name, lacking, other in (("candidate", candidate, baseline), ("baseline", baseline, candidate)):
+        if _is_above(lacking, other, 0.5):
+            return Verdict.NOT_MEASURED, (
+                f"{name}: {lacking.failure}; a single repeat of a side says nothing of how often it fails"
+            )
     return None
 
 
@@ -41,8 +50,13 @@ def _fails_more(one: CellEvidence, other: CellEvidence, level: float) -> bool:
     """Whether a side fails more often than chance explains, or in over half of its repeats more than the other.
 
     The latter says that it does not run, which takes no test: after few blocks, or among many cells, none could tell.
+    A single repeat of a side does not say so, unless the release itself does.
     """
-    return _is_above(one, other, 0.5) or (_is_above(one, other) and _by_chance(one, other) <= level)
+    of_itself = all(outcome.status in _OF_ITSELF for outcome in one.telling)
+    enough = of_itself or min(len(one.telling), len(other.telling)) >= LEAST_BLOCKS
+    if enough and _is_above(one, other, 0.5):
+        return True
+    return _is_above(one, other) and _by_chance(one, other) <= level
 
 
 def _is_above(one: CellEvidence, other: CellEvidence, by: float = 0.0) -> bool:

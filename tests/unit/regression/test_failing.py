@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.processes import Cause
 from orchestrator.regression import Gate, Judged, Operand, Pairing, Regression, Rules, Verdict, across, stored_trial
 from orchestrator.regression.bisecting import measured
 from orchestrator.regression.metrics import DEFAULT_GATES
@@ -58,6 +59,51 @@ def test_a_baseline_that_crashed_more_often_than_chance_explains_is_fixed(tried:
     (pair,) = found.pairs
     assert (pair.verdict, found.regressions, found.doubtful) == (Verdict.FIXED, (), ())
     assert pair.reason.startswith("the baseline: 8 of 24 repeats failed, and 0 of 24 of the candidate's")
+
+
+def slow_to_end(task: Task) -> Ended:
+    return Ended(Cause.TIMED_OUT, None, wall_s=1.0)
+
+
+def unimportable(task: Task) -> Ended:
+    task.log.write_text("ImportError: libmkl.so\n")
+    return Ended(Cause.EXITED, 4, wall_s=1.0)
+
+
+def first_then(first: Callable[[Task], Ended], then: Callable[[Task], Ended]) -> End:
+    """End so in the first repeat, and otherwise in all others."""
+    return lambda task: at(first, 0)(task) or then(task)
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        ({"1.9.1": first_then(slow_to_end, lost)}, "candidate: timeout: "),
+        ({"1.9.1": first_then(crash, lost), "1.5.1": at(lost, *range(1, 6))}, "candidate: failed: "),
+        ({"1.9.1": crash, "1.5.1": at(lost, *range(1, 6))}, "candidate: failed: "),
+        ({"1.5.1": first_then(slow_to_end, lost)}, "baseline: timeout: "),
+    ],
+)
+def test_a_single_repeat_that_tells_something_is_no_alarm(tried: Tried, ends: Mapping[str, End], said: str) -> None:
+    found = tried(Bench(ends=ends), ONE_LOOK)
+
+    (pair,) = found.pairs
+    assert (pair.verdict, found.regressions, found.tells_nothing) == (Verdict.NOT_MEASURED, (), True)
+    assert pair.reason.startswith(said)
+    assert pair.reason.endswith("; a single repeat of a side says nothing of how often it fails")
+
+
+@pytest.mark.parametrize("end", [first_then(unimportable, lost), unimportable])
+def test_a_release_that_cannot_be_imported_broke_in_however_few_repeats(tried: Tried, end: End) -> None:
+    (pair,) = tried(Bench(ends={"1.9.1": end}), ONE_LOOK).pairs
+
+    assert (pair.verdict, pair.reason.partition(":")[0]) == (Verdict.BROKE, "import_failed")
+
+
+def test_two_repeats_that_both_fail_are_enough(tried: Tried) -> None:
+    (pair,) = tried(Bench(ends={"1.9.1": crash}), Rules(looks=(2,), confirm=False)).pairs
+
+    assert pair.verdict is Verdict.BROKE
 
 
 def test_a_level_that_many_pairs_share_takes_more_failures(tmp_path: Path, pair: Pair) -> None:
