@@ -30,9 +30,9 @@ def group(system: System, workload: Workload, cells: Sequence[CellReport], judge
     """Rank the cells of a group and say what was found; what does other work never wins."""
     measured = sorted((cell for cell in cells if cell.measurement is not None), key=lambda cell: -_rate(cell))
     small = len(measured) <= MOST_IN_MATRIX
-    best = _reference(measured, judge) if small else _usual(measured, judge)
+    best = _pivot(measured, judge)
     if best is not None:
-        measured.sort(key=lambda cell: (_apart(best, cell, judge), cell is not best, -_rate(cell)))
+        measured.sort(key=lambda cell: _apart(best, cell, judge))
     parity = _parity(measured, judge) if small else ()
     matrix = _matrix(measured, parity) if small else ()
     to_best = [row[0] for row in matrix] if small else _against(measured, judge)
@@ -59,20 +59,17 @@ def group(system: System, workload: Workload, cells: Sequence[CellReport], judge
     )  # fmt: skip
 
 
-def _reference(measured: Sequence[CellReport], judge: Judge) -> CellReport | None:
-    """The fastest of those cells that do the same work as the most others."""
-    if not measured:
-        return None
-    agreeing = [sum(not _apart(cell, other, judge) for other in measured) for cell in measured]
-    return measured[agreeing.index(max(agreeing))]
+def _pivot(measured: Sequence[CellReport], judge: Judge) -> CellReport | None:
+    """The cell that all are compared with: of those that no cell of the same work is faster than, the one that does
+    the work of the most others. In a large group only the fastest are tried.
 
-
-def _usual(measured: Sequence[CellReport], judge: Judge) -> CellReport:
-    """The fastest cell of a large group that does the same work as half of it, or else the fastest: few are tried."""
-    for cell in measured[:_MOST_TRIED]:
-        if 2 * sum(_apart(cell, other, judge) for other in measured) <= len(measured):
-            return cell
-    return measured[0]
+    Doing the same work is not transitive: `amp` may do that of two cells that are apart from each other.
+    """
+    tried = measured if len(measured) <= MOST_IN_MATRIX else measured[:_MOST_TRIED]
+    unbeaten = [
+        cell for place, cell in enumerate(tried) if all(_apart(cell, faster, judge) for faster in measured[:place])
+    ]
+    return max(unbeaten, key=lambda cell: sum(not _apart(cell, other, judge) for other in measured), default=None)
 
 
 def _apart(one: CellReport, other: CellReport, judge: Judge) -> bool:

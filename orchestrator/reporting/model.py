@@ -56,7 +56,7 @@ class Placed:
     label: str
     rank: Rank | None
     to_best: Ratio | None
-    """Over the highest estimate of the group; None for that one itself."""
+    """Over the best: the first place, which none of those that do its work is above; None for that one itself."""
     parity: PairParity | None = None
     """Whether it does the work of the best; None for that one itself, and where nothing was measured or is known."""
 

@@ -1,7 +1,8 @@
 """Parity in a report: who does the same work as whom, from what the checks of a run found, and that in plain lines."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from orchestrator.analysis.parity import PairParity, Work, pair
 from orchestrator.analysis.sides import Side
@@ -75,21 +76,44 @@ def _report(check: Check, outcome: ParityOutcome | None, result: ParityResult | 
 
 
 def lines(group: Group) -> tuple[str, ...]:
-    """Say what parity found of a group: every measured cell beside the first one."""
+    """Say what parity found of a group: every measured cell beside the first one, and who of them do other work."""
     beside = [(place.label, place.parity) for place in group.places if place.parity is not None]
     if not beside:
         return ()
     best, alike = group.places[0].label, [label for label, found in beside if found.work is Work.SAME]
     said = []
     if alike:
-        whole = len(alike) == len(beside)
-        who = f"all {len(beside) + 1} cells" if whole else f"{best} and {listing_of(alike, MOST_NAMES)}"
-        said.append(f"Parity: {who} do the same work{_furthest([found for _, found in beside])}.")
+        names = listing_of(alike, MOST_NAMES)
+        who = f"all {len(beside) + 1} cells" if len(alike) == len(beside) else f"{best} and {names}"
+        what = f"{who} do the same work" if _is_mutual(group) else f"{best} does the same work as {names}"
+        said.append(f"Parity: {what}{_furthest([found for _, found in beside])}.")
     said += _not_comparable(best, beside)
+    said += _apart_from_each_other(group)
     unknown = dict.fromkeys(found.reason for _, found in beside if found.work is Work.NOT_CHECKED)
     said += [f"Parity: not checked: {reason}." for reason in unknown]
     said += [f"Parity: {note}." for note in dict.fromkeys(found.note for _, found in beside if found.note)]
     return tuple(said)
+
+
+def _is_mutual(group: Group) -> bool:
+    """Whether those that do the work of the first are known to do each other's too; of a large group nobody knows."""
+    alike = [index for index, place in enumerate(group.places) if place.parity and place.parity.work is Work.SAME]
+    pairs = [group.parity[one][other] for one, other in combinations(alike, 2)] if group.parity else [None]
+    return all(found is not None and found.work is Work.SAME for found in pairs)
+
+
+def _apart_from_each_other(group: Group) -> Iterator[str]:
+    """The pairs, of all that are comparable with the first, that are not comparable with each other."""
+    ranked = [index for index, place in enumerate(group.places) if place.rank][1:] if group.parity else []
+    pairs = [
+        (group.places[one].label, group.places[other].label, found)
+        for one, other in combinations(ranked, 2)
+        if (found := group.parity[one][other]) and found.work is Work.NOT_COMPARABLE
+    ]
+    for one, other, found in pairs[:MOST_NAMES]:
+        yield from _not_comparable(one, [(other, found)])
+    if len(pairs) > MOST_NAMES:
+        yield f"Parity: nor are {len(pairs) - MOST_NAMES:,} more pairs."
 
 
 def _furthest(verdicts: Sequence[PairParity]) -> str:

@@ -19,8 +19,9 @@ def finding(
 ) -> tuple[Conclusion, str]:
     """Say which cell won, by how much and how sure that is.
 
-    `measured` is ordered by throughput, highest first, and `to_best` compares each with that one, which itself has
-    None; `cells` are all cells of the group. Why one does other work than the best, the lines on parity say.
+    `measured` begins with the best, then what is comparable with it by throughput, none of it above the best, then the
+    rest; `to_best` compares each with the best, which itself has None; `cells` are all cells of the group. Why one does
+    other work than the best, the lines on parity say.
     """
     if not measured:
         found = Counter(repeat.outcome.status for cell in cells for repeat in cell.repeats)
