@@ -163,4 +163,4 @@ def _show(record: Bisection, folder: Path, *, json: bool) -> None:
         return
     console = speech.output(REPORT_WIDTH)
     console.print(table(record))
-    console.print(f"\nevidence: {folder / INDEX}", soft_wrap=True, markup=False)
+    speech.tell(console, f"\nevidence: {folder / INDEX}")

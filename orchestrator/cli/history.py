@@ -73,15 +73,15 @@ def history(
         return
     console = speech.output(_WIDTH)
     for one in shown:
-        console.print(histories.label(one), style="bold", markup=False, soft_wrap=True)
+        speech.tell(console, histories.label(one), "bold")
         latest = histories.figure(one.metric, one.points[-1].value)
-        console.print(f"  {histories.sparkline(one)}  {latest}; {histories.summary(one)}", markup=False, soft_wrap=True)
+        speech.tell(console, f"  {histories.sparkline(one)}  {latest}; {histories.summary(one)}")
         for shift in one.shifts:
             row = histories.shift_row(one, shift)
             text = f"  {row[0]} {row[1]}: {row[2]} → {row[3]}, × {row[4]}, p {row[5]}, {row[6]}"
-            console.print(text, markup=False, soft_wrap=True)
+            speech.tell(console, text)
     if page is not None:
-        console.print(f"page: {page}", markup=False, soft_wrap=True)
+        speech.tell(console, f"page: {page}")
 
 
 def _metrics(names: list[str]) -> list[str] | None:

@@ -101,8 +101,8 @@ def _say(night: Night, page: Path, *, json: bool) -> None:
         speech.say(f"warning: the webhook was not delivered: {night.posted.reason}")
     console = speech.output()
     for line in lines(night):
-        console.print(line, markup=False, soft_wrap=True)
-    console.print(f"page: {page}", markup=False, soft_wrap=True)
+        speech.tell(console, line)
+    speech.tell(console, f"page: {page}")
 
 
 def accept(

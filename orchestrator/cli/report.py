@@ -111,7 +111,7 @@ def show(run: Run, content: reporting.Report) -> None:
     # A colleague's results may be read only; their table is worth reading all the same.
     page = _page(run, content)
     if page is not None:
-        console.print(f"page: {page}", soft_wrap=True)
+        speech.tell(console, f"page: {page}")
 
 
 def table_text(content: reporting.Report) -> str:

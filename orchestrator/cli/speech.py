@@ -4,6 +4,7 @@ import os
 import sys
 
 from rich.console import Console
+from rich.text import Text
 
 from orchestrator.encoded import json_text
 from orchestrator.reporting.text import clean
@@ -15,6 +16,11 @@ def output(width: int = 1000) -> Console:
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = width
     return console
+
+
+def tell(console: Console, line: str, style: str = "") -> None:
+    """One line of the answer, as it is: no bracket of a path is markup, and no width folds it."""
+    console.print(Text(clean(line), style), soft_wrap=True)
 
 
 def say(message: str) -> None:

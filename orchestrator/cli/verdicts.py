@@ -62,7 +62,7 @@ def show(run: Run | None, found: Regression, format_: FormatName, output: Path |
         console.print(table(found))
         page = _page(run, found, None)
         if page is not None:
-            console.print(f"page: {page}", soft_wrap=True)
+            speech.tell(console, f"page: {page}")
         return
     text = table_text(found) if format_ is FormatName.TABLE else _TEXTS[format_](found)
     if output is None:

@@ -1,0 +1,40 @@
+"""What an answer has of paths and names is shown as it is, whatever they hold."""
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli import report, verdicts
+from orchestrator.regression import Verdict
+from orchestrator.regression.night_model import Tonight
+from orchestrator.reporting import report as reported
+from orchestrator.results.store import Run
+from tests.unit.bundles.returning_runs import a_run
+from tests.unit.regression import night_fakes
+
+NAMES = ("res[old]", "res[", "b[/]", ":warning:", "x\x1b[31m")
+
+
+@pytest.fixture(params=NAMES, ids=ascii)
+def run(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.chdir(tmp_path)
+    return a_run(Path(request.param))
+
+
+def last_line(capsys: pytest.CaptureFixture[str]) -> str:
+    return capsys.readouterr().out.splitlines()[-1]
+
+
+def test_a_report_ends_with_the_path_of_its_page(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    report.show(run, reported(run))
+
+    assert last_line(capsys) == f"page: {run.folder}/report/index.html".replace("\x1b[31m", "")
+
+
+def test_a_verdict_ends_with_the_path_of_its_page(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    tonight = Tonight(night="n", release="1.6.0", baseline="1.5.1")
+    found = night_fakes.regression(tonight, night_fakes.pair(Verdict.SLOWER, 0.8))
+
+    verdicts.show(run, found, verdicts.FormatName.TABLE, None, json=False)
+
+    assert last_line(capsys) == f"page: {run.folder}/regression/index.html".replace("\x1b[31m", "")
