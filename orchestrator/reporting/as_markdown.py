@@ -1,5 +1,6 @@
 """Markdown: a report to paste into a pull request or a wiki."""
 
+import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -127,7 +128,8 @@ def _problems(report: Report) -> Iterator[str]:
             if log.tail:
                 more = len(log.cell_ids) - 1
                 alike = f" and of {more} more" if more else ""
-                yield f"<details><summary>End of the log of {escape(log.cell_ids[0])}{alike}</summary>\n"
+                name = html.escape(clean_line(log.cell_ids[0]))  # within HTML a backslash of Markdown escapes nothing
+                yield f"<details><summary>End of the log of {name}{alike}</summary>\n"
                 yield fence(log.tail) + "\n"
                 yield "</details>\n"
 
