@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_MOST = {"findings": 5000, "problems": 100, "affected": 200, "skips": 2000, "with_facts": 60, "in_matrix": 20}
+_MOST = {
+    "findings": 5000, "problems": 100, "affected": 200, "skips": 2000, "repeats": 5000,
+    "with_facts": 60, "in_matrix": 20,
+}  # fmt: skip
 """What a page lists of each; it says how many more there are, and which format lists them all."""
 _DIGEST = re.compile(r"(sha256:[0-9a-f]{12})[0-9a-f]+")
 

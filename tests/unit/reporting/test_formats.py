@@ -10,19 +10,24 @@ from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote
 
 import junitparser
 import pytest
 from rich.console import Console
 
-from orchestrator.domain import Status
+from orchestrator.brought import Better, Metric, Script
+from orchestrator.domain import Mode, Status
 from orchestrator.reporting import FORMATS, Report, document, html_text, table, write_html
 from orchestrator.reporting.as_csv import COLUMNS, csv_text
 from orchestrator.reporting.as_html import html_pages
 from orchestrator.reporting.as_markdown import escape, fence
 from orchestrator.results.contract import Conditions, GpuConditions
+from orchestrator.results.scripts import PrintedMemory, PrintedValues, ScriptResult
+from orchestrator.results.store import Stored
 from tests.unit.reporting import synthetic as s
 
+SCRIPT = Script("bench", "/bench.py", tuple(Metric(name, ".", "ms", Better.LOWER) for name in ("one", "two")))
 GOLDEN = Path(__file__).parents[2] / "golden" / "reports"
 EVIL = '=HYPERLINK("x")|`</script><img src=x onerror=alert(1)>&{{ 7*7 }}[red]\x1b[31m\x1b]0;t\x07\u202e'
 
@@ -274,6 +279,33 @@ def test_the_policy_of_the_page_lets_its_own_script_run_and_no_other() -> None:
     assert f"script-src 'sha256-{digest}'" in text
     assert "default-src 'none'" in text
     assert not re.search(r" on[a-z]+=", text)
+
+
+def test_every_link_within_the_page_and_every_file_of_a_script_is_there() -> None:
+    bench, other = (replace(s.cell(s.MXNET, s.Workload(name, Mode.SCRIPT, 1)), script=SCRIPT) for name in ("a b", "c"))
+    plan = replace(s.plan([s.cell(s.TORCH)]), cells=(s.cell(s.TORCH), bench, other))
+    answer = ScriptResult(
+        measurement_version=1, cell=bench.id, repeat=0, started_at="2026-01-02T03:04:05Z", wall_s=1.0,
+        metrics={name: PrintedValues(values=(1.0,), matches=1) for name in ("one", "two")},
+        memory=PrintedMemory(peak_rss_bytes=1), facts={},
+    )  # fmt: skip
+    (first,) = s.ok(bench, [1.0])
+    stored = [Stored(first.outcome, None, answer), s.failed(bench, 1, Status.FAILED, "it broke")]
+    report = document(
+        s.record(plan), plan, [*stored, *(s.failed(other, each, Status.TIMEOUT, "late") for each in (0, 1))]
+    )
+
+    page = Page(html_text(report, ".."))
+
+    assert {bench.id, other.id} <= set(page.ids)
+    assert len(page.ids) == len(set(page.ids))
+    assert {unquote(link[1:]) for link in page.links if link.startswith("#")} <= set(page.ids)
+    files = {unquote(link) for link in page.links if link.startswith("../")}
+    assert files == {
+        f"../{bench.id}/0/result.json",
+        *(f"../{bench.id}/{each}/log.txt" for each in (0, 1)),
+        *(f"../{other.id}/{each}/log.txt" for each in (0, 1)),
+    }
 
 
 def test_a_large_report_is_an_index_with_bounded_pages_that_hold_every_cell(tmp_path: Path) -> None:
