@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 import zstandard
-from pydantic import BaseModel, ValidationError
 
-from orchestrator.bundles import layout
+from orchestrator.bundles import layout, unfinished
 from orchestrator.bundles.archive import GZIP, ZSTD, ArchiveError, diff_ids
 from orchestrator.bundles.layer_contents import LayerContents, LayerScan
 from orchestrator.bundles.manifest import Layer
-from orchestrator.results.store import write_atomically
 
 CHUNK = 1 << 20
 LEVEL = 3
@@ -25,13 +23,6 @@ JOB_BYTES = 4 << 20
 """What each thread takes at a time; with the window it bounds the memory."""
 MAX_WINDOW_BYTES = 1 << 27
 _PART = ".part"
-
-
-class _Note(BaseModel):
-    """What an export that goes on must know: its layers, and at which paths the engine's archives have them."""
-
-    layers: tuple[Layer, ...] = ()
-    paths: dict[str, str] = {}
 
 
 class Blobs:
@@ -59,11 +50,11 @@ class Blobs:
         self.written: dict[str, int] = {}
         """Digest → size in bytes, of every blob that belongs here."""
         (folder / layout.BLOBS).mkdir(parents=True, exist_ok=True)
-        noted = _noted(folder / layout.STATE)
-        for layer in noted.layers:
+        left = unfinished.noted(folder)
+        for layer in left.layers if left else ():
             if layer.diff_id not in self._held and _is_whole(folder / layout.blob(layer.digest), layer):
                 self._keep(layer)
-        known = {**(paths or {}), **noted.paths}
+        known = {**(paths or {}), **(left.paths if left else {})}
         self._paths = {path: diff_id for path, diff_id in known.items() if diff_id in self.layers}
         self._note()
 
@@ -71,6 +62,11 @@ class Blobs:
     def layers(self) -> dict[str, Layer]:
         """Every known layer by its diff id."""
         return self._held | self._own
+
+    @property
+    def own(self) -> Iterable[Layer]:
+        """The layers whose blobs are here."""
+        return self._own.values()
 
     @property
     def paths(self) -> Mapping[str, str]:
@@ -157,24 +153,7 @@ class Blobs:
         self.written[layer.digest] = layer.size_bytes
 
     def _note(self) -> None:
-        _write_note(self._folder, _Note(layers=tuple(self._own.values()), paths=self._paths))
-
-
-def begin_again(folder: Path, layers: Iterable[Layer]) -> None:
-    """Make a whole bundle an unfinished one whose layers are known."""
-    _write_note(folder, _Note(layers=tuple(layers)))
-
-
-def _write_note(folder: Path, note: _Note) -> None:
-    """Keep what an export that goes on must know."""
-    write_atomically(folder / layout.STATE, note.model_dump_json(indent=1) + "\n")
-
-
-def _noted(path: Path) -> _Note:
-    try:
-        return _Note.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError):
-        return _Note()
+        unfinished.note(self._folder, self.own, self._paths, only_images=True)
 
 
 def _is_whole(path: Path, layer: Layer) -> bool:

@@ -163,7 +163,7 @@ def _published(output: Path, write: Callable[[BinaryIO], None]) -> int:
             stream.flush()
             os.fsync(stream.fileno())
         size = beside.stat().st_size
-        if not output.exists():
+        if not os.path.lexists(output):
             beside.rename(output)
         elif not filecmp.cmp(beside, output, shallow=False):
             raise InputError(f"{output}: is there already, with something else in it; name another with -o")

@@ -1,7 +1,6 @@
 """Write a bundle: images, then every other part, and the manifest last, without which there is no bundle."""
 
 import hashlib
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,19 +9,17 @@ import docker
 
 from orchestrator import __version__
 from orchestrator.brought import ModelFile
-from orchestrator.bundles import blobs as blob_store
-from orchestrator.bundles import layout, oci
+from orchestrator.bundles import layout, oci, unfinished
 from orchestrator.bundles.blobs import Blobs
 from orchestrator.bundles.earlier import Earlier
 from orchestrator.bundles.layer_contents import LayerShelf
-from orchestrator.bundles.manifest import MAX_MANIFEST_BYTES, File, Image, Manifest, read_manifest
+from orchestrator.bundles.manifest import File, Image, Manifest
 from orchestrator.bundles.progress import Meter
 from orchestrator.bundles.saving import STOPPED, StoppedError, Wanted, save_images
 from orchestrator.bundles.sources import FolderSource
 from orchestrator.domain import BuildSettings, Plan
 from orchestrator.errors import HostError, InputError
 from orchestrator.events import Listener, Notice
-from orchestrator.files import open_plain
 from orchestrator.images import Built
 from orchestrator.processes import Stop
 from orchestrator.results.store import write_atomically
@@ -72,10 +69,11 @@ def write(export: Export, parts: Sequence[Part]) -> Manifest:
     """Write the bundle, and return its manifest.
 
     What an interrupted export has left is taken up; a whole bundle in the folder is replaced by what is exported now.
-    Raises `InputError` where the folder holds anything else, `HostError`, and `StoppedError`.
+    Raises `InputError` where the folder holds anything else, which is left as it is, `HostError`, and `StoppedError`.
     """
-    _prepare(export)
+    _refuse_own_data(export)
     try:
+        unfinished.prepare(export.folder, export.earlier)
         blobs = _open_blobs(export)
         wanted = [_wanted(spec.name, export.built[spec.name]) for spec in export.plan.images]
         images = save_images(
@@ -86,6 +84,7 @@ def write(export: Export, parts: Sequence[Part]) -> Manifest:
         _write(export.folder / layout.OCI_LAYOUT, oci.LAYOUT)
         sizes = [blobs.written[image.manifest] for image in images]
         _write(export.folder / layout.OCI_INDEX, oci.index(images, sizes))
+        unfinished.note(export.folder, blobs.own, blobs.paths, only_images=False)
         export = replace(export, images=images)
         for part in parts:
             if export.stop.is_set():
@@ -108,36 +107,11 @@ def not_carried(plan: Plan) -> list[str]:
     ]
 
 
-def _prepare(export: Export) -> None:
-    """Make the folder ready: empty, or with the blobs that it has from before and nothing else."""
-    folder = export.folder
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        there = {path.name for path in folder.iterdir()}
-    except OSError as error:
-        raise HostError(f"{folder}: cannot be made: {error.strerror}; choose another -o") from error
-    if not there & {layout.STATE, layout.MANIFEST} and there:
-        raise InputError(f"{folder}: holds something else than a bundle; choose another -o")
-    if layout.MANIFEST in there:
-        _begin_again(export)
-    for name in there - {layout.STATE, layout.IMAGES, layout.MANIFEST}:
-        path = folder / name
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink()
-
-
-def _begin_again(export: Export) -> None:
-    path = export.folder / layout.MANIFEST
-    with open_plain(path) as file:
-        content = file.read(MAX_MANIFEST_BYTES)
-    found = read_manifest(content, str(path))
-    if export.earlier and export.earlier.base.manifest_sha256 == hashlib.sha256(content).hexdigest():
-        raise InputError(f"{export.folder}: is the bundle that --since names; choose another -o for what is new")
-    if layout.STATE not in {entry.name for entry in export.folder.iterdir()}:
-        blob_store.begin_again(export.folder, found.layers.values())
-    path.unlink()
+def _refuse_own_data(export: Export) -> None:
+    """What is written anew cannot be copied from."""
+    for name, place in export.data:
+        if place.resolve().is_relative_to(export.folder.resolve()):
+            raise InputError(f"--data {name}: {place} lies in the bundle that is written; choose another -o")
 
 
 def _open_blobs(export: Export) -> Blobs:

@@ -5,10 +5,23 @@ import tarfile
 from pathlib import Path
 
 from orchestrator.bundles import layout
+from orchestrator.bundles.earlier import Earlier, open_earlier
 from orchestrator.bundles.sources import FolderSource
-from orchestrator.errors import HostError
+from orchestrator.errors import HostError, InputError
 
 _FIRST = (layout.MANIFEST, layout.SIGNATURE, layout.SUMS, layout.INSTALL)
+
+
+def refuse_foreign(path: Path, earlier: Earlier | None) -> None:
+    """Raise `InputError` where what `write_tar` would replace is no bundle, or the one that `earlier` is."""
+    if not os.path.lexists(path):
+        return
+    try:
+        there = open_earlier(path)
+    except InputError:
+        raise InputError(f"{path}: is there already, and no bundle; move it elsewhere, or choose another -o") from None
+    if earlier and earlier.base == there.base:
+        raise InputError(f"{path}: is the bundle that --since names; choose another -o for what is new")
 
 
 def write_tar(folder: Path, path: Path) -> Path:

@@ -16,7 +16,7 @@ from orchestrator.bundles import layout, parts, signature
 from orchestrator.bundles.earlier import open_earlier
 from orchestrator.bundles.manifest import Manifest
 from orchestrator.bundles.saving import STOPPED, StoppedError
-from orchestrator.bundles.tarred import write_tar
+from orchestrator.bundles.tarred import refuse_foreign, write_tar
 from orchestrator.cli import composition, places, speech, views
 from orchestrator.cli.data import to_carry
 from orchestrator.cli.options import (
@@ -114,6 +114,9 @@ def export(
         signature.sign(b"", key, os.environ)  # before hours of work, not after them
     earlier = open_earlier(since) if since else None
     folder = output or DEFAULT_FOLDER / prepared.plan.name
+    archive = folder.with_name(f"{folder.name}.tar") if tar else None
+    if archive:
+        refuse_foreign(archive, earlier)
     with (
         contextlib.closing(connect(os.environ)) as client,
         announced(places.cache_folder()),
@@ -143,7 +146,8 @@ def export(
             sign=(lambda content: signature.sign(content, key, os.environ)) if key else None,
         )
         manifest = writing.write(wanted, parts.of(orchestrator=not no_orchestrator))
-        archive = write_tar(folder, folder.with_name(f"{folder.name}.tar")) if tar else None
+        if archive:
+            write_tar(folder, archive)
     _tell(folder, manifest, archive, json=json)
 
 

@@ -204,6 +204,16 @@ def test_a_file_that_is_there_stays_unless_it_is_the_same(far: Path, tmp_path: P
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["r.tar.zst"]
 
 
+def test_a_link_that_leads_nowhere_is_not_replaced_either(far: Path, tmp_path: Path) -> None:
+    link = tmp_path / "r.tar.zst"
+    link.symlink_to("not-mounted")
+
+    with pytest.raises(HostError, match=r"r\.tar\.zst: cannot be written: .*; choose another place with -o"):
+        collect([a_run(far)], link, "0.1.0")
+
+    assert link.is_symlink()
+
+
 def test_a_file_that_grows_meanwhile_is_told_and_nothing_is_left(far: Path, tmp_path: Path) -> None:
     run = a_run(far)
     log = next(run.folder.rglob("log.txt"))
