@@ -2,7 +2,7 @@
 
 import hashlib
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
@@ -123,13 +123,17 @@ class Blobs:
         name = hashlib.sha256(content).hexdigest()
         (self._folder / layout.BLOBS / name).write_bytes(content)
 
-    def has_config(self, digest: str) -> bool:
-        """Whether an image's configuration is here, from an earlier attempt."""
+    def has_config(self, digest: str, layers: Sequence[str]) -> bool:
+        """Whether the configuration of an image of these layers (diff ids) is here, from an earlier attempt.
+
+        What has the digest may be another document: some engines know an image by its manifest, which is here too.
+        """
         try:
             content = (self._folder / layout.blob(digest)).read_bytes()
-        except OSError:
+            found = diff_ids(content)
+        except (OSError, ValueError, LookupError, TypeError, AttributeError):
             return False
-        return f"sha256:{hashlib.sha256(content).hexdigest()}" == digest
+        return found == tuple(layers) and f"sha256:{hashlib.sha256(content).hexdigest()}" == digest
 
     def config(self, digest: str) -> tuple[tuple[str, ...], int]:
         """The layers that a configuration names, and its size in bytes; it belongs here from now on."""

@@ -80,7 +80,7 @@ def _known_config(client: docker.DockerClient, one: Wanted, blobs: Blobs) -> str
     facts = engine.facts(client, one.reference)
     if facts is None:
         raise HostError(f"{one.reference} is not on the engine any more; run the command again")
-    known = blobs.has_config(facts.image_id) and all(layer in blobs.layers for layer in facts.layers)
+    known = blobs.has_config(facts.image_id, facts.layers) and all(layer in blobs.layers for layer in facts.layers)
     return facts.image_id if known else ""
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bundle_fake_engine import FakeEngine
+from bundle_fake_engine import FakeEngine, oci_archive
 from bundle_fake_store import FakeStore
-from small_bundles import an_engine, exported, loaded
+from small_bundles import an_engine, content, exported, loaded
 
 from orchestrator.bundles import layout
 from orchestrator.engine import transfer
@@ -96,3 +96,16 @@ def test_of_a_bad_bundle_nothing_is_there_afterwards(tmp_path: Path) -> None:
         loaded(far, tmp_path / "bundle")
 
     assert (far.configs, far.names) == ({}, {})
+
+
+def test_what_such_an_engine_was_brought_it_exports_again_into_the_same_folder(tmp_path: Path) -> None:
+    """The id by which it knows an image is that of a manifest in the bundle, which is no configuration."""
+    home = an_engine("1", "2")
+    exported(home, tmp_path / "bundle", ["1", "2"])
+    before = content(tmp_path / "bundle")
+    far = FakeStore(layers=home.layers, archive=oci_archive)
+    loaded(far, tmp_path / "bundle")
+
+    exported(far, tmp_path / "bundle", ["1", "2"])
+
+    assert content(tmp_path / "bundle") == before
