@@ -16,6 +16,7 @@ from orchestrator.bundles import layout
 from orchestrator.bundles.results_tar import CHUNK_BYTES, ArchiveWriter, written
 from orchestrator.bundles.returns import (
     MANIFEST,
+    MERGED,
     RUN_NAME,
     SUMS,
     Returned,
@@ -28,8 +29,8 @@ from orchestrator.errors import HostError, InputError
 from orchestrator.files import open_plain
 from orchestrator.results.store import Run
 
-NOT_CARRIED = frozenset({".lock", "report"})
-"""In a run's folder: who writes it, and pages that are made of the rest whenever they are asked for."""
+NOT_CARRIED = frozenset({".lock", "report", MERGED})
+"""In a run's folder: who writes it, pages that are made of the rest whenever they are asked for, and our mark."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from filelock import FileLock, Timeout
 from orchestrator.bundles.results_tar import CHUNK_BYTES, ArchiveReader, BrokenArchiveError, Member, shown
 from orchestrator.bundles.returns import (
     MANIFEST,
+    MERGED,
     MOST_LINE_BYTES,
     MOST_MANIFEST_BYTES,
     SUMS,
@@ -54,6 +55,8 @@ def merge(path: Path, results: Path) -> Merged:
     try:
         with path.open("rb") as stream, _staging(results) as staging:
             merged = _checked(stream, results, staging)
+            for entry in merged.added:
+                (staging / entry.run / MERGED).touch()
             os.sync()  # what gets its name now must be on disk
             for entry in merged.added:
                 (staging / entry.run).rename(results / entry.run)

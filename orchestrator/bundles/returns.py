@@ -13,6 +13,8 @@ KIND: Literal["framework-bench results"] = "framework-bench results"
 MANIFEST = layout.MANIFEST
 SUMS = layout.SUMS
 MOST_MANIFEST_BYTES = 64 * 1024 * 1024
+MERGED = ".merged"
+"""In the folder of a run that came home: numbers of this host do not belong in there. It is not carried further."""
 RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _LINE = re.compile(rb"([0-9a-f]{64})  (.{1,4096})\n")
 MOST_LINE_BYTES = 4096

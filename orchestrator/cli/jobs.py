@@ -1,6 +1,7 @@
 """What `run` has to do: a matrix, the plan of a bundle, or a run that was interrupted."""
 
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,10 +10,11 @@ from typing import Any
 from orchestrator import matrix
 from orchestrator.brought import ModelFile
 from orchestrator.bundles.loaded import Loaded
+from orchestrator.bundles.returns import MERGED
 from orchestrator.cli import carried, composition
 from orchestrator.cli.data import check_again
 from orchestrator.cli.runtime import RuntimeName
-from orchestrator.devices import another_processor, host_facts, inventory
+from orchestrator.devices import another_machine, host_facts, inventory
 from orchestrator.domain import BuildSettings, Plan
 from orchestrator.errors import HostError, InputError
 from orchestrator.results.store import Run, runs
@@ -64,18 +66,24 @@ def resumed(results: Path, name: str, runtime: RuntimeName, base_image: str | No
     recorded = RuntimeName(record.runtime)
     if runtime not in {RuntimeName.AUTO, recorded}:
         raise InputError(f"{found.name} was measured with --runtime {recorded}; numbers of two runtimes do not mix")
-    other = another_processor(record.host, host_facts(inventory()))
-    if other:
-        whose = record.host.get("hostname") or "another host"
-        raise InputError(
-            f"{found.name} was begun on {whose} ({other}): go on there; numbers of two hosts do not mix in one run"
-        )
+    _refuse_elsewhere(found, record.host)
     plan = found.plan()
     check_again(plan)
     if record.bundle is None:
         return Job(plan, composition.stored_settings(found, base_image), found, recorded, None)
     carried.refuse_matrix_options(base_image, None)
     return Job(plan, BuildSettings(), found, recorded, None, bundle=carried.again(record.bundle))
+
+
+def _refuse_elsewhere(run: Run, host: Mapping[str, Any]) -> None:
+    """Raise `InputError` for a run of another host: it came from there in a file, or this one is another machine."""
+    merged = (run.folder / MERGED).exists()
+    other = "it was merged" if merged else another_machine(host, host_facts(inventory()))
+    if other:
+        whose = host.get("hostname") or "another host"
+        raise InputError(
+            f"{run.name} was begun on {whose} ({other}): go on there; numbers of two hosts do not mix in one run"
+        )
 
 
 def _named(results: Path) -> Run:

@@ -1,9 +1,9 @@
 """What a host has, and which part of it a cell is given."""
 
 from orchestrator.devices.allocation import Allocation, NoDevice, allocate
-from orchestrator.devices.facts import another_processor, host_facts
+from orchestrator.devices.facts import another_machine, host_facts
 from orchestrator.devices.host import Cpu, Gpu, Inventory, inventory
 
 __all__ = [
-    "Allocation", "Cpu", "Gpu", "Inventory", "NoDevice", "allocate", "another_processor", "host_facts", "inventory",
+    "Allocation", "Cpu", "Gpu", "Inventory", "NoDevice", "allocate", "another_machine", "host_facts", "inventory",
 ]  # fmt: skip

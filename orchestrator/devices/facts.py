@@ -8,6 +8,11 @@ from typing import Any
 
 from orchestrator.devices.host import SYS_CPU, Inventory
 
+_MEASURED_ON = {"machine": "", "cpu": "", "cpus": " CPUs"}
+"""What of a description stays on one host, with its unit."""
+_MEMORY_TOLERANCE = 0.1
+"""What a kernel keeps to itself differs from one to the next."""
+
 
 def host_facts(inventory: Inventory, engine: str | None = None, *, sys_cpu: Path = SYS_CPU) -> dict[str, Any]:
     """Describe the host for `run.json`; what cannot be found out is None. `engine` is the engine's version, if any."""
@@ -29,14 +34,24 @@ def host_facts(inventory: Inventory, engine: str | None = None, *, sys_cpu: Path
     }
 
 
-def another_processor(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+def another_machine(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """What tells that one host's description is of another machine than the other; empty where nothing does.
 
-    Neither names nor kernels, engines and devices count: they change on one and the same host.
+    What is not known of one of them tells nothing, nor do names, kernels, engines and drivers: they change on one and
+    the same host. So does whether a GPU is there, without which nothing is measured on one.
     """
-    for name in ("machine", "cpu"):
-        if then.get(name) and now.get(name) and then[name] != now[name]:
-            return f"{then[name]}, not {now[name]}"
+    known = {name for name in (*_MEASURED_ON, "memory_bytes", "gpus") if then.get(name) and now.get(name)}
+    for name, unit in _MEASURED_ON.items():
+        if name in known and then[name] != now[name]:
+            return f"{then[name]}{unit}, not {now[name]}"
+    if "memory_bytes" in known:
+        one, other = int(then["memory_bytes"]), int(now["memory_bytes"])
+        if abs(one - other) > _MEMORY_TOLERANCE * max(one, other):
+            return f"{one / 1e9:.0f} GB of memory, not {other / 1e9:.0f}"
+    if "gpus" in known:
+        ones, others = (", ".join(sorted(str(gpu["name"]) for gpu in host["gpus"])) for host in (then, now))
+        if ones != others:
+            return f"{ones}, not {others}"
     return ""
 
 

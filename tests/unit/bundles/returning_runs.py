@@ -37,11 +37,11 @@ def a_run(results: Path, name: str = RUN, *, host: dict[str, Any] = HOST, rate: 
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder but locks."""
+    """Every file below a folder but locks and marks."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name not in {".lock", ".merge.lock"}
+        if path.is_file() and path.name not in {".lock", ".merge.lock", ".merged"}
     }
 
 

@@ -10,13 +10,16 @@ import pytest
 from docker.errors import ImageNotFound
 
 from orchestrator.brought import Script
+from orchestrator.bundles.collect import collect
 from orchestrator.bundles.loaded import register
 from orchestrator.cli import build, carried, runtime
+from orchestrator.devices import host_facts, inventory
 from orchestrator.domain import Mode, Workload
 from orchestrator.results.plans import plan_to_json
-from orchestrator.results.store import Run
+from orchestrator.results.store import Run, runs
 from orchestrator.runtimes import GivenImage, absent
 from tests.unit.bundles.carried_bundle import FILES, PLAN, a_record, opened
+from tests.unit.bundles.returning_runs import a_run
 from tests.unit.cli.conftest import Program
 from tests.unit.reporting import synthetic as s
 
@@ -168,6 +171,21 @@ def test_a_run_of_another_host_is_not_taken_up_here(loaded: Path, command: Progr
     assert code == 2
     assert errors.startswith("20260102T030405Z-abcd was begun on bench-1 (Example CPU, not ")
     assert errors.endswith("go on there; numbers of two hosts do not mix in one run\n")
+
+
+def test_a_run_that_was_merged_is_not_taken_up_whatever_this_host_is(
+    loaded: Path, command: Program, tmp_path: Path
+) -> None:
+    run = a_run(tmp_path / "far", host=host_facts(inventory()) | {"hostname": "far7"})
+    collect([run], tmp_path / "r.tar.zst", "0.1.0")
+    assert command("merge", "r.tar.zst")[0] == 0
+
+    code, _, errors = command("run", "--resume", "latest")
+
+    assert code == 2
+    assert f"{run.name} was begun on far7 (it was merged): go on there; numbers of two hosts do not mix" in errors
+    again = collect(runs(tmp_path / "results"), tmp_path / "again.tar.zst", "0.1.0")
+    assert again.path.read_bytes() == (tmp_path / "r.tar.zst").read_bytes()
 
 
 def test_images_are_known_by_their_id_whatever_their_names() -> None:

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pynvml
 import pytest
 
-from orchestrator.devices import Cpu, Gpu, Inventory, host_facts
+from orchestrator.devices import Cpu, Gpu, Inventory, another_machine, host_facts
 from orchestrator.devices import inventory as take_inventory
 from orchestrator.devices.host import cpu_model, cpus
 
@@ -92,3 +93,40 @@ def test_the_name_of_the_cpu_is_the_kernels_and_one_without_has_none(tmp_path: P
 
     assert cpu_model(cpuinfo) == "Example CPU @ 2GHz"
     assert cpu_model(tmp_path / "missing") is None
+
+
+FAR: dict[str, Any] = {
+    "hostname": "far7", "kernel": "5.14", "machine": "x86_64", "cpu": "EPYC 7763", "cpus": 128, "memory_bytes": 10**12,
+    "gpus": [{"name": "A100", "uuid": "GPU-1"}], "driver": "550", "engine": "20.10",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"machine": "aarch64"}, "x86_64, not aarch64"),
+        ({"cpu": "Xeon"}, "EPYC 7763, not Xeon"),
+        ({"cpus": 32}, "128 CPUs, not 32"),
+        ({"memory_bytes": 10**11}, "1000 GB of memory, not 100"),
+        ({"gpus": [{"name": "H200", "uuid": "GPU-1"}]}, "A100, not H200"),
+        ({"gpus": FAR["gpus"] * 2}, "A100, not A100, A100"),
+    ],
+)
+def test_hosts_that_measure_otherwise_are_two_machines(changes: dict[str, Any], said: str) -> None:
+    assert another_machine(FAR, FAR | changes) == said
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"hostname": "renamed", "kernel": "6.1", "driver": "560", "engine": "28.3"},
+        {"memory_bytes": 10**12 - 10**9},
+        {"gpus": [{"name": "A100", "uuid": "GPU-of-a-repair"}]},
+        {"gpus": []},
+        {"cpu": None, "cpus": None, "memory_bytes": None},
+    ],
+    ids=["upgraded", "another kernel", "repaired", "no driver", "unknown"],
+)
+def test_a_host_stays_itself_whatever_its_name_and_programs(changes: dict[str, Any]) -> None:
+    assert another_machine(FAR, FAR | changes) == ""
+    assert another_machine(FAR | changes, FAR) == ""
