@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 import zstandard
 
@@ -172,15 +172,40 @@ def _is_whole(path: Path, layer: Layer) -> bool:
 
 
 def plain(head: bytes, rest: BinaryIO) -> Iterator[bytes]:
-    """A layer without its compression, if it has one."""
+    """A layer without its compression, if it has one, in pieces of at most `CHUNK` bytes.
+
+    Raises `ArchiveError` where it cannot be unpacked.
+    """
     data = chain([head], iter(lambda: rest.read(CHUNK), b""))
     if head.startswith(GZIP):
         yield from _gunzipped(data)
     elif head.startswith(ZSTD):
-        unpacking = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW_BYTES).decompressobj(read_across_frames=True)
-        yield from (unpacking.decompress(piece) for piece in data)
+        yield from _from_zstd(data)
     else:
         yield from data
+
+
+def _from_zstd(data: Iterator[bytes]) -> Iterator[bytes]:
+    unpacking = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW_BYTES).stream_reader(
+        cast("BinaryIO", _Pieces(data)), read_across_frames=True
+    )
+    try:
+        # As much at a time as was asked for: a few bytes may unpack to anything.
+        yield from iter(lambda: unpacking.read(CHUNK), b"")
+    except zstandard.ZstdError as error:
+        raise ArchiveError(f"a layer cannot be unpacked: {error}") from error
+
+
+class _Pieces:
+    """Pieces of bytes as a file that can only be read on."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+
+    def read(self, size: int) -> bytes:
+        """Give the next piece, whatever its size; empty at the end."""
+        del size
+        return next(self._pieces, b"")
 
 
 def _gunzipped(data: Iterable[bytes]) -> Iterator[bytes]:
