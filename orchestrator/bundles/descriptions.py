@@ -18,6 +18,7 @@ from orchestrator.engine import transfer
 from orchestrator.engine.images import ImageFacts
 from orchestrator.engine.transfer import TransferError
 from orchestrator.errors import HostError
+from orchestrator.events import Notice
 from orchestrator.images import recipes
 
 
@@ -50,7 +51,10 @@ def _facts(export: Export, reference: str) -> ImageFacts:
 
 
 def _write_bill(export: Export, reference: str, image_id: str, diff_ids: Sequence[str]) -> None:
-    bill = sbom.bill(reference, image_id, diff_ids, merged(_contents(export, reference, diff_ids)))
+    files = merged(_contents(export, reference, diff_ids))
+    if missing := sbom.missing(files):
+        export.listener(Notice(f"the bill of materials of {reference} lacks {missing}"))
+    bill = sbom.bill(reference, image_id, diff_ids, files)
     _write(export.folder / layout.SBOM / f"{_file_name(reference)}.cdx.json", bill)
 
 

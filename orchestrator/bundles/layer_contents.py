@@ -1,21 +1,36 @@
 """What of a layer a bill of materials needs, picked out while the layer streams by: no file is unpacked."""
 
+import json
 import posixpath
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from orchestrator.bundles import rpm_database
 from orchestrator.results.store import write_atomically
 
 _BLOCK = 512
 MAX_FILE_BYTES = 64 << 20
 """Of a file that is kept; a package database of more is none that we could read."""
-_EXACT = frozenset({"var/lib/dpkg/status", "lib/apk/db/installed", "etc/os-release", "usr/lib/os-release"})
-_BELOW = ("var/lib/dpkg/status.d/",)
+DEBIAN = "var/lib/dpkg/status"
+ALPINE = frozenset({"lib/apk/db/installed", "usr/lib/apk/db/installed"})
+_RPM_FOLDERS = ("var/lib/rpm/", "usr/lib/sysimage/rpm/")
+RPM = frozenset(f"{folder}rpmdb.sqlite" for folder in _RPM_FOLDERS)
+_OTHERS = frozenset(
+    f"{folder}{name}" for folder in _RPM_FOLDERS for name in ("Packages", "Packages.db", "rpmdb.sqlite-wal")
+)
+"""What older and other builds of RPM write, and what has not got into the database yet."""
+_OF_CONDA = "conda-meta/history"
+UNREAD = "\0"
+"""In place of what tells of packages and cannot be read."""
+_EXACT = frozenset({DEBIAN, "etc/os-release", "usr/lib/os-release"}) | ALPINE | RPM | _OTHERS
+_BELOW = (f"{DEBIAN}.d/",)
 _OF_DISTRIBUTIONS = {".dist-info": ("METADATA", "direct_url.json"), ".egg-info": ("PKG-INFO",)}
 _SITES = frozenset({"site-packages", "dist-packages"})
 _WHITEOUT, _OPAQUE = ".wh.", ".wh..wh..opq"
+_READING = 2
+"""Raised when more is picked out of a layer: what was kept before is read again."""
 _PATHS, _MOST_PATHS = "paths.json", 10_000
 _REGULAR, _LINK, _LONG_NAME, _PAX = b"0\0", b"1", b"L", b"x"
 
@@ -26,7 +41,7 @@ class LayerContents(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     files: dict[str, str] = {}
-    """Path without a leading slash → text."""
+    """Path without a leading slash → text; of an RPM database, the list of its packages as JSON."""
     removed: tuple[str, ...] = ()
     emptied: tuple[str, ...] = ()
     """Folders of which nothing of the layers below is left."""
@@ -82,6 +97,8 @@ class LayerScan:
         self._name = name.removeprefix("./").strip("/")
         wanted = about_the_next or (self._kind in _REGULAR and _tells(self._name))
         self._kept = bytearray() if wanted and size <= MAX_FILE_BYTES else None
+        if wanted and self._kept is None and not about_the_next:
+            self._files[self._name] = UNREAD
         # Links, folders and devices have no content, whatever their size says.
         self._left = 0 if self._kind in b"123456" else -(-size // _BLOCK) * _BLOCK
         self._padding = self._left - size if self._left else 0
@@ -108,7 +125,7 @@ class LayerScan:
             self._next_name = records.get("path", self._next_name)
             self._next_size = int(records["size"]) if records.get("size", "").isdigit() else None
         else:
-            self._files[self._name] = content.decode("utf-8", "replace")
+            self._files[self._name] = _text(self._name, content)
 
 
 class _Paths(BaseModel):
@@ -149,7 +166,7 @@ class LayerShelf:
             return {}
 
     def _place(self, diff_id: str) -> Path:
-        return self._folder / f"{diff_id.removeprefix('sha256:')}.json"
+        return self._folder / f"{diff_id.removeprefix('sha256:')}.{_READING}.json"
 
 
 def merged(layers: Sequence[LayerContents]) -> dict[str, str]:
@@ -169,11 +186,25 @@ def _is_below(path: str, place: str) -> bool:
 def _tells(path: str) -> bool:
     if path in _EXACT or path.startswith(_BELOW):
         return True
+    if path.endswith(f"/{_OF_CONDA}"):
+        return True
     folder, _, base = path.rpartition("/")
     site, _, distribution = folder.rpartition("/")
     if posixpath.basename(site) in _SITES:
         return base in _OF_DISTRIBUTIONS.get(posixpath.splitext(distribution)[1], ())
     return posixpath.basename(folder) in _SITES and base.endswith(".egg-info")
+
+
+def _text(path: str, content: bytes) -> str:
+    """What is kept of a file; an empty one is told from one that cannot be read."""
+    if content and (path in _OTHERS or path.endswith(f"/{_OF_CONDA}")):
+        return UNREAD
+    if path not in RPM:
+        return content.decode("utf-8", "replace")
+    try:
+        return json.dumps(rpm_database.packages(content))
+    except rpm_database.UnreadableError:
+        return UNREAD
 
 
 def _name(header: bytes) -> str:

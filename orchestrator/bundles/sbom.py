@@ -16,8 +16,10 @@ from packageurl import PackageURL
 from packaging.utils import canonicalize_name
 
 from orchestrator import __version__
+from orchestrator.bundles.layer_contents import ALPINE, DEBIAN, RPM, UNREAD
 
 _PLACE = "bench:path"
+_MOST_NAMED = 3
 _LICENCE_CHARACTERS = 100
 """Longer than this, the field holds the text of a licence and not its name."""
 _HASHES = {"sha256": HashAlgorithm.SHA_256, "sha512": HashAlgorithm.SHA_512, "sha384": HashAlgorithm.SHA_384}
@@ -27,7 +29,8 @@ _licences = LicenseFactory()
 def bill(name: str, image_id: str, diff_ids: Iterable[str], files: Mapping[str, str]) -> bytes:
     """Write the bill of an image from the files of its layers (see `layer_contents.merged`).
 
-    Equal images have equal bills: there is no time in them, and the serial number comes from the content.
+    Equal images have equal bills: there is no time in them, and the serial number comes from the content. Where
+    something is `missing`, the bill says that it is incomplete.
     """
     image = Component(
         name=name,
@@ -40,21 +43,38 @@ def bill(name: str, image_id: str, diff_ids: Iterable[str], files: Mapping[str, 
     parts = [*_system(files), *_python(files)]
     tool = Component(name="framework-bench-orchestrator", type=ComponentType.APPLICATION, version=__version__)
     metadata = BomMetaData(component=image, tools=ToolRepository(components=[tool]))
-    content = "\n".join([image_id, __version__, *sorted(str(part.bom_ref.value) for part in parts)])
+    content = "\n".join([image_id, __version__, missing(files), *sorted(str(part.bom_ref.value) for part in parts)])
     bom = Bom(components=parts, metadata=metadata, serial_number=uuid5(NAMESPACE_URL, content))
     bom.register_dependency(image, parts)
     document = json.loads(JsonV1Dot6(bom).output_as_string())
     document["metadata"].pop("timestamp", None)
+    if missing(files):
+        document["compositions"] = [{"aggregate": "incomplete", "assemblies": [image_id]}]
     return (json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
+
+
+def missing(files: Mapping[str, str]) -> str:
+    """What a bill of these files cannot tell, in a few words; empty where it tells all that was installed."""
+    unread = [path for path, text in sorted(files.items()) if text == UNREAD]
+    if unread:
+        return f"the packages of {', '.join(unread[:_MOST_NAMED])}{' and more' if len(unread) > _MOST_NAMED else ''}"
+    known = any(_is_debian(path) or path in ALPINE or path in RPM for path in files)
+    return "" if known else "the packages of the system, of which no database was found"
+
+
+def _is_debian(path: str) -> bool:
+    return path == DEBIAN or path.startswith(f"{DEBIAN}.d/")
 
 
 def _system(files: Mapping[str, str]) -> Iterator[Component]:
     release = _release(files)
     for path, text in sorted(files.items()):
-        if path == "var/lib/dpkg/status" or path.startswith("var/lib/dpkg/status.d/"):
+        if _is_debian(path):
             yield from (_debian(entry, release) for entry in _stanzas(text) if _is_installed(entry))
-        elif path == "lib/apk/db/installed":
+        elif path in ALPINE:
             yield from (_alpine(entry, release) for entry in _stanzas(text) if "P" in entry)
+        elif path in RPM and text != UNREAD:
+            yield from (_rpm(entry, release) for entry in json.loads(text))
 
 
 def _release(files: Mapping[str, str]) -> dict[str, str]:
@@ -89,6 +109,15 @@ def _alpine(entry: Mapping[str, str], release: Mapping[str, str]) -> Component:
     qualifiers = {"arch": entry.get("A", ""), "distro": _distribution("alpine", release)}
     url = PackageURL("apk", "alpine", name, version, {key: value for key, value in qualifiers.items() if value})
     return Component(name=name, version=version, purl=url, bom_ref=str(url), licenses=_named(entry.get("L", "")))
+
+
+def _rpm(entry: Mapping[str, str], release: Mapping[str, str]) -> Component:
+    name, version, system = entry["name"], entry["version"], release.get("ID", "redhat")
+    version += f"-{entry['release']}" if entry.get("release") else ""
+    told = {"arch": entry.get("arch"), "epoch": entry.get("epoch"), "distro": _distribution(system, release)}
+    url = PackageURL("rpm", system, name, version, {key: value for key, value in told.items() if value})
+    licences = _named(" ".join(entry.get("license", "").split()))
+    return Component(name=name, version=version, purl=url, bom_ref=str(url), licenses=licences)
 
 
 def _distribution(system: str, release: Mapping[str, str]) -> str:

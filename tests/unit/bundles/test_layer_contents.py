@@ -1,11 +1,14 @@
 import io
+import json
 import tarfile
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rpm_headers import database, header
 
-from orchestrator.bundles.layer_contents import LayerContents, LayerScan, merged
+from orchestrator.bundles.layer_contents import MAX_FILE_BYTES, UNREAD, LayerContents, LayerScan, LayerShelf, merged
 
 SITE = "opt/environment/lib/python3.11/site-packages"
 LONG = f"opt/{'a-folder-with-a-long-name/' * 8}site-packages/thing-1.0.dist-info/METADATA"
@@ -87,3 +90,41 @@ def test_of_an_emptied_folder_only_what_its_own_layer_holds_is_left() -> None:
 
     assert merged([lower, LayerContents(files={"a/y": "2"}, emptied=("a",))]) == {"a/y": "2", "ab/z": "3"}
     assert merged([lower, LayerContents(emptied=("",))]) == {}
+
+
+@pytest.mark.parametrize("folder", ["var/lib/rpm", "usr/lib/sysimage/rpm"])
+def test_of_an_rpm_database_the_packages_are_kept(folder: str) -> None:
+    package = {"name": "bash", "version": "5.1"}
+    path = f"{folder}/rpmdb.sqlite"
+
+    found = scanned(layer({path: database([header(package)]), f"{path}-wal": b"", f"{path}-shm": b"x"})).files
+
+    assert json.loads(found[path]) == [package]
+    assert found[f"{path}-wal"] == ""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "var/lib/rpm/Packages", "usr/lib/sysimage/rpm/Packages.db", "var/lib/rpm/rpmdb.sqlite",
+        "usr/lib/sysimage/rpm/rpmdb.sqlite-wal", "opt/conda/conda-meta/history", "opt/conda/envs/x/conda-meta/history",
+    ],
+)  # fmt: skip
+def test_a_database_that_cannot_be_read_is_kept_as_such(path: str) -> None:
+    assert scanned(layer({path: b"some bytes"})).files == {path: UNREAD}
+
+
+def test_a_database_that_is_too_large_is_kept_as_such() -> None:
+    entry = tarfile.TarInfo("var/lib/dpkg/status")
+    entry.size = MAX_FILE_BYTES + 1
+
+    assert scanned(entry.tobuf()).files == {"var/lib/dpkg/status": UNREAD}
+
+
+def test_what_an_older_orchestrator_has_kept_of_a_layer_is_not_taken(tmp_path: Path) -> None:
+    shelf = LayerShelf(tmp_path)
+    (tmp_path / f"{'ab' * 32}.json").write_text('{"files": {}, "removed": [], "emptied": []}')
+
+    assert shelf.get(f"sha256:{'ab' * 32}") is None
+    shelf.put(f"sha256:{'ab' * 32}", LayerContents(files={"a": "b"}))
+    assert shelf.get(f"sha256:{'ab' * 32}") == LayerContents(files={"a": "b"})

@@ -1,11 +1,17 @@
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
+from small_bundles import an_engine, an_export
 
+from orchestrator.bundles import export as exporting
 from orchestrator.bundles import sbom
+from orchestrator.bundles.descriptions import write_bills
+from orchestrator.bundles.layer_contents import UNREAD
+from orchestrator.events import Notice
 
 IMAGE = "sha256:" + "ab" * 32
 SITE = "opt/environment/lib/python3.11/site-packages"
@@ -133,3 +139,55 @@ def test_a_bill_names_its_image_with_the_layers() -> None:
 
     assert (image["name"], image["hashes"][0]["content"]) == ("bench/noop:1-cpu", "ab" * 32)
     assert [one["value"] for one in image["properties"]] == ["sha256:" + "cd" * 32]
+
+
+@pytest.mark.parametrize("path", ["var/lib/rpm/rpmdb.sqlite", "usr/lib/sysimage/rpm/rpmdb.sqlite"])
+def test_packages_of_rpm_have_their_epoch_and_licence(path: str) -> None:
+    shadow = {"name": "shadow-utils", "version": "4.9", "release": "8.el9", "epoch": "2", "arch": "x86_64"}
+    files = {path: json.dumps([shadow | {"license": "MIT"}, {"name": "odd", "version": "1"}])}
+    files["etc/os-release"] = 'ID="rocky"\nVERSION_ID="9.4"\n'
+
+    odd, package = components(files)
+
+    assert package["purl"] == "pkg:rpm/rocky/shadow-utils@4.9-8.el9?arch=x86_64&distro=rocky-9.4&epoch=2"
+    assert package["licenses"] == [{"license": {"id": "MIT"}}]
+    assert odd["purl"] == "pkg:rpm/rocky/odd@1?distro=rocky-9.4"
+
+
+@pytest.mark.parametrize(
+    ("files", "missing"),
+    [
+        ({}, "the packages of the system, of which no database was found"),
+        (metadata("thing", "1.0"), "the packages of the system, of which no database was found"),
+        ({"var/lib/rpm/Packages": UNREAD}, "the packages of var/lib/rpm/Packages"),
+        (
+            {"var/lib/dpkg/status": STATUS, "opt/conda/conda-meta/history": UNREAD},
+            "the packages of opt/conda/conda-meta/history",
+        ),
+        ({f"{name}/conda-meta/history": UNREAD for name in "abcd"}, None),
+    ],
+    ids=["nothing", "Python alone", "old RPM", "conda", "many"],
+)
+def test_a_bill_that_lacks_packages_says_so(files: dict[str, str], missing: str | None) -> None:
+    many = "the packages of a/conda-meta/history, b/conda-meta/history, c/conda-meta/history and more"
+
+    assert sbom.missing(files) == (missing or many)
+    assert bill(files)["compositions"] == [{"aggregate": "incomplete", "assemblies": [IMAGE]}]
+
+
+@pytest.mark.parametrize(
+    "path", ["var/lib/dpkg/status", "var/lib/dpkg/status.d/base", "lib/apk/db/installed", "usr/lib/apk/db/installed"]
+)
+def test_a_bill_that_lacks_nothing_that_is_known_does_not(path: str) -> None:
+    assert "compositions" not in bill({path: STATUS})
+
+
+def test_an_export_tells_what_its_bills_lack(tmp_path: Path) -> None:
+    told: list[object] = []
+    export = an_export(an_engine("1"), tmp_path / "bundle", ["1"], listener=told.append)
+
+    exporting.write(export, (write_bills,))
+
+    reference = "bench/small:1-cpu-0123456789ab"
+    lacking = "the packages of the system, of which no database was found"
+    assert Notice(f"the bill of materials of {reference} lacks {lacking}") in told
