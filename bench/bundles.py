@@ -3,7 +3,8 @@
 The images are four framework releases that share a base. `docker save` of all at once, through `zstd -3 -T0`, is the
 best that a shell can do; `docker save | gzip` of each is what people do. Both sides of an export write a file and
 begin with the images on the engine; both sides of a load begin with a file and a second engine, which this starts in
-a folder of its own (and so must be root), empty or with the images in it. Everything else is off the clock.
+a folder of its own (and so must be root), empty or with the images in it. Everything else is off the clock, and the
+orchestrator itself, its wheels and its image, is left out of the bundles.
 """
 
 import argparse
@@ -31,7 +32,8 @@ AT_ONCE = "one `docker save a b c d \\| zstd -3 -T0`"
 MOST_BYTES = 200_000_000
 ROOT = Path(__file__).parent.parent
 COMMAND = [sys.executable, "-m", "orchestrator"]
-WITHOUT_WHEELS = ["--no-orchestrator"]
+WITHOUT_ORCHESTRATOR = ["--no-orchestrator"]
+"""Neither its wheels nor its image: they come from an index, and `docker save` has nothing like them."""
 
 
 def matrix(path: Path, frameworks: Sequence[str]) -> Path:
@@ -107,7 +109,7 @@ class Bench:
         return folder
 
     def _export(self, file: Path, folder: Path, *more: str) -> float:
-        command = [*COMMAND, "export", "--offline", "-f", str(file), "-o", str(folder), *WITHOUT_WHEELS, *more]
+        command = [*COMMAND, "export", "--offline", "-f", str(file), "-o", str(folder), *WITHOUT_ORCHESTRATOR, *more]
         elapsed, peak = run(command)
         self.peaks["export"] = max(self.peaks["export"], peak)
         return elapsed
@@ -168,7 +170,7 @@ def delta(bench: Bench) -> list[Ratio]:
 
 def export(bench: Bench, pairs: int) -> list[Ratio]:
     values = interleave(bench.our_export, bench.their_export, pairs)
-    ours = "`export --offline`, checksums and SBOMs with it"
+    ours = "`export --offline --no-orchestrator`, checksums and SBOMs with it"
     return [compare("wall time of an export", ours, AT_ONCE, values, bar=(0, 1.2), unit="s")]
 
 
@@ -208,7 +210,7 @@ def peaks(bench: Bench) -> list[dict[str, Any]]:
     return [
         {
             "name": f"peak memory of {what}, four images",
-            "text": f"{peak / 1e6:.0f} MB resident",
+            "text": f"{peak / 1e6:.0f} MB resident" + (", with `--no-orchestrator`" if what == "export" else ""),
             "wanted": f"≤ {MOST_BYTES / 1e6:.0f} MB",
             "within": peak <= MOST_BYTES,
         }
