@@ -1,6 +1,7 @@
 """The folder that an export writes into: what an interrupted one has left there, and nothing that is not ours."""
 
 import hashlib
+import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Mapping
@@ -50,32 +51,43 @@ def note(folder: Path, layers: Iterable[Layer], paths: Mapping[str, str], *, onl
     write_atomically(folder / layout.STATE, left.model_dump_json(indent=1) + "\n")
 
 
-def prepare(folder: Path, earlier: Earlier | None) -> None:
-    """Make a folder ready: empty, or with the blobs that exports have left there and nothing else.
+def check(folder: Path, earlier: Earlier | None) -> Manifest | None:
+    """The manifest of the bundle in a folder that may be written anew; None where there is none, or not yet.
 
-    Raises `InputError`, and has touched nothing then, where it holds anything that no export has written.
+    Raises `InputError` where the folder holds anything that no export has written, `HostError` where it cannot be read.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        there = {path.name for path in folder.iterdir()}
+        there = {path.name for path in folder.iterdir()} if os.path.lexists(folder) else set()
     except OSError as error:
-        raise HostError(f"{folder}: cannot be made: {error.strerror}; choose another -o") from error
+        raise HostError(f"{folder}: cannot be read: {error.strerror}; choose another -o") from error
     if layout.MANIFEST in there:
         found = _replaceable(folder, earlier)
         listed = {*found.by_path(), *layout.UNLISTED}
         _refuse_others(folder, lambda path: path in listed)
-        note(folder, found.layers.values(), {}, only_images=False)
-        (folder / layout.MANIFEST).unlink()
-    elif there:
+        return found
+    if there:
         left = noted(folder)
         if left is None:
             raise InputError(f"{folder}: holds something else than a bundle; choose another -o")
         _refuse_others(folder, lambda path: _is_of_images(path) or not (left.only_images or _is_foreign(path)))
-    for name in there:
-        if name in _FOLDERS:
-            shutil.rmtree(folder / name)
-        elif name in _FILES or _TEMPORARY.fullmatch(name):
-            (folder / name).unlink()
+    return None
+
+
+def prepare(folder: Path, earlier: Earlier | None) -> None:
+    """Make a folder ready: empty, or with the blobs that exports have left there and nothing else.
+
+    Raises as `check` does, and has touched nothing then.
+    """
+    found = check(folder, earlier)
+    if found:
+        note(folder, found.layers.values(), {}, only_images=False)
+        (folder / layout.MANIFEST).unlink()
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in list(folder.iterdir()):
+        if path.name in _FOLDERS:
+            shutil.rmtree(path)
+        elif path.name in _FILES or _TEMPORARY.fullmatch(path.name):
+            path.unlink()
 
 
 def _replaceable(folder: Path, earlier: Earlier | None) -> Manifest:

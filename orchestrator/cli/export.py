@@ -12,7 +12,7 @@ import yaml
 
 from orchestrator import images, matrix
 from orchestrator.bundles import export as writing
-from orchestrator.bundles import layout, parts, signature
+from orchestrator.bundles import layout, parts, signature, unfinished
 from orchestrator.bundles.earlier import open_earlier
 from orchestrator.bundles.manifest import Manifest
 from orchestrator.bundles.saving import STOPPED, StoppedError
@@ -114,6 +114,7 @@ def export(
         signature.sign(b"", key, os.environ)  # before hours of work, not after them
     earlier = open_earlier(since) if since else None
     folder = output or DEFAULT_FOLDER / prepared.plan.name
+    unfinished.check(folder, earlier)
     archive = folder.with_name(f"{folder.name}.tar") if tar else None
     if archive:
         refuse_foreign(archive, earlier)
