@@ -39,7 +39,7 @@ def outside(source: Source, folder: Path) -> Iterator[Mistake]:
 
 def says_where_it_leads(path: Path, folder: Path) -> bool:
     """Whether a path that reads as if it lay in a folder does lie in it: an absolute one, and `..`, say so openly."""
-    reads_as = Path(os.path.normpath(folder.absolute() / path))
+    reads_as = Path(os.path.normpath(path.absolute()))
     inside = Path(os.path.normpath(folder.absolute()))
     return not reads_as.is_relative_to(inside) or path.resolve().is_relative_to(folder.resolve())
 

@@ -57,6 +57,19 @@ def test_a_path_that_lies_in_the_folder_or_says_that_it_does_not_is_taken(folder
     assert mistakes(folder, f"{{name: noop, version: '1', dockerfile: {named}/file}}") == []
 
 
+@pytest.mark.parametrize("where", ["../outside/wheels", "inner/../../outside/wheels"])
+def test_the_path_of_the_matrix_may_be_relative_itself(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    monkeypatch.chdir(folder.parent)
+    relative = Path(folder.name)
+
+    assert mistakes(relative, f"{{name: noop, version: '1', dockerfile: {where}/file}}") == []
+    assert mistakes(relative, build=f"find_links: [{where}], ca_bundle: {where}/file") == []
+    (mistake,) = mistakes(relative, build="find_links: [link/wheels]")
+    assert "through a link" in mistake
+
+
 def test_a_folder_that_is_reached_through_a_link_itself_is_no_matter(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "by-link").symlink_to(folder)
 
