@@ -1,4 +1,4 @@
-"""Files that what was measured could write to: a link or a pipe may lie in their place, and is not opened."""
+"""Files that others could write or name: a link or a pipe may lie in their place, and leads or holds up nobody."""
 
 import os
 import secrets
@@ -17,13 +17,29 @@ def open_plain(path: Path | str) -> BinaryIO:
     return os.fdopen(_plain(path, os.O_RDONLY), "rb")
 
 
+def read_named(path: Path, most_bytes: int) -> bytes:
+    """Read a plain file that a user has named, through links, to `most_bytes` of it.
+
+    Raises `OSError` where it is missing, or is a folder, or a pipe or device, whose end might never come.
+    """
+    with os.fdopen(_plain(path, os.O_RDONLY, _CAREFULLY & ~os.O_NOFOLLOW), "rb") as file:
+        return file.read(most_bytes)
+
+
+def says_where_it_leads(path: Path, folder: Path) -> bool:
+    """Whether a path that reads as if it lay in a folder does lie in it: an absolute one, and `..`, say so openly."""
+    reads_as = Path(os.path.normpath(path.absolute()))
+    inside = Path(os.path.normpath(folder.absolute()))
+    return not reads_as.is_relative_to(inside) or path.resolve().is_relative_to(folder.resolve())
+
+
 def open_to_append(path: Path | str) -> BinaryIO:
     """Open a plain file, made where there is none, for appending without a buffer; raises `OSError` as `open_plain`."""
     return os.fdopen(_plain(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab", buffering=0)
 
 
-def _plain(path: Path | str, how: int) -> int:
-    descriptor = os.open(path, how | _CAREFULLY, 0o644)
+def _plain(path: Path | str, how: int, care: int = _CAREFULLY) -> int:
+    descriptor = os.open(path, how | care, 0o644)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(0, "is no plain file", str(path))

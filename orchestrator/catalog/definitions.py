@@ -17,10 +17,12 @@ def builders() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in (BENCHMARKS / "frameworks").glob("[!_.]*.py")))
 
 
-def definitions(folder: Path, shown: str) -> tuple[dict[str, tuple[Definition, ...]], dict[str, str]]:
+def definitions(
+    folder: Path, shown: str, within: Path | None = None
+) -> tuple[dict[str, tuple[Definition, ...]], dict[str, str]]:
     """Read every definition in a folder of models, by model, and what is wrong with others, by `model/builder`.
 
-    `shown` is the folder as the user wrote it.
+    `shown` is the folder as the user wrote it, `within` that of the matrix which names it.
     """
     known, found, mistakes = builders(), dict[str, tuple[Definition, ...]](), dict[str, str]()
     for path in sorted(folder.glob("[!_.]*/[!_.]*.py")):
@@ -34,16 +36,16 @@ def definitions(folder: Path, shown: str) -> tuple[dict[str, tuple[Definition, .
                 )
             continue
         try:
-            found[model] = (*found.get(model, ()), _read(path, model, known))
+            found[model] = (*found.get(model, ()), _read(path, model, known, within))
         except python_file.UNREADABLE as error:
             mistakes[f"{model}/{builder}"] = python_file.mistake(place, error, _WHAT)
     return found, mistakes
 
 
-def _read(path: Path, model: str, known: tuple[str, ...]) -> Definition:
+def _read(path: Path, model: str, known: tuple[str, ...], within: Path | None) -> Definition:
     if path.stem not in known:
         raise WrongFileError(f"no framework builder is called {path.stem!r}; there is {', '.join(known)}")
-    text, tree = python_file.read(path)
+    text, tree = python_file.read(path, within)
     python_file.require_function(tree, "start", "workload")
     _check_options(tree)
     return Definition(model, path.stem, text, hashlib.sha256(text.encode()).hexdigest())

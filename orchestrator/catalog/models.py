@@ -54,14 +54,15 @@ def load_models(folder: Path) -> Mapping[str, ModelInfo]:
 
 
 def own_models(
-    folder: Path, shipped: Mapping[str, ModelInfo], called: str = ""
+    folder: Path, shipped: Mapping[str, ModelInfo], called: str = "", within: Path | None = None
 ) -> tuple[dict[str, ModelInfo], dict[str, str]]:
     """Read every model of a user's folder: those that are right by name, and what is wrong with others by name.
 
-    `called` is the folder as the user wrote it. None of them may have the name of one that is `shipped`.
+    `called` is the folder as the user wrote it, `within` that of the matrix which names it: a file that reads as if it
+    lay there must lie there. None of them may have the name of one that is `shipped`.
     """
     shown = called or str(folder)
-    found, mistakes = _read_all(folder, shown)
+    found, mistakes = _read_all(folder, shown, within)
     right: dict[str, ModelInfo] = {}
     for name, (info, text) in found.items():
         if name in shipped:
@@ -74,23 +75,25 @@ def own_models(
     return right, mistakes
 
 
-def _read_all(folder: Path, shown: str = "") -> tuple[dict[str, tuple[ModelInfo, str]], dict[str, str]]:
+def _read_all(
+    folder: Path, shown: str = "", within: Path | None = None
+) -> tuple[dict[str, tuple[ModelInfo, str]], dict[str, str]]:
     """Every model of a folder with its text, and the mistake of every file that is none, by name."""
     found: dict[str, tuple[ModelInfo, str]] = {}
-    defined, mistakes = definitions(folder, shown or str(folder))
+    defined, mistakes = definitions(folder, shown or str(folder), within)
     for path in sorted(folder.glob("[!_.]*.py")):
         try:
-            info, text = _read(path)
+            info, text = _read(path, within)
             found[path.stem] = replace(info, definitions=defined.get(path.stem, ())), text
         except python_file.UNREADABLE as error:
             mistakes[path.stem] = python_file.mistake(f"{shown or folder}/{path.name}", error, "a model")
     return found, mistakes
 
 
-def _read(path: Path) -> tuple[ModelInfo, str]:
+def _read(path: Path, within: Path | None) -> tuple[ModelInfo, str]:
     if not _NAME.fullmatch(path.stem):
         raise WrongFileError(f"its name {path.stem!r} should be lowercase letters, digits and '_'")
-    text, tree = python_file.read(path)
+    text, tree = python_file.read(path, within)
     literals = python_file.literals(tree)
     info = ModelInfo(
         name=path.stem,

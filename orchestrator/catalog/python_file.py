@@ -1,9 +1,12 @@
 """Python files of a model, read as text and as a tree: what they say at their top is known without running them."""
 
 import ast
+import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from orchestrator.files import read_named, says_where_it_leads
 
 Literals = Mapping[str, tuple[Any, int]]
 """Name to value and line; what is no literal is an Ellipsis."""
@@ -20,11 +23,17 @@ class WrongFileError(ValueError):
         self.lineno = line
 
 
-def read(path: Path) -> tuple[str, ast.Module]:
-    """The text of a file and its tree; raises one of `UNREADABLE`."""
-    if path.stat().st_size > _MAX_BYTES:
+def read(path: Path, within: Path | None = None) -> tuple[str, ast.Module]:
+    """The text of a file and its tree; raises one of `UNREADABLE`.
+
+    A file that reads as if it lay `within` a folder must lie there.
+    """
+    if within is not None and not says_where_it_leads(path, within):
+        raise WrongFileError("leads out of the folder of the matrix through a link; copy the file there instead")
+    content = read_named(path, _MAX_BYTES + 1)
+    if len(content) > _MAX_BYTES:
         raise WrongFileError(f"the file is larger than {_MAX_BYTES} bytes")
-    text = path.read_text(encoding="utf-8")
+    text = io.StringIO(content.decode("utf-8"), newline=None).getvalue()
     return text, ast.parse(text)
 
 

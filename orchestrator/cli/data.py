@@ -10,6 +10,7 @@ from orchestrator.bundles.loaded import Loaded
 from orchestrator.catalog import DATASETS, DatasetInfo, examine
 from orchestrator.domain import Mode, Plan
 from orchestrator.errors import InputError
+from orchestrator.files import says_where_it_leads
 from orchestrator.matrix import Matrix, own_datasets
 
 DATA_VARIABLE = "ORCHESTRATOR_DATA"
@@ -22,7 +23,10 @@ def with_data(plan: Plan, matrix: Matrix, asked: Path | None) -> Plan:
     """
     ways = f"give --data DIR, data_folder in the matrix, or {DATA_VARIABLE}"
     folder = asked or matrix.data_folder or os.environ.get(DATA_VARIABLE)
-    return _with_data(plan, matrix.own_datasets, folder, matrix.path, ways)
+    wanted = _wanted(plan, matrix.own_datasets, folder, matrix.path, ways)
+    if not asked and (astray := [line for _, place in wanted for line in _astray(place, matrix)]):
+        raise InputError(*astray)
+    return replace(plan, data=_examined(wanted))
 
 
 def with_carried_data(plan: Plan, bundle: Loaded, asked: Path | None) -> Plan:
@@ -32,19 +36,28 @@ def with_carried_data(plan: Plan, bundle: Loaded, asked: Path | None) -> Plan:
     """
     folder = asked or bundle.data_folder or os.environ.get(DATA_VARIABLE)
     ways = f"give --data DIR, or {DATA_VARIABLE}"
-    return _with_data(plan, own_datasets(bundle.matrix()), folder, f"bundle {bundle.name}", ways)
+    wanted = _wanted(plan, own_datasets(bundle.matrix()), folder, f"bundle {bundle.name}", ways)
+    return replace(plan, data=_examined(wanted))
 
 
-def _with_data(plan: Plan, own: Sequence[DatasetInfo], folder: Path | str | None, place: str, ways: str) -> Plan:
+def _wanted(
+    plan: Plan, own: Sequence[DatasetInfo], folder: Path | str | None, place: str, ways: str
+) -> list[tuple[DatasetInfo, Path]]:
+    """The datasets of a plan that are files, each with the folder of its name below `folder`."""
     known = {**DATASETS, **{info.name: info for info in own}}
     named = dict.fromkeys(cell.workload.dataset for cell in plan.cells if cell.workload.mode is not Mode.SCRIPT)
     wanted = [known[name] for name in named if known[name].formats]
-    if not wanted:
-        return plan
-    if not folder:
+    if wanted and not folder:
         names = ", ".join(info.name for info in wanted)
         raise InputError(f"{place}: no folder holds the files of {names}: {ways}, each in the folder of its name")
-    return replace(plan, data=_examined([(info, Path(folder) / info.name) for info in wanted]))
+    return [(info, Path(folder or "") / info.name) for info in wanted]
+
+
+def _astray(place: Path, matrix: Matrix) -> list[str]:
+    """What is wrong with a dataset in the matrix's own data folder that a link leads elsewhere; nothing of others."""
+    if matrix.data_folder != str(place.parent) or says_where_it_leads(place, Path(matrix.path).parent):
+        return []
+    return [f"{place}: leads out of the folder of the matrix through a link, to {place.resolve()}; allow it by --data"]
 
 
 def to_carry(asked: Sequence[str], matrix: Matrix) -> tuple[tuple[str, Path], ...]:
@@ -69,6 +82,8 @@ def to_carry(asked: Sequence[str], matrix: Matrix) -> tuple[tuple[str, Path], ..
             mistakes.append(f"--data {one}: {name!r} is no name of a dataset")
         elif not place.is_dir():
             mistakes.append(f"--data {one}: {place}: no such folder; --data {name}=DIR names another")
+        elif not folder and (astray := _astray(place, matrix)):
+            mistakes += astray
         elif name in known and known[name].formats:
             mistakes += examine(known[name], place)[1]
         found[name] = place

@@ -1,12 +1,14 @@
 """Files and folders that a matrix names: they are part of the input, and so must be there when it is read."""
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from orchestrator.catalog.source import Loc, Mistake, Source
+from orchestrator.files import says_where_it_leads
 
+_PACKAGES = ("*.whl", "*.tar.gz", "*.zip")
+"""What is taken from a folder of wheels."""
 _BESIDE = "relative paths start at the folder of the matrix"
 _OUTSIDE = "leads out of the folder of the matrix through a link; write where it is"
 
@@ -26,8 +28,12 @@ def missing(source: Source, folder: Path, only: str = "") -> Iterator[Mistake]:
         path = path_of(text, folder)
         if path is not None and not _holds(is_there, path):
             yield source.mistake(loc, f"there is no {what} {text!r}; {_BESIDE}")
-        elif path is not None and not says_where_it_leads(path, folder):
-            yield source.mistake(loc, f"{text!r} {_OUTSIDE}: {str(path.resolve())!r}")
+        elif path is not None:
+            taken = (path, *_packages(path)) if "find_links" in loc else (path,)
+            astray = next((each for each in taken if not says_where_it_leads(each, folder)), None)
+            if astray is not None:
+                shown = text if astray == path else f"{text}/{astray.name}"
+                yield source.mistake(loc, f"{shown!r} {_OUTSIDE}: {str(astray.resolve())!r}")
 
 
 def outside(source: Source, folder: Path) -> Iterator[Mistake]:
@@ -35,13 +41,6 @@ def outside(source: Source, folder: Path) -> Iterator[Mistake]:
     text = source.value.get("data_folder")
     if isinstance(text, str) and is_folder(folder / text) and not says_where_it_leads(folder / text, folder):
         yield source.mistake(("data_folder",), f"{text!r} {_OUTSIDE}: {str((folder / text).resolve())!r}")
-
-
-def says_where_it_leads(path: Path, folder: Path) -> bool:
-    """Whether a path that reads as if it lay in a folder does lie in it: an absolute one, and `..`, say so openly."""
-    reads_as = Path(os.path.normpath(path.absolute()))
-    inside = Path(os.path.normpath(folder.absolute()))
-    return not reads_as.is_relative_to(inside) or path.resolve().is_relative_to(folder.resolve())
 
 
 def _named(value: dict[str, Any]) -> Iterator[tuple[Loc, str, Callable[[Path], bool], str]]:
@@ -62,6 +61,11 @@ def _named(value: dict[str, Any]) -> Iterator[tuple[Loc, str, Callable[[Path], b
             yield ("build", "find_links", index), link, Path.is_dir, "folder"
     if isinstance(links, str):
         yield ("build", "find_links"), links, Path.is_dir, "folder"
+
+
+def _packages(folder: Path) -> Iterator[Path]:
+    for names in _PACKAGES:
+        yield from sorted(folder.glob(names))
 
 
 def is_folder(path: Path) -> bool:

@@ -14,6 +14,7 @@ from orchestrator.catalog import source as yaml_source
 from orchestrator.catalog.source import Loc, Source
 from orchestrator.domain import BuildSettings, Duration, Framework, System
 from orchestrator.errors import InputError
+from orchestrator.files import says_where_it_leads
 from orchestrator.matrix import checks, file, files, mistakes, pins, scripts
 from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings
 
@@ -66,7 +67,9 @@ def _own_models(
     path = files.path_of(text, folder) if isinstance(text, str) and text else None
     if path is None or not files.is_folder(path):
         return {}, {}
-    return catalog_own_models(path, shipped, str(path))
+    # Of a folder that is itself astray, `files.missing` tells once.
+    within = folder if says_where_it_leads(path, folder) else None
+    return catalog_own_models(path, shipped, str(path), within)
 
 
 def _resolved(

@@ -7,7 +7,8 @@ from typing import Any
 
 from orchestrator.brought import Metric, Script
 from orchestrator.catalog.source import Loc, Mistake, Source
-from orchestrator.matrix import file, files, pins
+from orchestrator.files import says_where_it_leads
+from orchestrator.matrix import file, pins
 from orchestrator.matrix.hints import did_you_mean
 from orchestrator.matrix.model import ScriptAxes, Settings
 from orchestrator.matrix.patterns import compiled
@@ -36,7 +37,7 @@ def mistakes(source: Source, models: Any, frameworks: Collection[str], folder: P
         if isinstance(path, str) and path and not _is_file(folder / path):
             wrong = f"there is no file {path!r}; relative paths start at the folder of the matrix"
             yield source.mistake((*loc, "file"), wrong)
-        elif isinstance(path, str) and path and not files.says_where_it_leads(folder / path, folder):
+        elif isinstance(path, str) and path and not says_where_it_leads(folder / path, folder):
             yield source.mistake((*loc, "file"), f"{path!r} leads out of the folder of the matrix through a link")
         for text in _texts(entry.get("framework")):
             found = _framework(text)

@@ -1,6 +1,7 @@
 # ruff: noqa: E501 — each message stands on one line, as it is printed
 """Models of a user's folder: read without being run, refused with their place."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,8 @@ def test_a_folder_without_models_says_so_and_private_files_are_none(tmp_path: Pa
 def test_a_file_that_cannot_be_read_is_a_mistake_and_no_traceback(tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_bytes(b"\xff\xfe")
     (tmp_path / "folder.py").mkdir()
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "zeros.py").symlink_to("/dev/zero")
 
     _, mistakes = read(tmp_path, deep="x = " + "(" * 5000)
 
@@ -88,4 +91,17 @@ def test_a_file_that_cannot_be_read_is_a_mistake_and_no_traceback(tmp_path: Path
         "mine/bad.py:1",
         "mine/deep.py:1",
         "mine/folder.py:1",
+        "mine/pipe.py:1",
+        "mine/zeros.py:1",
     ]
+    assert mistakes[-1] == "mine/zeros.py:1: not a model: is no plain file"
+
+
+def test_a_file_beyond_reason_is_refused_and_one_with_the_line_ends_of_windows_is_read_as_text(tmp_path: Path) -> None:
+    (tmp_path / "windows.py").write_bytes(GOOD.replace("\n", "\r\n").encode())
+
+    found, mistakes = read(tmp_path, huge="#" * (1024 * 1024 + 1))
+
+    assert mistakes == ["mine/huge.py:1: not a model: the file is larger than 1048576 bytes"]
+    assert found["windows"].own is not None
+    assert found["windows"].own.source == GOOD

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,16 @@ def test_a_name_alone_is_looked_for_in_the_data_folder(
     monkeypatch.setenv(DATA_VARIABLE, str(tmp_path / "data"))
 
     assert to_carry(["cats"], matrix) == (("cats", tmp_path / "data/cats"),)
+
+
+def test_a_name_alone_does_not_take_a_dataset_out_of_the_folder_of_the_matrix(matrix: Matrix, tmp_path: Path) -> None:
+    (tmp_path / "here/data").mkdir(parents=True)
+    (tmp_path / "cats").mkdir()
+    (tmp_path / "here/data/cats").symlink_to(tmp_path / "cats")
+    inside = replace(matrix, path=str(tmp_path / "here/matrix.yaml"), data_folder=str(tmp_path / "here/data"))
+
+    assert "leads out of the folder of the matrix through a link" in refusal(inside, "cats")
+    assert to_carry([f"cats={tmp_path / 'here/data/cats'}"], inside) == (("cats", tmp_path / "here/data/cats"),)
 
 
 def test_a_published_dataset_is_held_against_what_was_published(matrix: Matrix, tmp_path: Path) -> None:

@@ -96,6 +96,19 @@ def test_files_that_are_not_mnist_are_no_mnist(program: Program, tmp_path: Path)
     assert errors.count("is another file") == 4
 
 
+def test_a_dataset_that_a_link_takes_out_of_the_folder_of_the_matrix_is_refused_but_by_the_command_line(
+    program: Program, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    elsewhere = (tmp_path / "data" / "signs").rename(tmp_path_factory.mktemp("elsewhere") / "signs")
+    (tmp_path / "data" / "signs").symlink_to(elsewhere)
+
+    code, _, errors = program(*RUN)
+
+    why = f"leads out of the folder of the matrix through a link, to {elsewhere}; allow it by --data"
+    assert (code, errors) == (2, f"{tmp_path}/data/signs: {why}\n")
+    assert program(*RUN, "--data", "data")[0] == 0
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -75,6 +75,30 @@ def test_mistakes_of_models_come_with_those_of_the_matrix_and_each_once(
     ]
 
 
+def test_a_model_or_definition_that_a_link_takes_from_elsewhere_is_refused_unless_its_folder_says_so(
+    folder: Path, known: catalog.Catalog, models: Models, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    for path, text in (("far.py", MODEL), ("far/torch.py", "OPTIONS = []\n\n\ndef start(workload):\n    pass\n")):
+        (outside / path).parent.mkdir(exist_ok=True)
+        (outside / path).write_text(text)
+    (folder / "mine" / "far.py").symlink_to(outside / "far.py")
+    (folder / "mine" / "near.py").symlink_to("wide.py")
+    (folder / "mine" / "wide").symlink_to(outside / "far")
+
+    why = "leads out of the folder of the matrix through a link; copy the file there instead"
+    assert refusal(folder, known, models) == [
+        f"mine/wide/torch.py:1: not a definition: {why}",
+        f"mine/far.py:1: not a model: {why}",
+    ]
+    (folder / "m.yaml").write_text(TEXT.replace("mine", str(outside)).replace("wide", "far"))
+    assert [own.name for own in matrix.load(folder / "m.yaml", known, models).own_models] == ["far"]
+    (folder / "linked").symlink_to(outside)
+    (folder / "m.yaml").write_text(TEXT.replace("mine", "linked").replace("wide", "far"))
+    (mistake,) = refusal(folder, known, models)
+    assert "'linked' leads out of the folder of the matrix" in mistake
+
+
 @pytest.mark.parametrize(
     ("value", "messages"),
     [

@@ -70,6 +70,16 @@ def test_the_path_of_the_matrix_may_be_relative_itself(
     assert "through a link" in mistake
 
 
+def test_a_wheel_in_a_folder_of_the_matrix_must_lie_there_too(folder: Path) -> None:
+    (folder / "wheels" / "thing-1.0.tar.gz").symlink_to(folder.parent / "outside/wheels/file")
+    (folder / "wheels" / "notes.txt").symlink_to(folder.parent / "outside/wheels/file")
+
+    (mistake,) = mistakes(folder, build="find_links: [wheels]")
+
+    assert "build.find_links: 'wheels/thing-1.0.tar.gz' leads out of the folder of the matrix" in mistake
+    assert mistakes(folder, build=f"find_links: [{folder.parent / 'outside/wheels'}]") == []
+
+
 def test_a_folder_that_is_reached_through_a_link_itself_is_no_matter(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "by-link").symlink_to(folder)
 
