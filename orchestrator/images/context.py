@@ -1,12 +1,13 @@
 """Build contexts: files from memory or disk as one reproducible tar stream, and what they amount to as a hash."""
 
 import hashlib
+import re
 import tarfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from docker.utils.build import exclude_paths
+from docker.utils.build import Pattern, exclude_paths
 
 from orchestrator.errors import InputError
 
@@ -42,15 +43,15 @@ def _is_source(path: Path) -> bool:
 def folder_files(dockerfile: Path) -> tuple[File, ...]:
     """The context of the user's own Dockerfile: its folder as `docker build` would send it, `.dockerignore` honoured.
 
-    Raises `InputError` where the Dockerfile cannot be read, or a link in its folder leads out of it.
+    Raises `InputError` where the Dockerfile cannot be read, a link in its folder leads out of it, or a line of
+    `.dockerignore` is no pattern.
     """
     folder = dockerfile.parent
     ignore = folder / ".dockerignore"
     try:
         text = dockerfile.read_bytes()
-        patterns = [line.strip() for line in ignore.read_text().splitlines()] if ignore.is_file() else []
-        kept = [line for line in patterns if line and not line.startswith("#")]
-        names = sorted(exclude_paths(str(folder), kept, dockerfile=dockerfile.name))
+        patterns = list(_patterns(ignore)) if ignore.is_file() else []
+        names = sorted(exclude_paths(str(folder), patterns, dockerfile=dockerfile.name))
         paths = [(name, folder / name) for name in names]
         for _, path in paths:
             if path.is_file() and not path.resolve().is_relative_to(folder.resolve()):
@@ -65,6 +66,19 @@ def folder_files(dockerfile: Path) -> tuple[File, ...]:
     return (File("Dockerfile", text), *files)
 
 
+def _patterns(ignore: Path) -> Iterator[str]:
+    # Names of files may be any bytes, and patterns mean names.
+    lines = ignore.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    for number, line in enumerate(map(str.strip, lines), 1):
+        if not line or line.startswith("#"):
+            continue
+        try:
+            Pattern(line).match("")
+        except re.error as error:
+            raise InputError(f"{ignore}:{number}: {line!r} is no pattern: {error}") from None
+        yield line
+
+
 def digest(files: Iterable[File]) -> str:
     """SHA-256 over names, modes and contents, in order of name, in hexadecimal."""
     total = hashlib.sha256()
@@ -72,7 +86,7 @@ def digest(files: Iterable[File]) -> str:
         inner = hashlib.sha256()
         for chunk in _chunks(file.content):
             inner.update(chunk)
-        total.update(f"{file.name}\0{file.mode:o}\0{inner.hexdigest()}\n".encode())
+        total.update(f"{file.name}\0{file.mode:o}\0{inner.hexdigest()}\n".encode(errors="surrogateescape"))
     return total.hexdigest()
 
 

@@ -1,6 +1,7 @@
 """Build contexts as reproducible archives."""
 
 import io
+import os
 import tarfile
 from pathlib import Path
 
@@ -47,6 +48,27 @@ def test_the_digest_sees_names_modes_and_contents_and_no_order(tmp_path: Path) -
 
     assert digest((a, b)) == digest((b, a)) == digest((File("a", on_disk), b))
     assert len({digest((a,)), digest((b,)), digest((File("a", b"2"),)), digest((File("a", b"1", 0o755),))}) == 4
+
+
+def test_patterns_and_names_that_are_no_utf_8_mean_each_other(tmp_path: Path) -> None:
+    for name in (b"Dockerfile", b"caf\xe9", b"na\xefve"):
+        (tmp_path / os.fsdecode(name)).write_bytes(b"")
+    (tmp_path / ".dockerignore").write_bytes(b"# pass\xe9\ncaf\xe9\n")
+
+    files = folder_files(tmp_path / "Dockerfile")
+
+    assert [os.fsencode(file.name) for file in files] == [b"Dockerfile", b".dockerignore", b"na\xefve"]
+    assert len(digest(files)) == 64
+    with tarfile.open(fileobj=io.BytesIO(b"".join(tar(files)))) as archive:
+        assert [os.fsencode(name) for name in archive.getnames()][-1] == b"na\xefve"
+
+
+def test_a_line_that_is_no_pattern_is_told_with_its_place(tmp_path: Path) -> None:
+    (tmp_path / "Dockerfile").write_text("FROM x\n")
+    (tmp_path / ".dockerignore").write_text("*.pyc\n\n**[z-a]\n")
+
+    with pytest.raises(InputError, match=r"/\.dockerignore:3: '\*\*\[z-a\]' is no pattern: bad character range z-a"):
+        folder_files(tmp_path / "Dockerfile")
 
 
 def test_a_link_that_leads_out_of_the_folder_of_a_dockerfile_is_refused_and_one_inside_is_followed(
