@@ -221,11 +221,17 @@ class Plan:
         return next((each for each in self.definitions if (each.model, each.sha256) == (model, sha256)), None)
 
 
+def is_base_image(template: str) -> bool:
+    """Whether nothing stands in its braces but `python`: nothing is formatted, one word is put in."""
+    return not set("{}") & set(template.replace("{python}", ""))
+
+
 @dataclass(frozen=True, slots=True)
 class BuildSettings:
     """How environments are made on this site; changes where things come from, never what is measured."""
 
     base_image: str = "python:{python}-slim-bookworm"
+    """Template for which `is_base_image` holds."""
     pip_index: str | None = None
     extra_indexes: tuple[str, ...] = ()
     find_links: tuple[str, ...] = ()
@@ -238,6 +244,10 @@ class BuildSettings:
     apt_mirror: str | None = None
     registry: str | None = None
     """Prefix for base images and for the images we build: `registry.corp/mirror`."""
+
+    def base(self, python: str) -> str:
+        """The base image for a Python such as `3.11`, without the prefix."""
+        return self.base_image.replace("{python}", python)
 
 
 @dataclass(frozen=True, slots=True)

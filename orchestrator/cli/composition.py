@@ -15,7 +15,7 @@ from orchestrator import matrix, planning, resources
 from orchestrator.brought import ModelFile
 from orchestrator.catalog import Catalog, ModelInfo, load, load_models, own_models
 from orchestrator.cli import speech
-from orchestrator.domain import BuildSettings, Plan
+from orchestrator.domain import BuildSettings, Plan, is_base_image
 from orchestrator.errors import InputError
 from orchestrator.images import settings as image_settings
 from orchestrator.planning import Selection
@@ -109,12 +109,8 @@ def site_settings(explicit: BuildSettings, base_image: str | None) -> BuildSetti
     settings = image_settings.overlay(explicit, image_settings.settings_from_pip(os.environ, files))
     unsaid = explicit.base_image == BuildSettings().base_image
     wanted = base_image or (os.environ.get(BASE_IMAGE_VARIABLE) if unsaid else None) or settings.base_image
-    try:
-        wanted.format(python="3.11")
-    except (KeyError, IndexError, ValueError):
-        raise InputError(
-            f"base image {wanted!r}: the only placeholder is {{python}}, as in python:{{python}}-slim"
-        ) from None
+    if not is_base_image(wanted):
+        raise InputError(f"base image {wanted!r}: the only placeholder is {{python}}, as in python:{{python}}-slim")
     return replace(settings, base_image=wanted)
 
 

@@ -34,7 +34,7 @@ def register(app: typer.Typer) -> None:
 
 def doctor(results: Results = DEFAULT_RESULTS, base_image: BaseImage = None, json: Json = False) -> None:
     """Say whether this host is fit to measure, and what to change; exit 3 where it is not."""
-    wanted = composition.site_settings(BuildSettings(), base_image).base_image.format(python=PYTHON)
+    wanted = composition.site_settings(BuildSettings(), base_image).base(PYTHON)
     filling = {"results": results, "environments": places.cache_folder()}
     seen = replace(vitals.examine(), gpus=vitals.gpus(), base_image=wanted)
     findings = fitness(_with_engine(seen, filling))

@@ -21,7 +21,7 @@ TEMPLATES = IMAGES / "templates"
 
 def base_reference(spec: ImageSpec, settings: BuildSettings) -> str:
     """The image that a catalog environment stands on, with the registry prefix of the settings."""
-    return prefixed(settings.base_image.replace("{python}", spec.environment.python), settings)
+    return prefixed(settings.base(spec.environment.python), settings)
 
 
 def cuda_reference(spec: ImageSpec, settings: BuildSettings) -> str | None:

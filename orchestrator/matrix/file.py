@@ -1,7 +1,6 @@
 """The shape of `matrix.yaml`, short and long; the JSON Schema for editors is made from it."""
 
 import re
-import string
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -15,7 +14,7 @@ from pydantic import (
 )
 
 from orchestrator.brought import Better, Take
-from orchestrator.domain import Mode, Status
+from orchestrator.domain import Mode, Status, is_base_image
 from orchestrator.matrix import pins
 from orchestrator.matrix.patterns import compiled
 from orchestrator.matrix.shape import Shape, or_short
@@ -216,11 +215,7 @@ class ProxyEntry(Shape):
 
 
 def _template(text: str) -> str:
-    try:
-        fields = {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
-    except ValueError as error:
-        raise ValueError(f"{text!r} is no template: {error}") from None
-    if fields - {"python"}:
+    if not is_base_image(text):
         raise ValueError(f"{text!r}: the only placeholder is {{python}}")
     return text
 

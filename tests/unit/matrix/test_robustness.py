@@ -34,7 +34,7 @@ PIECES = (
     *(b"{", b"}", b"[", b"]", b":", b"- ", b"\n", b"\t", b"\n\n  ", b"&a ", b"*a", b"*s", b"!!int ", b"!x ", b"<<: "),
     *(b"? ", b"|\n", b">", b"'", b'"', b"#", b"%", b"---\n", b"...", b"~", b"null", b".nan", b"-.inf", b"1e999"),
     *(b"9" * 40, b"-1", b"0", b"1_0", b"true", b"\x00", b"\xff", b"\xc3", b"\xef\xbb\xbf", b"\xe2\x80\xa8", b"\r"),
-    *(b"\x85", b"\\U99999999", b"{}", b"[]", b"==", b" on ", b"{python", b"@"),
+    *(b"\x85", b"\\U99999999", b"{}", b"[]", b"==", b" on ", b"{python", b"@", b"{python:>99999999999}", b"{python!r}"),
 )
 
 
