@@ -51,7 +51,7 @@ class Definition:
             session = self._module.start(workload)
         except Failure:
             raise
-        except Exception as error:
+        except own_models.RAISED as error:
             raise BadRequest(own_models.placed(error, self._path, self._shown)) from error
         self._complete(session)
         return session

@@ -8,6 +8,8 @@ from benchmarks import layers
 from benchmarks.errors import BadRequest
 
 REQUIRED = ("TITLE", "INPUT_SHAPE", "CLASSES", "BATCH_SIZE", "SAMPLES", "OPTIMIZER", "build")
+RAISED = (Exception, SystemExit)
+"""What a file from outside may raise: one that ends its process would choose the exit code, which is ours to mean."""
 
 
 def load(path, name):
@@ -33,7 +35,7 @@ def run(path, name, shown):
     sys.modules[name] = module
     try:
         exec(compile(source, path, "exec"), module.__dict__)
-    except Exception as error:
+    except RAISED as error:
         raise BadRequest(placed(error, path, shown)) from error
     return module
 
@@ -42,7 +44,7 @@ def record(model):
     """Record a model's layers; raises `BadRequest` with the line of the model file that asks for what cannot be."""
     try:
         return layers.record(model.build)
-    except Exception as error:
+    except RAISED as error:
         raise BadRequest(placed(error, model.__file__, model.__name__.rpartition(".")[2] + ".py")) from error
 
 

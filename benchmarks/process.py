@@ -66,7 +66,7 @@ def import_builder(name, enter):
     enter("import")
     try:
         builder = __import__("benchmarks.frameworks." + name, fromlist=["start"])
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         # Whatever a framework raises while it is imported, it is the environment that is wrong.
         raise ImportFailed("%s cannot be imported: %s" % (name, describe(error))) from error
     return builder, time.perf_counter() - begin

@@ -165,6 +165,10 @@ def main(arguments):
             by_hand.main(arguments, execute)
     except Failure as failure:
         return _say(failure, str(failure), failure.exit_code)
+    except SystemExit as error:
+        if arguments[:1] != ["--io"]:  # as `--help` ends by hand
+            raise
+        return _say(error, process.describe(error), 1)
     except Exception as error:
         return _say(error, process.describe(error), 1)
     return 0

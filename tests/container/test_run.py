@@ -20,7 +20,13 @@ BROKEN = {
     "absent": "import a_framework_that_is_not_there\n",
     "old": "raise AttributeError('module numpy has no attribute bool')\n",
     "linked": "raise OSError('libcudart.so.11.0: cannot open shared object file')\n",
+    "leaving": "import sys\nsys.exit(3)\n",
 }
+SMALL = (
+    'TITLE, INPUT_SHAPE, CLASSES, BATCH_SIZE, SAMPLES = "Small", (1, 8, 8), 10, 32, 1437\n'
+    'OPTIMIZER = {"name": "sgd", "learning_rate": 0.1}\n'
+    "def build(net):\n    return net.dense(net.flatten(net.input(*INPUT_SHAPE)), CLASSES)\n"
+)
 SESSION = """
 OPTIONS = {{"fast": True}}
 class Session:
@@ -99,11 +105,7 @@ def test_peaks_of_memory_are_those_of_training_and_not_of_what_evaluates_it(
     io: Folder, with_builder: Callable[..., Path]
 ) -> None:
     folder = io(builder="mine", dataset="digits", model="mlp_small", model_file="mlp_small.py", epochs=2, steps=None)
-    (folder / "mlp_small.py").write_text(
-        'TITLE, INPUT_SHAPE, CLASSES, BATCH_SIZE, SAMPLES = "Small", (1, 8, 8), 10, 32, 1437\n'
-        'OPTIMIZER = {"name": "sgd", "learning_rate": 0.1}\n'
-        "def build(net):\n    return net.dense(net.flatten(net.input(*INPUT_SHAPE)), CLASSES)\n"
-    )
+    (folder / "mlp_small.py").write_text(SMALL)
 
     ended = start("--io", str(folder), path=with_builder("mine", EVALUATING))
 
@@ -186,6 +188,8 @@ def test_a_framework_that_cannot_be_imported_ends_as_4(
         ({"loss": "float('nan')"}, {}, (7, "the loss is nan after the first step: what diverged is no measurement")),
         ({"step": "raise ZeroDivisionError('by zero')"}, {}, (1, "ZeroDivisionError: by zero")),
         ({"start": "raise MemoryError"}, {}, (1, "MemoryError")),
+        ({"step": "raise SystemExit(6)"}, {}, (1, "SystemExit: 6")),
+        ({"start": "raise SystemExit(0)"}, {}, (1, "SystemExit: 0")),
         ({"parameters": "60171"}, {}, (7, "the framework made 60171 parameters of a model that has 60170")),
         (
             {"step": "raise RuntimeError('CUDA out of memory. Tried')"},
@@ -231,6 +235,30 @@ def test_how_a_framework_fails_decides_the_exit_code(
 
     assert (ended.returncode, last_line(ended.stderr)) == expected
     assert (folder / "result.json").exists() == (expected[0] == 0)
+
+
+LEAVING = "import sys\nsys.exit(3)\n"
+
+
+@pytest.mark.parametrize(
+    ("model", "definition", "sentence"),
+    [
+        (LEAVING, "", "small.py:2: SystemExit: 3"),
+        (SMALL.replace("    return", "    raise SystemExit(6)\n    return"), "", "small.py:4: SystemExit: 6"),
+        (SMALL, LEAVING, "small/noop.py:2: SystemExit: 3"),
+        (SMALL, "def start(workload):\n    raise SystemExit(0)\n", "small/noop.py:2: SystemExit: 0"),
+    ],
+)
+def test_a_file_of_the_users_that_ends_its_process_does_not_choose_the_exit_code(
+    io: Folder, model: str, definition: str, sentence: str
+) -> None:
+    folder = io(model="small", model_file="small.py", definition_file="definition.py" if definition else None)
+    (folder / "small.py").write_text(model)
+    (folder / "definition.py").write_text(definition)
+
+    ended = start("--io", str(folder))
+
+    assert (ended.returncode, last_line(ended.stderr)) == (5, sentence)
 
 
 def test_a_tensorflow_that_is_too_old_for_the_builder_is_unsupported(
