@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
+from urllib.parse import unquote
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import (
@@ -168,7 +169,7 @@ def _from_html(text: str) -> tuple[ListedFile, ...]:
 
 
 class _Page(HTMLParser):
-    """Every anchor of a PEP 503 page; its text is the file's name."""
+    """Every anchor of a page of links, which is not only one of PEP 503: web servers shorten the text of long names."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -195,13 +196,19 @@ class _Page(HTMLParser):
         if tag != "a" or self._anchor is None:
             return
         given, self._anchor = self._anchor, None
+        name = _linked_name(given["href"]) if "href" in given else self._name
         self.files.append(
             ListedFile(
-                name=one_line(self._name.strip())[: _LONGEST_NAME + 1],
+                name=one_line(name)[: _LONGEST_NAME + 1],
                 yanked=one_line(given["data-yanked"])[:_LONGEST_TEXT] if "data-yanked" in given else None,
                 requires_python=one_line(given.get("data-requires-python", ""))[:_LONGEST_TEXT],
             )
         )
+
+
+def _linked_name(href: str) -> str:
+    """The file that a link leads to, as pip takes it: the last part of its path."""
+    return unquote(href.partition("#")[0].partition("?")[0]).rpartition("/")[2]
 
 
 def _refuse_newer(version: object) -> None:

@@ -72,8 +72,8 @@ def test_a_silent_index_ends_with_3_and_is_recorded(
 def test_a_release_for_another_python_is_unsupported_and_nothing_is_built_for_it(
     folder: Path, wheels: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    newest = '<a href="x" data-requires-python="&gt;=3.15">mxnet-1.9.2.tar.gz</a>'
-    (wheels / "index.html").write_text(f'<a href="y">mxnet-1.5.1.tar.gz</a>{newest}')
+    newest = '<a href="mxnet-1.9.2.tar.gz" data-requires-python="&gt;=3.15">mxnet-1.9.2.tar.gz</a>'
+    (wheels / "index.html").write_text(f'<a href="mxnet-1.5.1.tar.gz">mxnet-1.5.1.tar.gz</a>{newest}')
 
     assert main(["nightly"]) == 0
     (tried,) = NightFiles(folder / "nightly").nights()[0].tried

@@ -33,7 +33,7 @@ def test_every_index_and_every_place_of_find_links_is_asked(server: IndexServer,
     server.answers = {
         "/simple/mxnet/": listing("1.5.1"),
         "/more/mxnet/": listing("1.6.0", "1.5.1"),
-        "/links.html": Answer(b"<a href=x>mxnet-1.7.0.tar.gz</a>", "text/html"),
+        "/links.html": Answer(b"<a href=mxnet-1.7.0.tar.gz>mxnet-1.7..&gt;</a>", "text/html"),
     }
     (tmp_path / "mxnet-1.8.0-py3-none-any.whl").touch()
     settings = BuildSettings(
@@ -57,7 +57,7 @@ def test_no_index_leaves_the_find_links_places(server: IndexServer, tmp_path: Pa
 
 def test_an_index_in_a_folder_is_read(tmp_path: Path) -> None:
     (tmp_path / "mxnet").mkdir()
-    (tmp_path / "mxnet" / "index.html").write_text("<a href=x>mxnet-1.7.0.tar.gz</a>")
+    (tmp_path / "mxnet" / "index.html").write_text("<a href=mxnet-1.7.0.tar.gz>mxnet-1.7..&gt;</a>")
 
     assert versions(BuildSettings(pip_index=tmp_path.as_uri())) == ["1.7.0"]
 

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from orchestrator.regression.releases import HTML_TYPE, JSON_TYPE, ListingError, Release, listed_files, releases
 
+LONG = "mxnet-1.9.1-cp310-cp310-manylinux_2_17_x86_64.manylinux2014_x86_64.whl"
+
 
 def from_json(*files: dict[str, object]) -> tuple[Release, ...]:
     body = json.dumps({"meta": {"api-version": "1.1"}, "name": "mxnet", "files": list(files)}).encode()
@@ -57,14 +59,32 @@ def test_files_of_other_projects_and_of_no_version_are_left_out() -> None:
 
 def test_an_html_page_says_the_same_with_what_its_anchors_carry() -> None:
     page = """<!DOCTYPE html><meta name="pypi:repository-version" content="1.0"><h1>Links</h1>
-      <a href="../x#sha256=0" data-requires-python="&gt;=3.8">MXNet-1.9.1-py3-none-any.whl</a><br>
-      <a href="y" data-yanked="broken &amp; gone">mxnet-1.8.0.tar.gz</a> <a name=z>mxnet-1.7.0-py3-none-any.whl"""
+      <a href="../MXNet-1.9.1-py3-none-any.whl#sha256=0" data-requires-python="&gt;=3.8">MXNet-1.9.1-py3-n</a><br>
+      <a href="mxnet-1.8.0.tar.gz" data-yanked="broken &amp; gone">it</a> <a name=z>mxnet-1.7.0-py3-none-any.whl"""
     found = releases("MXNet", listed_files("text/html; charset=utf-8", page.encode()))
 
     assert found == (
         Release("1.8.0", yanked="broken & gone"),
         Release("1.9.1", requires_python=(">=3.8",)),
     )
+
+
+@pytest.mark.parametrize(
+    ("anchor", "version"),
+    [
+        # Folders as Apache and nginx list them.
+        ('<td><a href="mxnet-2.0.0-py3-none-manylinux2014_x86_64.whl">mxnet-2.0.0-py3-none-m..&gt;</a></td>', "2.0.0"),
+        (f'<a href="{LONG}">{LONG[:47]}..&gt;</a>                 08-Jan-2026 12:00                 36M', "1.9.1"),
+        ('<a href="https://far/a%2Fb/mxnet-1.0%21.zip?x=/y#/z">.</a><a href="mxnet-2.0.0%2Bcpu.zip">.</a>', "2.0.0"),
+        ('<a href=" &#10;/files/mxnet-1.9.1.zip ">mxnet-1.8.0.zip</a>', "1.9.1"),
+        ("<a>mxnet-1.9.1.zip</a>", "1.9.1"),
+        ('<a href="//[/mxnet-1.9.1.zip">mxnet</a>', "1.9.1"),
+    ],
+)
+def test_a_link_names_its_file_whatever_its_text_is(anchor: str, version: str) -> None:
+    found = releases("mxnet", listed_files("text/html", f'<a href="../">Parent</a>\n{anchor}'.encode()))
+
+    assert [release.version for release in found] == [version]
 
 
 @pytest.mark.parametrize(
