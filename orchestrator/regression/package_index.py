@@ -1,7 +1,6 @@
 """Asks the package indexes of this site for the releases of a distribution, as the builds of environments would."""
 
 import re
-import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from urllib3.util import Retry
 
 from orchestrator.domain import BuildSettings
 from orchestrator.images.settings import redacted, secrets
+from orchestrator.regression.bounded import within
 from orchestrator.regression.releases import (
     ACCEPTED,
     ListedFile,
@@ -106,44 +106,49 @@ def _in_folder(path: Path) -> tuple[ListedFile, ...]:
 
 def _asked(url: str, settings: BuildSettings, timeout_s: float) -> tuple[ListedFile, ...]:
     """What one page lists; nothing where there is no such page."""
-    deadline = time.monotonic() + timeout_s
-    with requests.Session() as session, warnings.catch_warnings():
+    with warnings.catch_warnings():
         # An index that is trusted without a certificate was chosen so by the user.
         warnings.simplefilter("ignore", InsecureRequestWarning)
+        try:
+            page = within(timeout_s, lambda: _page(url, settings, timeout_s))
+        except (TimeoutError, requests.exceptions.ReadTimeout):
+            raise _UnansweredError(f"no whole answer within {timeout_s:g} s") from None
+        except (requests.exceptions.RequestException, HTTPError, OSError, UnicodeError) as error:
+            raise _UnansweredError(f"does not answer: {_reason(error)}") from None
+    return listed_files(*page) if page is not None else ()
+
+
+def _page(url: str, settings: BuildSettings, timeout_s: float) -> tuple[str, bytes] | None:
+    """Type and body of what a URL answers with; None where there is no such page."""
+    with requests.Session() as session:
         session.trust_env = False
         again = Retry(total=_TRIES - 1, backoff_factor=0.5, status_forcelist=(502, 503, 504), raise_on_status=False)
         session.mount("http://", HTTPAdapter(max_retries=again))
         session.mount("https://", HTTPAdapter(max_retries=again))
-        try:
-            answer = session.get(
-                url,
-                headers={"Accept": ACCEPTED, "Cache-Control": "max-age=0"},
-                proxies=proxies_for(url, settings),
-                verify=_verified(url, settings),
-                timeout=timeout_s / _TRIES,
-                stream=True,
-            )
-            with answer:
-                return _listed(answer, deadline, timeout_s)
-        except requests.exceptions.ReadTimeout:
-            raise _UnansweredError(f"no answer within {timeout_s:g} s") from None
-        except (requests.exceptions.RequestException, HTTPError, OSError, UnicodeError) as error:
-            raise _UnansweredError(f"does not answer: {_reason(error)}") from None
+        answer = session.get(
+            url,
+            headers={"Accept": ACCEPTED, "Cache-Control": "max-age=0"},
+            proxies=proxies_for(url, settings),
+            verify=_verified(url, settings),
+            timeout=timeout_s / _TRIES,
+            stream=True,
+        )
+        with answer:
+            if answer.status_code == 404:
+                return None
+            if answer.status_code != 200:
+                said = f"answers with status {answer.status_code} {one_line(answer.reason or '')}"
+                raise _UnansweredError(said.rstrip())
+            return answer.headers.get("Content-Type", ""), _body(answer)
 
 
-def _listed(answer: requests.Response, deadline: float, timeout_s: float) -> tuple[ListedFile, ...]:
-    if answer.status_code == 404:
-        return ()
-    if answer.status_code != 200:
-        raise _UnansweredError(f"answers with status {answer.status_code} {one_line(answer.reason or '')}".rstrip())
+def _body(answer: requests.Response) -> bytes:
     body = bytearray()
     for piece in answer.iter_content(_PIECE_BYTES):
         body += piece
         if len(body) > MAX_BYTES:
             raise _UnansweredError(f"answers with more than {MAX_BYTES} bytes")
-        if time.monotonic() > deadline:
-            raise _UnansweredError(f"not done answering within {timeout_s:g} s")
-    return listed_files(answer.headers.get("Content-Type", ""), bytes(body))
+    return bytes(body)
 
 
 def proxies_for(url: str, settings: BuildSettings) -> dict[str, str]:

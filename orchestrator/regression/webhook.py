@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 import requests
 
+from orchestrator.regression.bounded import within
 from orchestrator.regression.night_model import Night, Posted
 from orchestrator.regression.package_index import without_credentials
 from orchestrator.regression.releases import one_line
@@ -58,25 +59,30 @@ def post(  # noqa: PLR0913 -- what one delivery depends on
 ) -> Posted:
     """Deliver it; what does not arrive after so many attempts is told and raises nothing.
 
-    `proxies` are by scheme; `verify` may be a bundle of certificates. An answer of 4xx is final, but 408 and 429.
+    `timeout_s` is that of one attempt, from its begin to the answer's status; `proxies` are by scheme; `verify` may be
+    a bundle of certificates. An answer of 4xx is final, but 408 and 429.
     """
     headers = {"Content-Type": "application/json", **({SIGNATURE_HEADER: signature(key, body)} if key else {})}
-    reason = ""
-    for attempt in range(1, attempts + 1):
-        if attempt > 1:
-            pause(_PAUSE_S * 2 ** (attempt - 2))
+
+    def attempted() -> int:
         with requests.Session() as session:
             session.trust_env = False
             session.verify = verify
             session.proxies = dict(proxies or {})
-            try:
-                with session.post(
-                    url, data=body, headers=headers, timeout=timeout_s, allow_redirects=False, stream=True
-                ) as answer:
-                    status = answer.status_code
-            except (requests.exceptions.RequestException, OSError, UnicodeError) as error:
-                reason = f"does not answer ({type(error).__name__})"
-                continue
+            with session.post(
+                url, data=body, headers=headers, timeout=timeout_s, allow_redirects=False, stream=True
+            ) as answer:
+                return answer.status_code
+
+    reason = ""
+    for attempt in range(1, attempts + 1):
+        if attempt > 1:
+            pause(_PAUSE_S * 2 ** (attempt - 2))
+        try:
+            status = within(timeout_s, attempted)
+        except (requests.exceptions.RequestException, OSError, UnicodeError) as error:
+            reason = f"does not answer ({type(error).__name__})"
+            continue
         if 200 <= status < 300:
             return Posted(url=shown(url), delivered=True, attempts=attempt)
         reason = f"answers {status}"

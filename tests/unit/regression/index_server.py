@@ -1,5 +1,7 @@
 """A package index on this host whose answers a test chooses, and that counts who asked for what."""
 
+import contextlib
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -62,3 +64,27 @@ def index_server(address: str = "127.0.0.1") -> Iterator[IndexServer]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+@contextmanager
+def dripping(beginning: bytes) -> Iterator[str]:
+    """Answer whoever asks with these bytes, and then with another one every 50 ms until the context ends."""
+    over = threading.Event()
+
+    def answer(asking: socket.socket) -> None:
+        with asking, contextlib.suppress(OSError):
+            asking.recv(65536)
+            asking.sendall(beginning)
+            while not over.wait(0.05):
+                asking.sendall(b"x")
+
+    def serve() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                threading.Thread(target=answer, args=(server.accept()[0],), daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+        over.set()
+        server.shutdown(socket.SHUT_RDWR)

@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import json
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,6 +15,7 @@ from orchestrator.domain import BuildSettings
 from orchestrator.regression.package_index import proxies_for
 from orchestrator.regression.webhook import SIGNATURE_HEADER, message, post
 from tests.documented import blocks
+from tests.unit.regression.index_server import dripping
 from tests.unit.regression.night_records import a_change, a_night
 
 
@@ -85,6 +87,16 @@ def test_nobody_there_is_told() -> None:
     found = delivered("http://127.0.0.1:1/hook", attempts=2)
 
     assert (found.delivered, found.attempts, found.reason) == (False, 2, "does not answer (ConnectionError)")
+
+
+def test_a_receiver_that_drips_is_left_in_time() -> None:
+    with dripping(b"HTTP/1.1 200 OK\r\nX-Drip: ") as url:
+        began = time.monotonic()
+        found = post(url, b"{}", timeout_s=0.3, attempts=2, pause=lambda _: None)
+        took_s = time.monotonic() - began
+
+    assert (found.delivered, found.attempts, found.reason) == (False, 2, "does not answer (TimeoutError)")
+    assert took_s < 2
 
 
 def test_the_page_shows_what_is_posted() -> None:

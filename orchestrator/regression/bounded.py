@@ -1,0 +1,26 @@
+"""Calls that another host may keep waiting, within a bound of the clock on the wall."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TypeVar
+
+_Found = TypeVar("_Found")
+
+
+def within(timeout_s: float, call: Callable[[], _Found]) -> _Found:
+    """Give or raise what a call does; raises `TimeoutError` where it has not ended in time.
+
+    The timeout of a socket is that of each read, which a host that drips never meets, and looking up a name has none.
+    A call that is late goes on in a thread that keeps no process from its end, and nobody hears what becomes of it.
+    """
+    future: Future[_Found] = Future()
+
+    def carry_out() -> None:
+        try:
+            future.set_result(call())
+        except BaseException as error:  # raised again where it is waited for
+            future.set_exception(error)
+
+    threading.Thread(target=carry_out, daemon=True).start()
+    return future.result(timeout_s)
