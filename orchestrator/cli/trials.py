@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
@@ -27,9 +28,11 @@ from orchestrator.regression import (
     Side,
     Trial,
     carry_out,
+    first_plan,
     looks_up_to,
     store_trial,
     stored_trial,
+    trial_of,
 )
 from orchestrator.regression.deciding import Outcomes, is_listed
 from orchestrator.regression.metrics import Gate
@@ -178,7 +181,12 @@ class Trials:
 
     def measure(self, tonight: Tonight, told: Callable[[str], None]) -> Measured:
         """Measure a release against its baseline, or go on with it where its run has begun."""
-        job, trial = self._again(tonight) or self._new(tonight)
+        known, asked = self.measurable, self.measurable.nightly.asked
+        wanted = known.paired(tonight.release, tonight.baseline)
+        rules = Rules(gates=self.gates, looks=looks_up_to(asked.max_blocks, "max_blocks"))
+        place = known.nightly.results, RuntimeName(asked.runtime), known.site
+        found = self._again(tonight.run, wanted, rules, place)
+        job, trial = found or pairs.new_job(known.matrix, known.known, wanted, rules, place)
         told(job.run.name)
         policy = Policy(job.plan.seed, extra_repeats=1)
         setting = Setting(self.listener, self.stop, self.idle_wait_s, keep=lambda run: store_trial(run, trial))
@@ -199,22 +207,23 @@ class Trials:
             ),
         )
 
-    def _again(self, tonight: Tonight) -> tuple[Job, Trial] | None:
-        """The run that was under way; None where there is none, or this host cannot go on with it."""
-        results, site = self.measurable.nightly.results, self.measurable.site
-        run = Run(results / tonight.run)
-        if not tonight.run or not run.has_begun:
+    def _again(
+        self, name: str, wanted: Pairing, rules: Rules, place: tuple[Path, RuntimeName, pairs.Site]
+    ) -> tuple[Job, Trial] | None:
+        """The run that was under way; None where there is none, it is of another trial, or it cannot go on here."""
+        results, runtime, site = place
+        run = Run(results / name)
+        if not name or not run.has_begun:
             return None
         try:
-            job = jobs.resumed(results, run.name, RuntimeName.AUTO, site.base_image, changed=False)
-            return job, stored_trial(run)
+            job = jobs.resumed(results, run.name, runtime, site.base_image, changed=False)
+            trial = stored_trial(run)
         except InputError as error:
             self.listener(Notice(f"begun anew: {error}"))
             return None
-
-    def _new(self, tonight: Tonight) -> tuple[Job, Trial]:
-        known, nightly = self.measurable, self.measurable.nightly
-        found = known.paired(tonight.release, tonight.baseline)
-        rules = Rules(gates=self.gates, looks=looks_up_to(nightly.asked.max_blocks, "max_blocks"))
-        place = nightly.results, RuntimeName(nightly.asked.runtime), known.site
-        return pairs.new_job(known.matrix, known.known, found, rules, place)
+        # A plan grows in blocks while it is carried out.
+        is_same = first_plan(job.plan, rules) == first_plan(wanted.plan, rules)
+        if is_same and trial == trial_of(wanted, rules):
+            return job, trial
+        self.listener(Notice(f"begun anew: what is measured or what decides has changed since {name}, which stays"))
+        return None

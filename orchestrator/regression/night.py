@@ -46,7 +46,8 @@ class Means:
 
     offered: Callable[[], Offered]
     measure: Callable[[Tonight, Callable[[str], None]], Measured]
-    """Carry out, or go on with, the trial of a release; it tells the run's name before it begins.
+    """Carry out the trial of a release, or go on with its run where the same is asked for; it tells the run's name
+    before it begins.
 
     Raises `UnsupportedError` where the catalog has no environment for the release, `HostError` where this host cannot
     measure, and `InputError`, with which a night ends, where what was asked for can be measured of no release."""
@@ -164,14 +165,10 @@ class Holding:
         self.files.write_state(self.state)
 
     def _try(self, release: Release, under_way: Tonight | None) -> Trying:
-        record = self.state.release(release.version)
         against = baseline(self.nightly.asked, self.state)
-        run = ""
-        if under_way is not None:
-            run, against = under_way.run, under_way.baseline
-        elif record is not None and record.judgement is Judgement.NOT_RUN:
-            run, against = record.run, record.baseline
-        tonight = Tonight(night=self.name, release=release.version, baseline=against, run=run)
+        tonight = Tonight(
+            night=self.name, release=release.version, baseline=against, run=self._begun(release, under_way, against)
+        )
         self._remember(tonight)
         self.means.listener(Notice(f"{self.nightly.name} {release.version} against {against}"))
         if refused := self.means.refused(release):
@@ -193,6 +190,17 @@ class Holding:
             alarms=told.alarms,
             known=told.known,
         )
+
+    def _begun(self, release: Release, under_way: Tonight | None, against: str) -> str:
+        """The run to go on with; empty where there is none, or the release was held against another one in it."""
+        record = self.state.release(release.version)
+        before = record if record is not None and record.judgement is Judgement.NOT_RUN else None
+        begun = under_way or before
+        if begun is None or not begun.run or begun.baseline == against:
+            return begun.run if begun is not None else ""
+        text = f"{self.nightly.name} {release.version} begins anew: {begun.run} holds it against {begun.baseline}"
+        self.means.listener(Notice(f"{text}, and stays as it is"))
+        return ""
 
     def _unmeasured(self, release: Release, tonight: Tonight, judgement: Judgement, reason: str) -> Trying:
         """What says nothing of the release costs it none of its attempts, however often it happens."""

@@ -9,7 +9,6 @@ from orchestrator.catalog import UnsupportedError
 from orchestrator.catalog.source import Source
 from orchestrator.domain import Outcome, Status
 from orchestrator.errors import OrchestratorError
-from orchestrator.events import ignore
 from orchestrator.regression.deciding import Outcomes
 from orchestrator.regression.metrics import Better
 from orchestrator.regression.model import Confirmation, Judged, JudgedPair, Regression, SideRecord, Verdict
@@ -83,6 +82,7 @@ class World:
     at_trial: Callable[[], None] = lambda: None
     """Called within a trial: where a test kills the night."""
     nights: int = 0
+    said: list[str] = field(default_factory=list)
 
     def night(self) -> Night:
         """Hold a night to its end."""
@@ -102,7 +102,7 @@ class World:
             now=lambda: datetime(2026, 11, 21, 3, tzinfo=UTC) + timedelta(days=self.nights),
             is_over=lambda: over is not None and len(self.trials) - began >= over,
             is_interrupted=lambda: False,
-            listener=ignore,
+            listener=lambda event: self.said.append(str(getattr(event, "message", event))),
             host="far",
             new_name=f"night-{self.nights}",
         )

@@ -140,6 +140,30 @@ def test_a_trial_that_is_cut_short_alarms_nobody_and_goes_on_in_its_run(world: W
     assert night.tried[0].record.attempts == 1
 
 
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_trial_begins_anew_where_another_release_is_the_baseline_by_now(world: World, killed: bool) -> None:
+    def kill() -> None:
+        raise Killed
+
+    world.over_after, world.cut = 1, True
+    if killed:
+        world.at_trial = kill
+        with pytest.raises(Killed):
+            world.night()
+    else:
+        world.night()
+    files = NightFiles(world.folder / "reports")
+    files.write_state(files.state("mxnet").model_copy(update={"accepted": "1.5.2", "accepted_by": "hand"}))
+    world.over_after, world.cut, world.at_trial = None, False, lambda: None
+    night = world.night()
+
+    assert world.trials == [("1.6.0", "1.5.1", ""), ("1.6.0", "1.5.2", "")]
+    assert (night.tried[0].record.baseline, judgements(night)) == ("1.5.2", {"1.6.0": Judgement.CLEAN})
+    assert world.said[-2:] == [
+        "mxnet 1.6.0 begins anew: run-1.6.0 holds it against 1.5.1, and stays as it is", "mxnet 1.6.0 against 1.5.2",
+    ]  # fmt: skip
+
+
 class Killed(BaseException):
     """What `kill -9` is to a night: no handler of ours runs."""
 
