@@ -7,6 +7,7 @@ from packaging.version import Version
 
 from orchestrator.domain import Outcome, Status
 from orchestrator.images.reasons import is_of_surroundings
+from orchestrator.regression.evidence import SILENT
 from orchestrator.regression.model import Judged, JudgedPair, Regression, Verdict
 from orchestrator.regression.night_model import Alarm, Ending, Judgement, ReleaseRecord, State, Trying
 from orchestrator.regression.nightly_file import ACCEPTED, BROKE, Accept, AcknowledgedEntry, NightlyFile
@@ -115,18 +116,18 @@ def judged(
     but = f", {agreed} acknowledged" if agreed else ""
     if agreed < len(found):
         return Told(Judgement.REGRESSED, f"{_sentence(found)}{but}", new, old)
-    measured = [pair for pair in regression.pairs if pair.verdict is not Verdict.NOT_MEASURED]
-    if not measured:
-        reason = next((pair.reason for pair in regression.pairs if pair.reason), "nothing was measured")
-        runs = any(outcome.status is Status.OK for outcome in outcomes.baseline)
-        return Told(Judgement.NO_RESULT, reason, is_attempt=runs)
+    unmeasured = [pair for pair in regression.pairs if pair.verdict is Verdict.NOT_MEASURED]
+    silent = [pair for pair in unmeasured if _never_ran(pair, outcomes)]
+    if silent or len(unmeasured) == len(regression.pairs):
+        return _without_result(silent or unmeasured, outcomes, old)
     keys = {(alarm.cell, alarm.metric) for alarm in found}
     doubtful = [pair for pair in regression.pairs if not _is_good(pair, keys)]
     if doubtful:
         first = doubtful[0]
         more = f" and {len(doubtful) - 1} more" if len(doubtful) > 1 else ""
         return Told(Judgement.INCONCLUSIVE, f"{first.verdict.value}: {first.id}{more}{but}", new, old)
-    said = "the one pair is" if len(measured) == 1 else f"all {len(measured)} pairs are"
+    pairs = len(regression.pairs)
+    said = "the one pair is" if pairs == 1 else f"all {pairs} pairs are"
     return Told(Judgement.CLEAN, f"{said} the same or better{but}", new, old)
 
 
@@ -138,6 +139,23 @@ def _not_installed(outcomes: Outcomes) -> Told:
         # The baseline has been in use: that neither installs is no fault of the release.
         return Told(Judgement.NO_RESULT, f"not even the baseline installs: {reason}", is_attempt=False)
     return Told(Judgement.BUILD_FAILED, reason)
+
+
+def _without_result(pairs: Sequence[JudgedPair], outcomes: Outcomes, known: tuple[Alarm, ...]) -> Told:
+    """What is said for the sake of pairs that another night may measure."""
+    reason = next((f"{pair.id}: {pair.reason}" for pair in pairs if pair.reason), "nothing was measured")
+    runs = any(outcome.status is Status.OK for outcome in outcomes.baseline)
+    out_of_reach = any(is_of_surroundings(ended.reason) for pair in pairs for ended in _never_ran(pair, outcomes))
+    return Told(Judgement.NO_RESULT, reason, known=known, is_attempt=runs and not out_of_reach)
+
+
+def _never_ran(pair: JudgedPair, outcomes: Outcomes) -> tuple[Outcome, ...]:
+    """How those sides of a pair ended that had no image, no start or no device; none where both came to run."""
+    sides = (
+        [outcome for outcome in ended if outcome.cell_id == cell]
+        for ended, cell in ((outcomes.candidate, pair.candidate_cell), (outcomes.baseline, pair.baseline_cell))
+    )
+    return tuple(each for side in sides if all(one.status in SILENT for one in side) for each in side)
 
 
 def _all_failed_to_build(outcomes: Sequence[Outcome]) -> bool:
@@ -193,7 +211,7 @@ def after(asked: NightlyFile, state: State, tried: Trying) -> State:
     record = tried.record
     others = tuple(one for one in state.releases if one.version != record.version)
     accepted, by = state.accepted, state.accepted_by
-    if asked.baseline == ACCEPTED and _is_accepted(asked.accept, record.judgement):
+    if asked.baseline == ACCEPTED and _is_accepted(asked.accept, tried):
         accepted, by = record.version, record.night
     return state.model_copy(
         update={
@@ -205,12 +223,16 @@ def after(asked: NightlyFile, state: State, tried: Trying) -> State:
     )
 
 
-def _is_accepted(accept: Accept, judgement: Judgement) -> bool:
+def _is_accepted(accept: Accept, tried: Trying) -> bool:
     if accept is Accept.BY_HAND:
         return False
-    if judgement is Judgement.CLEAN:
+    if tried.record.judgement is Judgement.CLEAN:
         return True
-    return accept is Accept.UNLESS_WORSE and judgement is Judgement.INCONCLUSIVE
+    if accept is not Accept.UNLESS_WORSE or tried.record.judgement is not Judgement.INCONCLUSIVE:
+        return False
+    # What was not measured may be worse.
+    pairs = tried.regression.pairs if tried.regression is not None else ()
+    return all(pair.verdict is not Verdict.NOT_MEASURED for pair in pairs)
 
 
 def ending(problems: Sequence[str], tried: Sequence[Trying], *, stopped: bool) -> Ending:

@@ -23,7 +23,7 @@ class Judgement(StrEnum):
     UNSUPPORTED = "unsupported"
     """The catalog has no environment for it."""
     NO_RESULT = "no_result"
-    """Nothing was measured: the host or the baseline failed, or the release never came to run."""
+    """Nothing was measured, or part of it never came to run: for want of an image, a start or a device."""
     NOT_RUN = "not_run"
     """Out of budget, or stopped; it goes on the next night."""
 
@@ -85,7 +85,7 @@ class ReleaseRecord(Strict):
     run: str = ""
     """Where its measurements are; empty where there are none."""
     attempts: Count = 1
-    """Nights on which it was tried; those on which the host or the baseline failed, and others cut short, left out."""
+    """Nights on which it was tried; those that say nothing of it, and those that were cut short, left out."""
     images: tuple[str, ...] = ()
     """References of its own images."""
 

@@ -44,7 +44,9 @@ def judged(verdict: Verdict, ratio: float = 1.0, metric: str = "throughput") -> 
 
 def pair(verdict: Verdict, ratio: float = 1.0, cell: str = CELL, reason: str = "") -> JudgedPair:
     metrics = (judged(verdict, ratio),) if verdict in {Verdict.SLOWER, Verdict.FASTER, Verdict.SAME} else ()
-    return JudgedPair(id=cell, verdict=verdict, reason=reason, model="lenet", metrics=metrics)
+    return JudgedPair(
+        id=cell, baseline_cell=cell, candidate_cell=cell, verdict=verdict, reason=reason, model="lenet", metrics=metrics
+    )
 
 
 def regression(tonight: Tonight, *pairs: JudgedPair, complete: bool = True) -> Regression:
@@ -75,6 +77,8 @@ class World:
     """How the baseline's repeats end."""
     why: str = "no matching distribution"
     """That a build fails."""
+    lacking: dict[str, Outcome] = field(default_factory=dict)
+    """How the candidate ends in further cells, in which the baseline runs."""
     over_after: int | None = None
     """Trials after which the budget is spent."""
     cut: bool = False
@@ -118,7 +122,10 @@ class World:
         self.at_trial()
         status = found if isinstance(found, Status) else Status.OK
         pairs = (pair(Verdict.NOT_MEASURED, reason="build failed"),) if isinstance(found, Status) else found
-        ended = Outcomes((self.outcome(self.baseline),), (self.outcome(status),))
+        ended = Outcomes(
+            (self.outcome(self.baseline), *(Outcome(cell, 0, Status.OK) for cell in self.lacking)),
+            (self.outcome(status), *self.lacking.values()),
+        )
         return Measured(regression(tonight, *pairs, complete=not self.cut), ended, (f"bench/mxnet:{tonight.release}",))
 
     def outcome(self, status: Status) -> Outcome:

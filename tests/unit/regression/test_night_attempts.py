@@ -3,7 +3,7 @@
 import pytest
 
 from orchestrator.catalog import UnsupportedError
-from orchestrator.domain import Status
+from orchestrator.domain import Outcome, Status
 from orchestrator.errors import HostError
 from orchestrator.regression.model import Verdict
 from orchestrator.regression.night_model import Ending, Judgement
@@ -80,6 +80,58 @@ def test_a_release_that_never_starts_where_the_baseline_does_is_given_up_and_kee
         {"1.6.0": Judgement.NO_RESULT, "1.8.0": Judgement.CLEAN}, {"1.6.0": Judgement.NO_RESULT}, {},
     ]  # fmt: skip
     assert [one.version for one in nights[2].given_up] == ["1.6.0"]
+
+
+GPU = "1_gpu/lenet-train-b200"
+FAR = "https://far/ cannot be reached: its name is not known to the resolver"
+
+
+@pytest.mark.parametrize(
+    ("status", "why", "attempts"),
+    [
+        (Status.BUILD_FAILED, FAR, [0, 0, 0]),
+        (Status.BUILD_FAILED, "no matching distribution", [1, 2]),
+        (Status.LAUNCH_FAILED, "write /layer: no space left on device", [0, 0, 0]),
+        (Status.LAUNCH_FAILED, "no runtime nvidia", [1, 2]),
+        (Status.NO_DEVICE, "1_gpu needs 1 GPU; this host has none", [1, 2]),
+    ],
+)
+def test_a_release_of_which_part_never_ran_is_neither_judged_nor_accepted(
+    world: World, status: Status, why: str, attempts: list[int]
+) -> None:
+    world.asked = {"attempts": 2, "accept": "unless_worse"}
+    world.lacking = {GPU: Outcome(GPU, 0, status, reason=why)}
+    world.found = {"1.6.0": (pair(Verdict.SAME), pair(Verdict.NOT_MEASURED, cell=GPU, reason=f"candidate: {why}"))}
+    nights = [world.night() for _ in range(3)]
+
+    records = [trying.record for night in nights for trying in night.tried]
+    assert [(record.judgement, record.attempts) for record in records] == [
+        (Judgement.NO_RESULT, each) for each in attempts
+    ]
+    assert {record.reason for record in records} == {f"{GPU}: candidate: {why}"}
+    assert ({night.accepted for night in nights}, nights[0].exit_code) == ({"1.5.1"}, 3)
+
+    world.asked, world.lacking, world.found = world.asked | {"attempts": 3}, {}, {}
+    assert judgements(world.night()) == {"1.6.0": Judgement.CLEAN}
+
+
+def test_what_is_worse_alarms_also_where_another_part_never_ran(world: World) -> None:
+    world.lacking = {GPU: Outcome(GPU, 0, Status.BUILD_FAILED, reason=FAR)}
+    world.found = {"1.6.0": (*SLOWER, pair(Verdict.NOT_MEASURED, cell=GPU, reason=FAR))}
+    night = world.night()
+
+    assert (judgements(night), night.exit_code) == ({"1.6.0": Judgement.REGRESSED}, 1)
+
+
+@pytest.mark.parametrize(("verdict", "accepted"), [(Verdict.NOT_MEASURED, "1.5.1"), (Verdict.INCONCLUSIVE, "1.6.0")])
+def test_what_is_undecided_is_accepted_by_choice_and_what_was_not_measured_is_not(
+    world: World, verdict: Verdict, accepted: str
+) -> None:
+    world.asked = {"accept": "unless_worse"}
+    world.found = {"1.6.0": (pair(Verdict.SAME), pair(verdict, cell=GPU, reason="neither side runs: oom"))}
+    night = world.night()
+
+    assert (judgements(night), night.accepted) == ({"1.6.0": Judgement.INCONCLUSIVE}, accepted)
 
 
 def test_a_line_that_is_added_to_the_catalog_leaves_a_release_all_its_attempts(world: World) -> None:
