@@ -185,8 +185,8 @@ class Trials:
         wanted = known.paired(tonight.release, tonight.baseline)
         rules = Rules(gates=self.gates, looks=looks_up_to(asked.max_blocks, "max_blocks"))
         place = known.nightly.results, RuntimeName(asked.runtime), known.site
-        found = self._again(tonight.run, wanted, rules, place)
-        job, trial = found or pairs.new_job(known.matrix, known.known, wanted, rules, place)
+        again = self._again(tonight.run, wanted, rules, place)
+        job, trial = again or pairs.new_job(known.matrix, known.known, wanted, rules, place)
         told(job.run.name)
         policy = Policy(job.plan.seed, extra_repeats=1)
         setting = Setting(self.listener, self.stop, self.idle_wait_s, keep=lambda run: store_trial(run, trial))
