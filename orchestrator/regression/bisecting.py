@@ -201,7 +201,9 @@ def measured(run: Run, trial: Trial, blocks: int, found: Regression) -> Measured
     (pair,), (gate,) = trial.pairs, trial.rules.gates
     judged_pair = next(each for each in found.pairs if each.id == pair.id)
     judged = next((each for each in judged_pair.metrics if each.metric == gate.metric), None)
-    if judged is not None and judged.verdict is not Verdict.NOT_COMPARABLE and len(judged.values) >= LEAST_BLOCKS:
+    # Where a side is 0 in some blocks, there are fewer values, and no ratio of the others says what changed.
+    whole = judged is not None and len(judged.values) == judged.blocks >= LEAST_BLOCKS
+    if judged is not None and whole and judged.verdict is not Verdict.NOT_COMPARABLE:
         return Measured(run.name, judged.values)
     cells = {cell.id: cell for cell in run.plan().cells}
     for side, cell_id in ((trial.baseline, pair.baseline), (trial.candidate, pair.candidate)):

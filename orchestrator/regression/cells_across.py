@@ -151,9 +151,8 @@ class Across:
             found = held.compared(nights[0], nights[1], look, paired=bool(both))
             if found.verdict is not Verdict.NOT_MEASURED and found.blocks < LEAST_BLOCKS:
                 found = found.model_copy(update={"reason": _too_few(len(nights[0]), len(nights[1]))})
-        if not ones or not others:
-            return found
-        return found.model_copy(update={"nights": _scatter(list(ones.values()), list(others.values()))})
+        scattering = [[each for each in side.values() if min(each) > 0] for side in (ones, others)]
+        return found.model_copy(update={"nights": _scatter(*scattering)}) if all(scattering) else found
 
     def _shared(self, ones: Iterable[str], others: Collection[str]) -> list[str]:
         """The runs that have values of both sides, to be held against each other run by run.
@@ -201,7 +200,7 @@ def _values(metric: Metric, nights: Iterable[Night]) -> dict[str, list[float]]:
     """The values of the repeats of each run that has any."""
     take: Callable[..., float | None] = metric.take or (lambda _: None)
     taken = {night.run: map(take, night.evidence.measurements.values()) for night in nights}
-    found = {run: [float(value) for value in each if value is not None and value > 0] for run, each in taken.items()}
+    found = {run: [float(value) for value in each if value is not None] for run, each in taken.items()}
     return {run: each for run, each in found.items() if each}
 
 
@@ -210,7 +209,8 @@ def _flat(nights: Mapping[str, Sequence[float]]) -> list[float]:
 
 
 def _mean(night: Sequence[float]) -> float:
-    return math.exp(statistics.fmean(map(math.log, night)))
+    """The geometric mean, which is 0 where one of the repeats is."""
+    return math.exp(statistics.fmean(map(math.log, night))) if min(night) > 0 else 0.0
 
 
 def _known(one: Measured, other: Measured) -> Found:

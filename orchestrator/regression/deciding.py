@@ -180,11 +180,13 @@ def _alarms(pair: JudgedPair, regression: Regression, known: Sequence[Acknowledg
 
 
 def _alarm(pair: JudgedPair, metric: Judged, release: str, since: str, known: Sequence[AcknowledgedEntry]) -> Alarm:
-    entry = covering(known, Change(pair.id, metric.metric, metric.ratio or 1.0, release, since))
+    # What fell to 0 has no ratio, and is a larger change than any that is known.
+    entry = covering(known, Change(pair.id, metric.metric, metric.ratio or 0.0, release, since))
     return Alarm(
         release=release,
         cell=pair.id,
         metric=metric.metric,
+        reason=f"{metric.title}: {metric.reason}" if metric.ratio is None else "",
         ratio=metric.ratio,
         low=metric.low,
         high=metric.high,

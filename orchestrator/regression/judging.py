@@ -36,12 +36,22 @@ class Held:
 
     def judge(self, values: Values, look: Look) -> Judged:
         """Compare both sides over the blocks, as surely as a look wants it."""
-        known = tuple((one, other) for one, other in values if one > 0 and other > 0)
-        found = self.compared([one for one, _ in known], [other for _, other in known], look, paired=True)
-        return found.model_copy(update={"values": known})
+        found = self.compared([one for one, _ in values], [other for _, other in values], look, paired=True)
+        return found.model_copy(update={"values": tuple(pair for pair in values if min(pair) > 0)})
 
     def compared(self, baseline: Sequence[float], candidate: Sequence[float], look: Look, *, paired: bool) -> Judged:
-        """Compare positive values of both sides, as surely as a look wants it."""
+        """Compare values of both sides, as surely as a look wants it; 0 has no ratio, and may still be the worst."""
+        if paired:
+            both = [pair for pair in zip(baseline, candidate, strict=True) if max(pair) > 0]
+            known = [pair for pair in both if min(pair) > 0]
+            baseline, candidate = [one for one, _ in both], [other for _, other in both]
+            ones, others = [one for one, _ in known], [other for _, other in known]
+        else:
+            ones, others = ([value for value in side if value > 0] for side in (baseline, candidate))
+        found = self._compared(ones, others, look, paired=paired)
+        return with_zeros(found, baseline, candidate) if self.metric.better is Better.HIGHER else found
+
+    def _compared(self, baseline: Sequence[float], candidate: Sequence[float], look: Look, *, paired: bool) -> Judged:
         if not baseline or not candidate:
             return self.empty(Verdict.NOT_MEASURED, "it was not measured on both sides")
         found = compare(
@@ -89,6 +99,29 @@ class Held:
         )
 
 
+def with_zeros(found: Judged, baseline: Sequence[float], candidate: Sequence[float]) -> Judged:
+    """What a metric that is better high comes to where a side is 0 in some values; `found` is of all others.
+
+    Where a side is always 0, and the other never, that decides. What is 0 now and then agrees with a verdict on the
+    rest or leaves nothing decided: it is never left out in silence.
+    """
+    sides = {"baseline": baseline, "candidate": candidate}
+    zeros = {name: sum(value <= 0 for value in side) for name, side in sides.items()}
+    blocks = min(map(len, sides.values()))
+    if not blocks or not any(zeros.values()) or not any(map(any, sides.values())):
+        return found
+    told = [f"the {name} is 0 in {zeros[name]} of {len(side)}" for name, side in sides.items() if zeros[name]]
+    found = found.model_copy(update={"reason": f"{' and '.join(told)} measurements", "blocks": blocks})
+    for name, verdict in (("candidate", Verdict.SLOWER), ("baseline", Verdict.FASTER)):
+        if zeros[name] == sum(zeros.values()):
+            if zeros[name] == len(sides[name]) and blocks >= LEAST_BLOCKS:
+                means = {each: 0.0 if each == name else _geometric_mean(side) for each, side in sides.items()}
+                return found.model_copy(update={**means, "verdict": verdict})
+            if found.verdict is verdict:
+                return found
+    return found.model_copy(update={"verdict": Verdict.INCONCLUSIVE, "more_blocks": None})
+
+
 def needs_confirmation(judged: Judged) -> bool:
     """Whether a verdict alarms, and is none that is known exactly."""
     return judged.gates and judged.verdict is Verdict.SLOWER and judged.blocks > 0
@@ -121,11 +154,13 @@ def unmeasured(first: Judged, why: str) -> Judged:
 def confirmation(first: Judged, fresh: Judged) -> Confirmation:
     """Whether fresh blocks, by themselves, are worse again: beyond the tolerance, and by more than chance.
 
-    A second verdict, with the whole interval beyond the tolerance, would lose half of the true slowdowns that a few
-    blocks have found; this loses few of them, and lets one in forty false alarms pass.
+    A candidate that is 0 in all of them is. A second verdict, with the whole interval beyond the tolerance, would lose
+    half of the true slowdowns that a few blocks have found; this loses few of them, and lets one in forty false alarms
+    pass.
     """
     ratio = fresh.ratio
-    again = (
+    fallen = ratio is None and fresh.verdict is Verdict.SLOWER
+    again = fallen or (
         ratio is not None
         and fresh.is_significant
         and (ratio > 1) == (first.ratio is not None and first.ratio > 1)

@@ -21,7 +21,7 @@ from orchestrator.results.contract import RunRecord
 from orchestrator.results.plans import plan_from_json
 from orchestrator.results.store import InvalidResultError, Run
 
-_VERSION = 2
+_VERSION = 3
 _SCHEMA = """
 CREATE TABLE run (
     name TEXT PRIMARY KEY, stamp TEXT NOT NULL, created_at TEXT NOT NULL, host TEXT NOT NULL, conditions TEXT NOT NULL
@@ -206,11 +206,14 @@ def _repeats(run: Run, cell_id: str, *, in_epochs: bool) -> Iterator[_Repeat]:
 def _figures(
     repeats: Sequence[RepeatMeasurement], known: Mapping[str, float | None]
 ) -> Iterator[tuple[str, float, int]]:
-    """The geometric mean of every metric over the repeats that have it; what is `known` of a run once, by itself."""
+    """The geometric mean of every metric over the repeats that have it; what is `known` of a run once, by itself.
+
+    Where one of them is 0 there is none: the others are no night's figure.
+    """
     for metric in METRICS:
         taken: Iterable[float | None] = map(metric.take, repeats) if metric.take else (known[metric.name],)
-        found = [float(value) for value in taken if value is not None and value > 0]
-        if found:
+        found = [float(value) for value in taken if value is not None]
+        if found and min(found) > 0:
             # One value by itself: the way over logarithms does not come back to it.
             mean = math.exp(math.fsum(map(math.log, found)) / len(found)) if len(found) > 1 else found[0]
             yield metric.name, mean, len(found)

@@ -220,7 +220,7 @@ def _figures(pair: JudgedPair, judged: Judged, unit: str) -> tuple[str, ...]:
 def _alarms(found: Regression) -> Iterator[str]:
     worse = [(pair, metric) for pair in found.regressions for metric in pair.metrics if metric.is_regression]
     if worse:
-        names = [f"{pair.id} ({metric.title} × {ratio(metric.ratio or 1)})" for pair, metric in worse]
+        names = [f"{pair.id} ({metric.title}{_by_how_much(metric)})" for pair, metric in worse]
         yield clean_line(
             f"{found.candidate.label} is worse than {found.baseline.label} in {len({pair.id for pair, _ in worse})} of "
             f"{_pairs(found)}: {listing_of(names, _MOST_NAMED)}."
@@ -232,6 +232,10 @@ def _alarms(found: Regression) -> Iterator[str]:
     if not worse and not broke:
         but = f", but {doubt(found)}" if found.doubtful else ""
         yield clean_line(f"No regression was found from {found.baseline.label} to {found.candidate.label}{but}.")
+
+
+def _by_how_much(metric: Judged) -> str:
+    return f": {metric.reason}" if metric.ratio is None else f" × {ratio(metric.ratio)}"
 
 
 def _others(found: Regression) -> str:

@@ -8,9 +8,10 @@ import pytest
 
 from orchestrator.domain import Framework, Skip
 from orchestrator.errors import InputError
+from orchestrator.regression import cells_across
 from orchestrator.regression.across import Operand, across
 from orchestrator.regression.cells_across import _scatter
-from orchestrator.regression.metrics import DEFAULT_GATES, parse_gates
+from orchestrator.regression.metrics import BY_NAME, DEFAULT_GATES, parse_gates
 from orchestrator.regression.model import Judged, JudgedPair, Moved, Regression, Verdict
 from orchestrator.regression.pairing import Unpaired
 from orchestrator.regression.rules import Rules
@@ -111,6 +112,30 @@ def with_numpy(version: str, run: Run) -> Operand:
 def of_side(framework: Framework, *runs: Run) -> Operand:
     """As RUN:baseline means it: by the ids of its cells."""
     return Operand("x", runs, cell_ids=frozenset({Made(framework).cell.id}))
+
+
+@pytest.mark.parametrize(
+    ("rates", "verdict", "said"),
+    [
+        ((1.0, 1.0), Verdict.SLOWER, "the candidate is 0 in 2 of 2"),
+        ((1.0, 100.0), Verdict.INCONCLUSIVE, "the candidate is 0 in 1 of 2"),
+    ],
+)
+def test_what_falls_to_0_is_worse_in_stored_runs_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rates: tuple[float, ...], verdict: Verdict, said: str
+) -> None:
+    """By a metric that is 0 below ten samples/s."""
+    metric = replace(BY_NAME["throughput"], take=lambda found: found.samples_per_s * (found.samples_per_s > 10))
+    monkeypatch.setattr(cells_across, "METRICS", (metric,))
+    one = stored(tmp_path, 1, Made(OLD, around(100)), Made(NEW, rates))
+    other = stored(tmp_path, 2, Made(OLD, around(101)), Made(NEW, rates))
+    by_run, by_night = (judged(only(releases(one, others=(other,)))), judged(only(releases(one, other))))
+
+    assert (by_run.verdict, by_run.reason) == (verdict, f"{said} measurements")
+    # A night in which one repeat is 0 has a mean of 0.
+    assert (by_night.verdict, by_night.reason) == (Verdict.SLOWER, "the candidate is 0 in 2 of 2 measurements")
+    assert by_night.ratio is None
+    assert releases(one, other).regressions
 
 
 def test_releases_that_differ_by_a_package_are_named_by_it(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from orchestrator.processes import Cause
 from orchestrator.regression import Gate, Judged, Operand, Pairing, Regression, Rules, Verdict, across, stored_trial
-from orchestrator.regression.bisecting import measured
+from orchestrator.regression.bisecting import Measured, measured
 from orchestrator.regression.metrics import DEFAULT_GATES
 from orchestrator.results.store import Run
 from orchestrator.runtimes import Ended, Task
@@ -165,6 +165,18 @@ def test_a_search_steps_over_the_side_that_fails_more_often(tmp_path: Path, trie
 
     run = Run(tmp_path / "run")
     assert measured(run, stored_trial(run), 24, found).culprit == f"mxnet=={culprit}"
+
+
+def test_a_search_takes_no_ratio_of_some_blocks_where_a_side_is_0_in_others(tmp_path: Path, tried: Tried) -> None:
+    rules = Rules(gates=(Gate("throughput", 0.02),), looks=(6,), confirm=False)
+    found = tried(Bench(), rules)
+    (pair,), zero = found.pairs, "the candidate is 0 in 2 of 6 measurements"
+    some = metric(found).model_copy(update={"values": metric(found).values[:4], "reason": zero})
+    with_zeros = found.model_copy(update={"pairs": (pair.model_copy(update={"metrics": (some,)}),)})
+    run = Run(tmp_path / "run")
+
+    assert len(measured(run, stored_trial(run), 6, found).values) == 6
+    assert measured(run, stored_trial(run), 6, with_zeros) == Measured("run", reason=zero)
 
 
 def test_what_is_slower_stays_so_whatever_fails_beside_it(tried: Tried) -> None:

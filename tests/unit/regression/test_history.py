@@ -18,8 +18,8 @@ from orchestrator.regression.history import (
     series_of,
     tracked_id,
 )
-from orchestrator.regression.measured_nights import measured_nights
-from orchestrator.regression.metrics import METRICS
+from orchestrator.regression.measured_nights import _figures, measured_nights
+from orchestrator.regression.metrics import BY_NAME, METRICS
 from orchestrator.regression.nightly_file import AcknowledgedEntry
 from orchestrator.reporting import histories, histories_as_html
 from orchestrator.results.checks import Checks
@@ -299,3 +299,11 @@ def test_pages_of_series_that_are_gone_go_and_nothing_else_does(tmp_path: Path) 
         histories_as_html.page_name("mxnet-1.9.1-cpu/lenet-train-b200", "throughput", "far"),
         histories_as_html.page_name("mxnet-*-cpu/lenet-train-b200", "throughput", "far"),
     }  # fmt: skip
+
+
+def test_a_night_in_which_a_repeat_is_0_has_no_figure_made_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    itself = replace(BY_NAME["accuracy"], take=lambda found: found)  # type: ignore[arg-type, return-value]
+    monkeypatch.setattr("orchestrator.regression.measured_nights.METRICS", (itself,))
+
+    assert list(_figures([0.9, 0.9], {})) == [("accuracy", pytest.approx(0.9), 2)]  # type: ignore[list-item]
+    assert list(_figures([0.9, 0.0], {})) == []  # type: ignore[list-item]

@@ -41,6 +41,18 @@ def test_a_pair_of_which_nothing_that_decides_was_measured_is_not_clean() -> Non
     assert (said.judgement, said.reason) == (Judgement.INCONCLUSIVE, "not measured: cpu/mlp-train-b200")
 
 
+def test_what_fell_to_0_alarms_in_words_and_is_within_no_known_change(world: World) -> None:
+    world.known = (acknowledged(metric="throughput", up_to="12%"),)
+    (slower,) = SLOWER
+    fell = {"ratio": None, "low": None, "high": None, "reason": "the candidate is 0 in 6 of 6 measurements"}
+    metric = slower.metrics[0].model_copy(update=fell)
+    world.found = {"1.6.0": (slower.model_copy(update={"metrics": (metric,)}),)}
+    night = world.night()
+
+    assert night.exit_code == 1
+    assert night.alarms[0].reason == "throughput: the candidate is 0 in 6 of 6 measurements"
+
+
 def test_a_release_that_no_longer_runs_is_a_regression(world: World) -> None:
     world.found = {"1.6.0": (pair(Verdict.BROKE, reason="import_failed: no libgomp"),)}
     night = world.night()

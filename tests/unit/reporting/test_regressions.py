@@ -270,3 +270,17 @@ def test_names_and_reasons_cannot_steer_a_terminal_or_a_page() -> None:
     assert "<script>alert" not in html_text(found)
     assert "<script>alert" not in markdown(found).replace("\\<", "")
     ET.fromstring(junit_text(found))
+
+
+def test_what_fell_to_0_is_told_in_words_where_there_is_no_ratio() -> None:
+    no_ratio = dict.fromkeys(("ratio", "low", "high", "p_value", "minimum_detectable_effect"))
+    fall = {**no_ratio, "values": (), "reason": "the candidate is 0 in 2 of 2 measurements"}
+    fell = a_metric(Verdict.SLOWER).model_copy(update={**fall, "candidate": 0.0})
+    found = a_test(a_pair("lenet", fell))
+
+    said = (
+        "mxnet 1.9.1 is worse than mxnet 1.5.1 in 1 of 1 cell: cpu/lenet-train-b200 (throughput: the candidate is 0 in "
+    )
+    assert regressions.headline(found).startswith(said)
+    for text in (html_text(found), markdown(found), table_text(found, 400), junit_text(found)):
+        assert "the candidate is 0 in 2 of 2 measurements" in text
