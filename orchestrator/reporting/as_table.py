@@ -89,7 +89,8 @@ def _parts(report: Report, gap: int) -> Iterator[RenderableType]:
         for skip in report.skips:
             yield _line(f"{skip.cell_id}: {skip.reason}")
     yield Text()
-    yield _line(LEGEND, "dim")
+    if report.groups:
+        yield _line(LEGEND, "dim")
     yield _statuses(report)
 
 

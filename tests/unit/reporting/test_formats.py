@@ -308,6 +308,15 @@ def test_every_link_within_the_page_and_every_file_of_a_script_is_there() -> Non
     }
 
 
+@pytest.mark.parametrize("render", [lambda report: terminal(report, 120), FORMATS["md"]], ids=["terminal", "md"])
+def test_how_to_read_a_ranking_is_told_where_there_is_one(render: Callable[[Report], str]) -> None:
+    script = replace(s.cell(s.MXNET, s.Workload("a", Mode.SCRIPT, 1)), script=SCRIPT)
+    plan = replace(s.plan([s.cell(s.TORCH)]), cells=(script,))
+
+    assert "geometric mean over the repeats" in render(s.example())
+    assert "geometric mean" not in render(document(s.record(plan), plan, [s.failed(script, 0, Status.FAILED, "broke")]))
+
+
 def test_a_large_report_is_an_index_with_bounded_pages_that_hold_every_cell(tmp_path: Path) -> None:
     cells = [s.cell(s.Framework("mxnet", f"1.{number}", python="3.11"), repeats=2) for number in range(400)]
     cells += [s.cell(framework, s.MLP, repeats=3) for framework in (s.MXNET, s.TORCH)]
