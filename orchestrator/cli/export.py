@@ -13,7 +13,7 @@ import yaml
 from orchestrator import images, matrix
 from orchestrator.bundles import export as writing
 from orchestrator.bundles import layout, parts, signature, unfinished
-from orchestrator.bundles.earlier import open_earlier
+from orchestrator.bundles.earlier import Earlier, open_earlier
 from orchestrator.bundles.manifest import Manifest
 from orchestrator.bundles.saving import STOPPED, StoppedError
 from orchestrator.bundles.tarred import refuse_foreign, write_tar
@@ -106,27 +106,23 @@ def export(
     if not offline:
         raise InputError("say --offline: a bundle for a host without internet is all that export writes")
     prepared = composition.prepare(file, select, exclude, limit, base_image, models, no_parity=no_parity)
+    # Whatever can be wrong is found before hours of work, not after them.
     text = _matrix(prepared)
-    parts.documents(prepared.plan, text)  # before hours of work, not after them
+    parts.documents(prepared.plan, text)
     datasets = to_carry(data, prepared.matrix)
     _check_pythons(python)
     if key:
-        signature.sign(b"", key, os.environ)  # before hours of work, not after them
+        signature.sign(b"", key, os.environ)
     earlier = open_earlier(since) if since else None
-    folder = output or DEFAULT_FOLDER / prepared.plan.name
-    unfinished.check(folder, earlier)
-    archive = folder.with_name(f"{folder.name}.tar") if tar else None
-    if archive:
-        refuse_foreign(archive, earlier)
+    folder, archive = _places(output or DEFAULT_FOLDER / prepared.plan.name, earlier, tar=tar)
     with (
         contextlib.closing(connect(os.environ)) as client,
         announced(places.cache_folder()),
         stop_on_signals() as stop,
         views.follow(json=json) as listener,
     ):
-        for warning in prepared.plan.warnings:
-            listener(Notice(f"warning: {warning}"))
-        for line in writing.not_carried(prepared.plan):
+        warnings = [f"warning: {warning}" for warning in prepared.plan.warnings]
+        for line in (*warnings, *writing.not_carried(prepared.plan)):
             listener(Notice(line))
         wanted = writing.Export(
             name=_name(prepared.plan.name),
@@ -150,6 +146,15 @@ def export(
         if archive:
             write_tar(folder, archive)
     _tell(folder, manifest, archive, json=json)
+
+
+def _places(folder: Path, earlier: Earlier | None, *, tar: bool) -> tuple[Path, Path | None]:
+    """Where the bundle is written, and its one file; raises `InputError` where that would take what is not ours."""
+    unfinished.check(folder, earlier)
+    archive = folder.with_name(f"{folder.name}.tar") if tar else None
+    if archive:
+        refuse_foreign(archive, earlier)
+    return folder, archive
 
 
 def _check_pythons(pythons: list[str]) -> None:

@@ -115,19 +115,23 @@ def run(
             if not job.run.has_begun:
                 raise
             raise HostError(f"{error}\nwhat is measured is kept; go on with: {go_on}") from error
+    _conclude(job, json=json)
+    if stop.is_set():
+        speech.say(f"stopped; go on with: {go_on}")
+        raise typer.Exit(INTERRUPTED)
     # Of a resumed run, those measured before count as well.
-    outcomes = list(job.run.outcomes(job.plan.cells))
+    if has_failed(job.plan.cells, job.run.outcomes(job.plan.cells)):
+        raise typer.Exit(1)
+
+
+def _conclude(job: jobs_of.Job, *, json: bool) -> None:
+    """Report what a run has measured so far: as JSON, or in the terminal, and as pages beside it."""
     report = reporting.report(job.run)
     if json:
         reporting.write_html(report, job.run.folder / PAGE_FOLDER, job.run.folder)
         speech.print_json(reporting.json_value(report))
     else:
         show(job.run, report)
-    if stop.is_set():
-        speech.say(f"stopped; go on with: {go_on}")
-        raise typer.Exit(INTERRUPTED)
-    if has_failed(job.plan.cells, outcomes):
-        raise typer.Exit(1)
 
 
 def has_failed(cells: Iterable[Cell], outcomes: Iterable[Outcome]) -> bool:
