@@ -1,6 +1,7 @@
 """An export into a folder that is there: it takes up and replaces what exports have written, and nothing else."""
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -28,22 +29,16 @@ def interrupted(folder: Path, *, parts: bool = False) -> None:
         exporting.write(an_export(an_engine("1"), folder, ["1"], stop=stop), (*PARTS, stopping, *PARTS))
 
 
+def _whole(folder: Path) -> None:
+    exported(an_engine("1"), folder, ["1"])
+
+
+@pytest.mark.parametrize("begin", [_whole, interrupted])
 @pytest.mark.parametrize("path", OTHERS)
-def test_what_a_person_has_put_into_a_whole_bundle_stays_and_is_named(tmp_path: Path, path: str) -> None:
-    exported(an_engine("1"), tmp_path / "bundle", ["1"])
-    (tmp_path / "bundle" / path).parent.mkdir(parents=True, exist_ok=True)
-    (tmp_path / "bundle" / path).write_text("days of work")
-    before = content(tmp_path / "bundle")
-
-    with pytest.raises(InputError, match=f"holds what no export has put there: {path}; move that elsewhere"):
-        exported(an_engine("1"), tmp_path / "bundle", ["1"])
-
-    assert content(tmp_path / "bundle") == before
-
-
-@pytest.mark.parametrize("path", OTHERS)
-def test_what_a_person_has_put_into_an_unfinished_bundle_stays_and_is_named(tmp_path: Path, path: str) -> None:
-    interrupted(tmp_path / "bundle")
+def test_what_a_person_has_put_into_a_bundle_stays_and_is_named(
+    tmp_path: Path, path: str, begin: Callable[[Path], None]
+) -> None:
+    begin(tmp_path / "bundle")
     (tmp_path / "bundle" / path).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / "bundle" / path).write_text("days of work")
     before = content(tmp_path / "bundle")
