@@ -12,18 +12,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Protocol, Self
+from typing import IO, Protocol
 
-from orchestrator.files import open_to_append, read_tail
+from orchestrator.files import read_tail
+from orchestrator.logs import TAIL_BYTES, BoundedLog
 
-LOG_BYTES = 16 * 1024 * 1024
-TAIL_BYTES = 64 * 1024
 LINE_CHARACTERS = 300
 TICK_S = 0.5
 """How often a waiting parent looks up: often enough for people, too seldom to disturb a measurement."""
 
-Watch = Callable[[], None]
+Watch = Callable[[], bool]
+"""Looks at what runs, and returns true where that must end."""
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b.|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
@@ -49,6 +48,17 @@ class Cause(StrEnum):
     EXITED = "exited"
     TIMED_OUT = "timed_out"
     STOPPED = "stopped"
+    CUT_OFF = "cut_off"
+    """The one who watched it had it end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waited:
+    """How waiting ended, and for how long nobody looked."""
+
+    cause: Cause
+    away_s: float = 0.0
+    """Longest time between two looks, beyond a tick: this process was stopped (Ctrl-Z), or got no CPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +73,8 @@ class Finished:
     """From asking for the process to having it."""
     log_omitted_bytes: int = 0
     """Of its output, what the bound of the log left out."""
+    away_s: float = 0.0
+    """Longest time for which nobody looked: `wall_s` may be too long by as much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,61 +85,6 @@ class Captured:
     """None where it ran out of time and was killed."""
     output: str
     errors: str
-
-
-class BoundedLog:
-    """A log file that keeps its beginning and its end, whatever is written to it.
-
-    A disk that is full does not raise here, and nor does a link or a pipe in its place, into which nothing is written:
-    the writer must go on draining, or the one who speaks blocks.
-    """
-
-    def __init__(self, path: Path, *, limit_bytes: int = LOG_BYTES, tail_bytes: int = TAIL_BYTES) -> None:
-        self._file: IO[bytes] | None = None
-        with contextlib.suppress(OSError):
-            self._file = open_to_append(path)
-        self._room = limit_bytes - tail_bytes
-        self._tail_bytes = tail_bytes
-        self._tail = bytearray()
-        self.omitted_bytes = 0
-        """Left out so far between the beginning and the end."""
-
-    def write(self, data: bytes) -> None:
-        """Keep `data`, or what the bound leaves of it."""
-        head, rest = data[: self._room], data[self._room :]
-        if head:
-            self._room -= len(head)
-            self._append(head)
-        if rest:
-            self._tail += rest
-            surplus = len(self._tail) - self._tail_bytes
-            if surplus > 0:
-                self.omitted_bytes += surplus
-                del self._tail[:surplus]
-
-    def _append(self, data: bytes) -> None:
-        try:
-            if self._file:
-                self._file.write(data)
-        except OSError:
-            self.close()
-
-    def close(self) -> None:
-        """Write the kept end, with a word on what lies between, and close the file."""
-        file, self._file = self._file, None
-        if file is None:
-            return
-        omitted = f"\n[… {self.omitted_bytes} bytes left out …]\n".encode() if self.omitted_bytes else b""
-        with contextlib.suppress(OSError), file:
-            file.write(omitted + bytes(self._tail))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def last_line(text: str) -> str:
@@ -144,19 +101,43 @@ def tail(path: Path) -> str:
     return read_tail(path, TAIL_BYTES)
 
 
-def wait(done: threading.Event, *, timeout_s: float | None, stop: Stop, watch: Watch | None = None) -> Cause:
-    """Block until `done`, the time is over, or all must stop; `watch` is called about twice a second meanwhile."""
-    deadline = None if timeout_s is None else time.monotonic() + timeout_s
+def wait(done: threading.Event, *, timeout_s: float | None, stop: Stop, watch: Watch | None = None) -> Waited:
+    """Block until `done`, the time is over, all must stop, or `watch` says so, which is called about twice a second.
+
+    Where nobody looked for a while, `TIMED_OUT` says that the time is over and not that what runs took it all: ask
+    that once more. The clock stands still while the system sleeps.
+    """
+    looked = time.monotonic()
+    deadline = None if timeout_s is None else looked + timeout_s
+    away_s = 0.0
     while True:
-        left = TICK_S if deadline is None else min(TICK_S, deadline - time.monotonic())
-        if left > 0 and done.wait(left):
-            return Cause.EXITED
+        left = TICK_S if deadline is None else min(TICK_S, deadline - looked)
+        is_done = done.wait(max(left, 0.0))
+        now = time.monotonic()
+        away_s, looked = max(away_s, now - looked - TICK_S), now
+        if is_done:
+            return Waited(Cause.EXITED, away_s)
         if stop.is_set():
-            return Cause.STOPPED
-        if deadline is not None and time.monotonic() >= deadline:
-            return Cause.TIMED_OUT
-        if watch:
-            watch()
+            return Waited(Cause.STOPPED, away_s)
+        if deadline is not None and now >= deadline:
+            return Waited(Cause.TIMED_OUT, away_s)
+        if watch and watch():
+            return Waited(Cause.CUT_OFF, away_s)
+
+
+def sleeping_s() -> float:
+    """How long the system has slept since it was started: by so much other clocks run ahead of the monotonic one."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - time.clock_gettime(time.CLOCK_MONOTONIC)
+
+
+def corrected_wall_s(wall_s: float, away_s: float, told_s: float | None) -> float:
+    """Correct how long something took by what is told of its end (None: nothing), where nobody looked for `away_s`.
+
+    What is told comes from another clock, or from the files of what ran: it never leads out of what is certain.
+    """
+    if away_s <= TICK_S or told_s is None:
+        return wall_s
+    return min(wall_s, max(told_s, wall_s - away_s - TICK_S))
 
 
 def run(  # noqa: PLR0913 - all that a process is given, every one by name
@@ -182,14 +163,17 @@ def run(  # noqa: PLR0913 - all that a process is given, every one by name
         pump.start()
         threading.Thread(target=_announce_exit, args=(process.pid, done), daemon=True).start()
         try:
-            cause = wait(done, timeout_s=timeout_s, stop=stop, watch=watch)
+            waited = wait(done, timeout_s=timeout_s, stop=stop, watch=watch)
+            cause = waited.cause
+            if cause is Cause.TIMED_OUT and _has_exited(process.pid):
+                cause = Cause.EXITED
         finally:
             ended = time.perf_counter()
             _end_group(process)
             # A grandchild that left the group may hold the pipe open; its words are not worth waiting for.
             pump.join(1.0)
     code = process.returncode if cause is Cause.EXITED else None
-    return Finished(cause, code, ended - began, started - began, log_omitted_bytes=kept.omitted_bytes)
+    return Finished(cause, code, ended - began, started - began, kept.omitted_bytes, waited.away_s)
 
 
 def capture(
@@ -208,7 +192,11 @@ def capture(
         command, environment, folder, subprocess.PIPE, subprocess.DEVNULL if given is None else subprocess.PIPE
     )
     try:
-        output, errors = process.communicate(given, timeout=timeout_s)
+        try:
+            output, errors = process.communicate(given, timeout=timeout_s)
+        except subprocess.TimeoutExpired:
+            # Once more, for what this process has not seen: it may have been stopped itself.
+            output, errors = process.communicate(timeout=TICK_S)
         return Captured(process.returncode, output.decode("utf-8", "replace"), errors.decode("utf-8", "replace"))
     except subprocess.TimeoutExpired:
         return Captured(None, "", f"no answer within {timeout_s:g} s")
@@ -254,6 +242,13 @@ def _announce_exit(pid: int, done: threading.Event) -> None:
         pass  # reaped by the one who killed it
     finally:
         done.set()
+
+
+def _has_exited(pid: int) -> bool:
+    try:
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
+    except ChildProcessError:
+        return True
 
 
 def _end_group(process: "subprocess.Popen[bytes]") -> None:

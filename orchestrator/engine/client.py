@@ -61,6 +61,11 @@ def takes_connections(client: Client) -> bool:
     return True
 
 
+def is_local(client: Client) -> bool:
+    """Whether the engine is reached through a socket of this host."""
+    return bool(getattr(client.api.get_adapter(client.api.base_url), "socket_path", None))
+
+
 def lost(doing: str, error: Exception) -> HostError:
     """Tell of an engine that went away: nothing failed, and what is done already stays."""
     return HostError(

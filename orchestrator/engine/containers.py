@@ -2,26 +2,37 @@
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import docker
 import requests
 from docker.errors import APIError, DockerException, NotFound
-from docker.types import DeviceRequest, LogConfig, Mount
-from docker.utils.socket import frames_iter
+from docker.types import DeviceRequest, Mount
+from docker.utils.socket import STDOUT, frames_iter
 
-from orchestrator.processes import BoundedLog, Cause, LostError, StartError, Stop, Watch, last_line, wait
+from orchestrator.engine import confinement
+from orchestrator.engine.confinement import TMP, Limits
+from orchestrator.logs import BoundedLog
+from orchestrator.processes import (
+    Cause,
+    LostError,
+    StartError,
+    Stop,
+    Watch,
+    corrected_wall_s,
+    last_line,
+    sleeping_s,
+    wait,
+)
 
 IO = "/io"
 SCRIPT = "/script"
 DATA = "/data"
-PIDS = 4096
-SHM_BYTES = 1 << 30
-TMP_BYTES = 2 << 30
 _REMOVE_TRIES = 3
 _LAST_WORDS_S = 2.0
 _ENGINE_ERRORS = (DockerException, requests.exceptions.RequestException, OSError)
@@ -32,8 +43,8 @@ class ContainerSpec:
     """What a container is given; what it is denied is the same for all."""
 
     image: str
-    folder: Path
-    """What it sees of the host, writable, at `/io`; and nothing else but `shown`."""
+    folder: Path | None
+    """What it sees of the host, writable, at `/io`, and nothing else but `shown`; None for nothing writable."""
     user: str
     """`uid:gid`."""
     command: tuple[str, ...] = ("--io", IO)
@@ -41,15 +52,11 @@ class ContainerSpec:
     labels: tuple[tuple[str, str], ...] = ()
     cpus: tuple[int, ...] = ()
     """Its cpuset; empty for every CPU."""
-    memory_bytes: int | None = None
-    """Without swap on top; None for no bound."""
     gpus: tuple[str, ...] = ()
     """Device ids, as the driver names them."""
     shown: tuple[tuple[Path, str], ...] = ()
     """Folders that it sees read-only, each with where: a foreign script's, a dataset's."""
-    pids: int = PIDS
-    shm_bytes: int = SHM_BYTES
-    tmp_bytes: int = TMP_BYTES
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +84,16 @@ class EngineLostError(LostError):
 class Container:
     """A container that exists; made and removed by `container`."""
 
-    def __init__(self, api: docker.APIClient, identity: str, log: BoundedLog, began: float) -> None:
+    def __init__(
+        self, api: docker.APIClient, identity: str, log: BoundedLog, answer: BoundedLog | None, began: float
+    ) -> None:
         self.identity = identity
         self._api = api
         self._log = log
+        self._answer = answer
         self._began = began
         self._started = began
+        self._slept_s = sleeping_s()
         self._done = threading.Event()
         self._lost: Exception | None = None
         self._stream: Any = None
@@ -97,6 +108,7 @@ class Container:
         except _ENGINE_ERRORS as error:
             raise _failed(error, self.identity) from error
         self._started = time.perf_counter()
+        self._slept_s = sleeping_s()
         self._follower = threading.Thread(target=self._follow, daemon=True)
         self._follower.start()
 
@@ -113,23 +125,42 @@ class Container:
 
         Raises `EngineLostError` where the engine is lost on the way.
         """
-        cause = wait(self._done, timeout_s=timeout_s, stop=stop, watch=watch)
+        waited = wait(self._done, timeout_s=timeout_s, stop=stop, watch=watch)
         ended = time.perf_counter()
         if self._lost is not None:
             raise _failed(self._lost, self.identity) from self._lost
-        try:
-            found = self._api.inspect_container(self.identity)  # before the removal: OOMKilled goes with it
-        except _ENGINE_ERRORS as error:
-            raise _failed(error, self.identity) from error
+        found = self.described()  # before the removal: OOMKilled goes with it
         state = found["State"]
+        create_s = self._started - self._began
+        ran_s = corrected_wall_s(ended - self._started, waited.away_s, self._ran_s(state))
+        cause = waited.cause
+        if cause is Cause.TIMED_OUT and state.get("Status") == "exited" and ran_s <= (timeout_s or ran_s):
+            cause = Cause.EXITED
         return ContainerEnd(
             cause=cause,
             exit_code=int(state["ExitCode"]) if cause is Cause.EXITED else None,
             oom_killed=bool(state["OOMKilled"]),
             image_id=str(found["Image"]),
-            create_s=self._started - self._began,
-            wall_s=ended - self._began,
+            create_s=create_s,
+            wall_s=create_s + ran_s,
         )
+
+    def _ran_s(self, state: Mapping[str, Any]) -> float | None:
+        """For how long it ran by the engine's clock, without the time in which the system slept; None if unknown."""
+        if state.get("Status") != "exited":
+            return None
+        try:
+            began, ended = (datetime.fromisoformat(str(state[key])) for key in ("StartedAt", "FinishedAt"))
+            return (ended - began).total_seconds() - (sleeping_s() - self._slept_s)
+        except (KeyError, ValueError):
+            return None
+
+    def described(self) -> Mapping[str, Any]:
+        """Give the engine's description of it; raises `StartError`."""
+        try:
+            return dict(self._api.inspect_container(self.identity))
+        except _ENGINE_ERRORS as error:
+            raise _failed(error, self.identity) from error
 
     @property
     def log_omitted_bytes(self) -> int:
@@ -139,8 +170,10 @@ class Container:
     def _follow(self) -> None:
         try:
             frames = frames_iter(self._stream, tty=False)  # type: ignore[no-untyped-call]  # the library has no types here
-            for _, data in frames:
+            for stream, data in frames:
                 self._log.write(data)
+                if self._answer and stream == STDOUT:
+                    self._answer.write(data)
             self._api.wait(self.identity, timeout=None)
         except _ENGINE_ERRORS as error:
             self._lost = error
@@ -149,25 +182,27 @@ class Container:
 
 
 @contextmanager
-def container(client: docker.DockerClient, spec: ContainerSpec, log: Path) -> Iterator[Container]:
-    """Make a container, and remove it whatever happens; its output goes to `log`, bounded.
+def container(
+    client: docker.DockerClient, spec: ContainerSpec, log: Path, answer: BoundedLog | None = None
+) -> Iterator[Container]:
+    """Make a container, and remove it whatever happens; its output goes to `log`, bounded, standard output to `answer`.
 
     Raises `StartError` where the engine refuses, `EngineLostError` where it does not answer.
     """
     began = time.perf_counter()
-    try:
-        made = client.api.create_container(**_configuration(client.api, spec))
-    except _ENGINE_ERRORS as error:
-        raise _failed(error) from error
-    with BoundedLog(log) as kept:
-        owned = Container(client.api, str(made["Id"]), kept, began)
+    writable = {IO} if spec.folder else set()
+    own = {*writable, *(place for _, place in spec.shown)}
+    with ExitStack() as closing:
         try:
-            yield owned
-        finally:
-            try:
-                remove(client, owned.identity)
-            finally:
-                owned.release()
+            volumes = closing.enter_context(confinement.covered_volumes(client, spec.image, own, dict(spec.labels)))
+            made = client.api.create_container(**_configuration(client.api, spec, volumes))
+        except _ENGINE_ERRORS as error:
+            raise _failed(error) from error
+        owned = Container(client.api, str(made["Id"]), closing.enter_context(BoundedLog(log)), answer, began)
+        closing.callback(owned.release)
+        closing.callback(remove, client, owned.identity)
+        confinement.refuse_writable(owned.described(), writable)
+        yield owned
 
 
 def remove(client: docker.DockerClient, identity: str) -> None:
@@ -207,38 +242,25 @@ def labelled(client: docker.DockerClient, label: str) -> list[Found]:
     return [Found(c["Id"], c["State"] not in {"exited", "dead"}, c["Labels"] or {}) for c in containers]
 
 
-def _configuration(api: docker.APIClient, spec: ContainerSpec) -> dict[str, Any]:
-    host: dict[str, Any] = {
-        "network_mode": "none",
-        "cap_drop": ["ALL"],
-        "security_opt": ["no-new-privileges"],
-        "read_only": True,
-        "tmpfs": {"/tmp": f"rw,exec,nosuid,nodev,size={spec.tmp_bytes},mode=1777"},  # noqa: S108 - the container's own
-        "shm_size": spec.shm_bytes,
-        "pids_limit": spec.pids,
-        # Not a bind's "source:target:mode": a colon in the folder's name would end its source.
-        "mounts": [
-            Mount(IO, str(spec.folder.resolve()), type="bind"),
-            *(Mount(place, str(folder.resolve()), type="bind", read_only=True) for folder, place in spec.shown),
-        ],
-        "log_config": LogConfig(type="none"),
-        "ipc_mode": "private",
-        # Otherwise the engine copies the name servers and domains of the host into the container.
-        "dns": ["127.0.0.1"],
-        "dns_search": ["."],
-    }
+def _configuration(api: docker.APIClient, spec: ContainerSpec, volumes: Sequence[Mount]) -> dict[str, Any]:
+    host = confinement.host_options(spec.limits)
+    # Not a bind's "source:target:mode": a colon in the folder's name would end its source.
+    host["mounts"] = [
+        *([Mount(IO, str(spec.folder.resolve()), type="bind")] if spec.folder else []),
+        *(Mount(place, str(folder.resolve()), type="bind", read_only=True) for folder, place in spec.shown),
+        *volumes,
+    ]
     if spec.cpus:
         host["cpuset_cpus"] = ",".join(map(str, spec.cpus))
-    if spec.memory_bytes is not None:
-        host |= {"mem_limit": spec.memory_bytes, "memswap_limit": spec.memory_bytes}
     if spec.gpus:
         host["device_requests"] = [DeviceRequest(driver="nvidia", device_ids=list(spec.gpus), capabilities=[["gpu"]])]
     return {
         "image": spec.image,
         "command": list(spec.command),
-        "environment": {"HOME": "/tmp"} | dict(spec.environment),  # noqa: S108 - the container's own
+        "environment": {"HOME": TMP} | dict(spec.environment),
         "labels": dict(spec.labels),
         "user": spec.user,
+        "healthcheck": confinement.NO_HEALTH_CHECK,
         # The client's own configuration may name proxies, with passwords; what is measured has no network to use them.
         "use_config_proxy": False,
         "host_config": api.create_host_config(**host),

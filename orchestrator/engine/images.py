@@ -1,7 +1,7 @@
-"""Images on the engine: look, fetch, build, ask, tag, remove. Nothing here decides what to build."""
+"""Images on the engine: look, fetch, build, tag, remove. Nothing here decides what to build."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,6 @@ import requests
 from docker.errors import APIError, DockerException, ImageNotFound, NotFound
 from docker.types import CancellableStream
 
-from orchestrator.engine import ownership
 from orchestrator.engine.client import is_lost, lost
 from orchestrator.errors import HostError
 
@@ -20,6 +19,10 @@ REGISTRY_TIMEOUT_S = 15.0
 
 class BuildError(Exception):
     """The engine could not build; the message is what it said."""
+
+
+class StepError(BuildError):
+    """A command that a build runs ended with an exit code of its own; the engine itself did its part."""
 
 
 class BrokeOffError(BuildError):
@@ -192,7 +195,8 @@ def follow(messages: Iterable[dict[str, Any]], on_line: Callable[[str], None]) -
     image_id, finished = "", False
     for message in messages:
         if "error" in message:
-            raise BuildError(str(message["error"]).strip())
+            has_code = bool((message.get("errorDetail") or {}).get("code"))
+            raise (StepError if has_code else BuildError)(str(message["error"]).strip())
         for line in str(message.get("stream") or message.get("status") or "").splitlines():
             on_line(line)
             finished = finished or line.startswith("Successfully built ")
@@ -200,41 +204,6 @@ def follow(messages: Iterable[dict[str, Any]], on_line: Callable[[str], None]) -
     if not (finished and image_id):
         raise BrokeOffError("the engine broke off")
     return image_id
-
-
-def ask(client: docker.DockerClient, image: str, arguments: Sequence[str], *, timeout_s: float = 120.0) -> str:
-    """Run an image's entry point without network, and return what it printed on stdout.
-
-    Raises `BuildError` with its last line where it fails or does not end.
-    """
-    container = client.containers.create(
-        image, list(arguments), network_mode="none", cap_drop=["ALL"], read_only=True,
-        security_opt=["no-new-privileges"], tmpfs={"/tmp": "exec,size=256m"}, user="65534:65534",  # noqa: S108 - inside
-        environment={"HOME": "/tmp"},  # noqa: S108 - inside the container
-        labels={ownership.LABEL: str(ownership.this_process())}, use_config_proxy=False,
-    )  # fmt: skip
-    try:
-        container.start()
-        status = int(container.wait(timeout=timeout_s)["StatusCode"])
-        if status:
-            said = container.logs(stdout=True, stderr=True).decode(errors="replace").strip()
-            raise BuildError(_last_line(said) or f"it exited {status} and said nothing")
-        return str(container.logs(stdout=True, stderr=False).decode(errors="replace"))
-    except (APIError, requests.exceptions.RequestException) as error:
-        if is_lost(error):
-            raise
-        raise BuildError(one_line(str(getattr(error, "explanation", None) or error))) from error
-    finally:
-        _removed(container)
-
-
-def _removed(container: Any) -> None:
-    try:
-        container.remove(force=True, v=True)
-    except (DockerException, requests.exceptions.RequestException) as error:
-        # Left by an engine that is lost, it is removed with the other leftovers of this process by the next run.
-        if not is_lost(error):
-            raise
 
 
 def tag(client: docker.DockerClient, image_id: str, reference: str) -> None:
@@ -283,7 +252,3 @@ def engine_message(response: requests.Response) -> str:
 def one_line(text: str) -> str:
     """Give a text without its line breaks."""
     return " ".join(text.split())
-
-
-def _last_line(text: str) -> str:
-    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")

@@ -1,7 +1,7 @@
 """Running a plan: order, resume, launch, watch, time out, classify."""
 
 from orchestrator.running.execution import Policy, execute
-from orchestrator.running.order import new_run_name, order
+from orchestrator.running.order import new_run_name, order, unfinished
 from orchestrator.running.surroundings import Surroundings
 
-__all__ = ["Policy", "Surroundings", "execute", "new_run_name", "order"]
+__all__ = ["Policy", "Surroundings", "execute", "new_run_name", "order", "unfinished"]

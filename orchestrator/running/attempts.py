@@ -13,10 +13,12 @@ from itertools import count
 from pathlib import Path
 
 from orchestrator.domain import Outcome, Status
-from orchestrator.errors import HostError
+from orchestrator.errors import host_error
 from orchestrator.files import move_aside, open_plain
 from orchestrator.results.store import InvalidResultError, Run, read_result
-from orchestrator.running.folders import LOG, reclaim
+from orchestrator.results.trees import reclaim
+from orchestrator.running.folders import LOG
+from orchestrator.runtimes import STOPPED
 
 _ATTEMPT = re.compile(r"attempt-([0-9]{1,9})")
 _PART = re.compile(r"attempt-[0-9]{1,9}\.part")
@@ -48,7 +50,13 @@ class Attempts:
             self.run.write_outcome(outcome, attempt=set_aside(self._folder, launched=True))
 
     def not_launched(self, outcome: Outcome) -> Outcome:
-        """Write down that nothing was launched, unless an earlier attempt says more; return what counts."""
+        """Write down that nothing was launched, unless an earlier attempt says more; return what counts.
+
+        A repeat that a stop left without a folder gets none: readers take it as `not_run`, and a stop of thousands of
+        repeats takes no longer than one of ten.
+        """
+        if outcome.reason == STOPPED and not self._folder.exists():
+            return outcome
         recorded = self.run.outcome(self.cell_id, self.repeat)
         if recorded and recorded.status.is_failure and (recorded.attempts or not outcome.status.is_failure):
             return recorded
@@ -116,7 +124,8 @@ def set_aside(folder: Path, *, launched: bool = False) -> int:
             part.rename(folder / f"attempt-{_free(_names(folder))}")
         return _free(_names(folder)) - 1
     except OSError as error:
-        raise HostError(f"{folder}: an earlier attempt cannot be moved aside: {error.strerror}") from error
+        why = f"{folder}: an earlier attempt cannot be moved aside: {error.strerror}"
+        raise host_error(why, error) from error
 
 
 def _names(folder: Path) -> list[str]:
@@ -155,4 +164,5 @@ def _copy_back(attempt: Path, folder: Path) -> None:
                 with open_plain(attempt / name) as source, (folder / name).open("xb") as target:
                     shutil.copyfileobj(source, target)
     except OSError as error:
-        raise HostError(f"{folder}: what was measured before cannot be copied back: {error.strerror}") from error
+        why = f"{folder}: what was measured before cannot be copied back: {error.strerror}"
+        raise host_error(why, error) from error

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from orchestrator.domain import Mode, Status
 from orchestrator.processes import Cause, last_line
 from orchestrator.results import scripts
-from orchestrator.results.contract import Request, Result, steady_blocks
+from orchestrator.results.contract import (
+    LATENCY_LIMIT_S,
+    LEAST_LATENCY_STEPS,
+    Request,
+    Result,
+    steady_blocks,
+)
 from orchestrator.results.scripts import ScriptResult
 from orchestrator.results.store import InvalidResultError
 from orchestrator.runtimes import STOPPED, Ended, Task
@@ -69,11 +75,27 @@ def discrepancy(request: Request, result: Result) -> str:
     for block in (result.first_step, *result.warmup, *result.blocks):
         if block.samples != block.steps * request.batch_size:
             return f"result.json counts {block.samples} samples in {block.steps} steps of {request.batch_size}"
-    if len(result.latency_s) != request.latency_steps:
-        return f"result.json has {len(result.latency_s)} latencies; {request.latency_steps} were asked for"
+    if wrong := _wrong_latencies(request.latency_steps, result):
+        return wrong
     if (result.loss is None) is (request.mode is Mode.TRAIN):
         return f"result.json has {'no' if result.loss is None else 'a'} loss; the mode is {request.mode}"
     return _wrong_epochs(request, result) if request.epochs is not None else _wrong_blocks(request, result)
+
+
+def _wrong_latencies(asked: int, result: Result) -> str:
+    """Find fewer latencies than were asked for, unless more would have taken longer than the limit.
+
+    The container sets their number by the last timed block; images of an older orchestrator know no limit.
+    """
+    found, fitting = len(result.latency_s), asked
+    if result.blocks:
+        lasting_s = asked * result.blocks[-1].wall_s / result.blocks[-1].steps
+        if lasting_s > LATENCY_LIMIT_S:
+            fitting = max(min(asked, LEAST_LATENCY_STEPS), int(asked * LATENCY_LIMIT_S / lasting_s))
+    if found in {asked, fitting}:
+        return ""
+    fit = f", of which {fitting} fit {LATENCY_LIMIT_S:g} s" if fitting < asked else ""
+    return f"result.json has {found} latencies; {asked} were asked for{fit}"
 
 
 def _wrong_epochs(request: Request, result: Result) -> str:

@@ -1,5 +1,6 @@
-"""A plan carried out: every cell × repeat ends as exactly one recorded outcome."""
+"""A plan carried out: every cell × repeat ends as exactly one outcome."""
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,18 +9,22 @@ from orchestrator.devices import Allocation, NoDevice, allocate
 from orchestrator.devices.disturbance import judge
 from orchestrator.devices.idle import Waited
 from orchestrator.domain import Cell, Outcome, Plan, Status
+from orchestrator.errors import FolderError
 from orchestrator.events import Notice, PhaseChanged, RepeatFinished, RepeatStarted, RunStarted
-from orchestrator.processes import LostError, StartError, tail
+from orchestrator.processes import Cause, LostError, StartError, tail
+from orchestrator.results import frozen_scripts, script_copies
 from orchestrator.results.contract import EnvironmentRecord, Request, Result
 from orchestrator.results.scripts import with_script
+from orchestrator.results.trees import reclaim
 from orchestrator.running.attempts import Attempts
 from orchestrator.running.classify import Verdict, classify, throughput, worth_a_retry
-from orchestrator.running.folders import LOG, PhaseWatch, answer, note, reclaim
+from orchestrator.running.folders import LOG, PhaseWatch, answer, note
 from orchestrator.running.order import Repeat, order, unfinished
+from orchestrator.running.output import OutputWatch
 from orchestrator.running.parity import check_parity
 from orchestrator.running.requests import request_for, with_data, with_files
 from orchestrator.running.surroundings import Surroundings
-from orchestrator.running.turn import taken
+from orchestrator.running.turn import Turn
 from orchestrator.runtimes import DATA, SCRIPT, STOPPED, Ended, Provided, Ready, Task, Unavailable
 
 LOSSES = 3
@@ -47,7 +52,8 @@ class Policy:
 def execute(plan: Plan, surroundings: Surroundings, policy: Policy = Policy()) -> Iterator[Outcome]:
     """Run what has no final outcome yet, block by block, and give each outcome once it is on disk.
 
-    Stops soon after `stop` is set: what was running is removed, and all that is left ends as `not_run`.
+    Stops soon after `stop` is set: what was running is removed, and all that is left ends as `not_run`. What has not
+    begun then leaves no file.
     Raises `HostError` where another orchestrator writes this run, or its files cannot be written.
     """
     lock = surroundings.run.lock()
@@ -77,7 +83,10 @@ class _Execution:
         check_parity(self._plan, provided, self._given, self._with, retry_failed=self._policy.retry_failed)
         failed = ""
         for position, (cell, repeat) in enumerate(todo, start=1):
-            outcome, result = self._one(cell, repeat, position, provided, failed)
+            try:
+                outcome, result = self._one(cell, repeat, position, provided, failed)
+            except FolderError as error:
+                outcome, result = self._unusable(cell, repeat, error)
             if self._policy.fail_fast and outcome.status.is_failure and outcome.status is not cell.expect:
                 failed = failed or cell.id
             reached = throughput(result, epochs=cell.duration.epochs is not None) if result else None
@@ -110,6 +119,7 @@ class _Execution:
             image_id=provided.image_id,
             base_digest=provided.base_digest,
             size_bytes=provided.size_bytes,
+            seccomp=provided.seccomp,
             versions=dict(provided.versions),
         )
 
@@ -125,7 +135,8 @@ class _Execution:
         elif self._with.stop.is_set():
             outcome = _not_launched(cell, repeat, Status.NOT_RUN, STOPPED)
         elif isinstance(ready, Ready):
-            with taken(self._with.turns, self._with.listener, self._with.stop) as mine:
+            turn = Turn(self._with.run.name, cell.id, self._with.clock)
+            with self._with.turns.taken(turn, self._with.listener, self._with.stop) as mine:
                 if mine:
                     return self._attempts(cell, repeat, position, ready, given)
             outcome = _not_launched(cell, repeat, Status.NOT_RUN, STOPPED)
@@ -133,6 +144,25 @@ class _Execution:
             outcome = self._without_environment(cell, repeat, ready)
         counts = Attempts(self._with.run, cell.id, repeat).not_launched(outcome)
         return counts, self._with.run.result(counts)
+
+    def _unusable(self, cell: Cell, repeat: int, error: FolderError) -> tuple[Outcome, Result | None]:
+        """Have one repeat fail whose folder this user has no rights to; the others go on.
+
+        Raises the error again where it is about the whole run. What counts already stays what it is.
+        """
+        run = self._with.run
+        if not os.access(run.folder, os.W_OK | os.X_OK):
+            raise error
+        recorded = run.outcome(cell.id, repeat)
+        if recorded and recorded.status is Status.OK:
+            self._with.listener(Notice(f"{cell.id} repeat {repeat} is not measured again: {error}"))
+            return recorded, run.result(recorded)
+        outcome = _not_launched(cell, repeat, Status.LAUNCH_FAILED, str(error))
+        try:
+            run.write_outcome(outcome)
+        except FolderError as unwritten:
+            self._with.listener(Notice(f"{cell.id} repeat {repeat}: its end cannot be recorded: {unwritten}"))
+        return outcome, None
 
     def _without_environment(self, cell: Cell, repeat: int, unavailable: Unavailable | None) -> Outcome:
         if unavailable is None:
@@ -170,7 +200,7 @@ class _Execution:
         builder, pinned = self._builders[cell.image], runtime.pins_cpus
         request = request_for(cell, repeat, builder, self._plan.seed, given, pinned=pinned)
         request, files = with_files(request, self._plan, cell.definition)
-        shown = tuple(self._shown(cell))
+        shown = tuple(self._shown(cell, repeat))
         seen = runtime.seen(*shown[0]) if shown else ""
         if cell.script:
             request = with_script(request, cell.script, seen)
@@ -181,17 +211,21 @@ class _Execution:
             ready, folder, folder / LOG, cell.system, given, cell.timeout_s, labels, tuple(request.variables.items()),
             shown=shown,
         )  # fmt: skip
-        watch = PhaseWatch(folder, lambda phase: self._with.listener(PhaseChanged(cell.id, repeat, phase)))
+        copy = self._script_copy(cell, folder)
+        phases = PhaseWatch(folder, lambda phase: self._with.listener(PhaseChanged(cell.id, repeat, phase)))
+        output = OutputWatch(folder, cell.output)
         waited = self._idle(given)
         started_at = self._with.clock().isoformat(timespec="milliseconds")
         try:
-            ended = runtime.launch(task, stop=self._with.stop, watch=watch)
-            verdict, result = _judged(ended, request, task)
+            ended = runtime.launch(task, stop=self._with.stop, watch=lambda: phases() or output())
+            verdict, result = _judged(ended, request, task, output)
         except StartError as error:
             # What was lost with the engine says nothing of the cell: it is run again, now or by a resumed run.
             status = Status.NOT_RUN if isinstance(error, LostError) else Status.LAUNCH_FAILED
             ended, result, verdict = None, None, Verdict(status, str(error))
             note(task.log, str(error))
+        finally:
+            copy.remove()
         judgement = judge(result) if result else None
         outcome = Outcome(
             cell_id=cell.id,
@@ -214,13 +248,24 @@ class _Execution:
         )
         return outcome, result
 
-    def _shown(self, cell: Cell) -> Iterator[tuple[Path, str]]:
-        """The folder of this host that a cell works with, if there is one: its script's, or its dataset's."""
-        data = self._data.get(cell.workload.dataset)
-        if cell.script:
-            yield Path(cell.script.path).parent, SCRIPT
+    def _shown(self, cell: Cell, repeat: int) -> Iterator[tuple[Path, str]]:
+        """Give the folder that a cell works with, if there is one.
+
+        It is its script as it was frozen, or the copy of this repeat where that could be written to, or its dataset.
+        """
+        data, run = self._data.get(cell.workload.dataset), self._with.run
+        if cell.script and self._with.runtime.mounts:
+            yield frozen_scripts.folder_of(run.folder.absolute(), cell.script), SCRIPT
+        elif cell.script:
+            yield run.repeat_folder(cell.id, repeat).absolute() / script_copies.FOLDER, SCRIPT
         elif data:
             yield Path(data.folder), DATA
+
+    def _script_copy(self, cell: Cell, folder: Path) -> script_copies.ScriptCopy:
+        """Copy the script of a cell into the folder of a repeat, where it could write to the frozen one."""
+        if cell.script is None or self._with.runtime.mounts:
+            return script_copies.ScriptCopy()
+        return script_copies.copy(self._with.run.folder, cell.script, folder)
 
     def _idle(self, given: Allocation) -> Waited | None:
         """Wait for the host to be idle; that it is not is told once, for it is recorded with every repeat."""
@@ -241,8 +286,11 @@ def _not_launched(cell: Cell, repeat: int, status: Status, reason: str, log: str
     return Outcome(cell.id, repeat, status, reason, log=log, attempts=0)
 
 
-def _judged(ended: Ended, request: Request, task: Task) -> tuple[Verdict, Result | None]:
+def _judged(ended: Ended, request: Request, task: Task, output: OutputWatch) -> tuple[Verdict, Result | None]:
+    exceeded = output.look() if ended.cause is not Cause.STOPPED else ""
     reclaim(task.folder)
+    if exceeded:
+        return Verdict(Status.OUTPUT_LIMIT, exceeded), None
     said = answer(task.folder, of_script=request.script is not None)
     verdict = classify(ended, said, request, task, tail(task.log))
     return verdict, said if verdict.status is Status.OK and isinstance(said, Result) else None

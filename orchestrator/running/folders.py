@@ -9,19 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from orchestrator.files import move_aside, open_plain
-from orchestrator.processes import BoundedLog
+from orchestrator.logs import BoundedLog
 from orchestrator.results.contract import Result
 from orchestrator.results.scripts import ScriptResult
 from orchestrator.results.store import InvalidResultError, read_answer, read_result
+from orchestrator.results.trees import reclaim
 
 LOG = "log.txt"
 _PHASE = re.compile(rb"[a-z][a-z_]{0,30}\n?")
-
-
-def reclaim(folder: Path) -> None:
-    """Take back the right to write where what was measured has locked its own folder."""
-    with contextlib.suppress(OSError):
-        folder.chmod(0o755)
 
 
 def note(log: Path, text: str) -> None:
@@ -51,12 +46,13 @@ class PhaseWatch:
         self._changed = changed
         self._last = ""
 
-    def __call__(self) -> None:
-        """Look once."""
+    def __call__(self) -> bool:
+        """Look once; no phase is a reason to end anything."""
         phase = _read_phase(self._path)
         if phase and phase != self._last:
             self._last = phase
             self._changed(phase)
+        return False
 
 
 def _read_phase(path: Path) -> str:

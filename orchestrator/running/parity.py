@@ -10,6 +10,7 @@ from typing import Any
 from orchestrator.brought import ModelFile
 from orchestrator.devices import Allocation, Inventory, NoDevice
 from orchestrator.domain import Plan, Status, System, variables, without_variables
+from orchestrator.errors import FolderError
 from orchestrator.events import Notice
 from orchestrator.images.context import digest, source_files
 from orchestrator.planning.parity import BATCH_SIZE, Check, checks
@@ -20,12 +21,14 @@ from orchestrator.results.checks import Checks
 from orchestrator.results.contract import Request
 from orchestrator.results.parity import REVISION, ParityOutcome, ParityResult
 from orchestrator.results.store import InvalidResultError, read_answer
+from orchestrator.results.trees import reclaim
 from orchestrator.running.attempts import set_aside
 from orchestrator.running.classify import Verdict, classify
-from orchestrator.running.folders import LOG, note, reclaim
+from orchestrator.running.folders import LOG, note
+from orchestrator.running.output import OutputWatch
 from orchestrator.running.requests import with_files
 from orchestrator.running.surroundings import Surroundings
-from orchestrator.running.turn import taken
+from orchestrator.running.turn import Turn
 from orchestrator.runtimes import Ended, Provided, Ready, Task
 
 _AGAIN = {Status.NOT_RUN, Status.LAUNCH_FAILED}
@@ -61,19 +64,14 @@ def check_parity(
         content = content_of(check, plan.seed, environment_of(ready, source), machine, own.get(check.model))
         outcome = store.outcome(check.id)
         if outcome is None or outcome.content != content or not _is_final(outcome, retry_failed=retry_failed):
-            if content in answered:
-                outcome = ParityOutcome(check=check.id, content=content, status=Status.OK, folder=answered[content])
-            else:
-                job = _Job(check, plan, ready, allocation, surroundings)
-                outcome = _answered_before(job, answers, content) if answers else None
-                if outcome is None:
-                    surroundings.listener(Notice(f"parity check {number} of {len(planned)}: {check.id}"))
-                    outcome = _in_turn(job, content)
+            job = _Job(check, plan, ready, allocation, surroundings)
+            try:
+                outcome = _found(job, content, answered, answers, f"{number} of {len(planned)}")
+            except FolderError as error:
+                surroundings.listener(Notice(f"{check.id}: parity is not checked: {error}"))
+                continue
             if outcome is None:
                 return
-            store.write_outcome(outcome)
-            if answers and outcome.status is Status.OK and not outcome.reused and outcome.folder == check.id:
-                answers.keep(store, outcome)
         if outcome.status is Status.OK:
             answered.setdefault(content, outcome.folder)
 
@@ -157,6 +155,29 @@ class _Job:
         return Task(self.ready, folder, folder / LOG, check.system, self.allocation, check.timeout_s, labels, own)
 
 
+def _found(
+    job: _Job, content: str, answered: Mapping[str, str], answers: Answers | None, position: str
+) -> ParityOutcome | None:
+    """Take over what was answered to the same content, or ask; record it. None where the run is stopped.
+
+    Raises `HostError` where the files of the check cannot be written.
+    """
+    check = job.check
+    if content in answered:
+        same = ParityOutcome(check=check.id, content=content, status=Status.OK, folder=answered[content])
+        job.store.write_outcome(same)
+        return same
+    outcome = _answered_before(job, answers, content) if answers else None
+    if outcome is None:
+        job.surroundings.listener(Notice(f"parity check {position}: {check.id}"))
+        outcome = _in_turn(job, content)
+    if outcome is not None:
+        job.store.write_outcome(outcome)
+        if answers and outcome.status is Status.OK and not outcome.reused and outcome.folder == check.id:
+            answers.keep(job.store, outcome)
+    return outcome
+
+
 def _answered_before(job: _Job, answers: Answers, content: str) -> ParityOutcome | None:
     """Take over what an earlier run was answered, with the request beside it; None where nobody has asked yet."""
     earlier = answers.find(content)
@@ -170,16 +191,17 @@ def _answered_before(job: _Job, answers: Answers, content: str) -> ParityOutcome
 def _in_turn(job: _Job, content: str) -> ParityOutcome | None:
     """Carry out one check when it is this run's turn to use the host; None where the run is stopped."""
     around = job.surroundings
-    with taken(around.turns, around.listener, around.stop) as mine:
+    turn = Turn(around.run.name, f"parity/{job.check.id}", around.clock)
+    with around.turns.taken(turn, around.listener, around.stop) as mine:
         if not mine or around.stop.is_set():
             return None
         set_aside(job.store.folder(job.check.id))
         task = job.task(job.store.prepare(*job.request()))
+        output = OutputWatch(task.folder, job.check.output)
         started_at = around.clock().isoformat(timespec="milliseconds")
         try:
-            ended = around.runtime.launch(task, stop=around.stop, watch=_look_at_nothing)
-            reclaim(task.folder)
-            verdict = _judged(ended, job, task)
+            ended = around.runtime.launch(task, stop=around.stop, watch=output)
+            verdict = _judged(ended, job, task, output)
         except StartError as error:
             ended, verdict = None, Verdict(Status.LAUNCH_FAILED, str(error))
             note(task.log, str(error))
@@ -201,7 +223,11 @@ def _in_turn(job: _Job, content: str) -> ParityOutcome | None:
     )
 
 
-def _judged(ended: Ended, job: _Job, task: Task) -> Verdict:
+def _judged(ended: Ended, job: _Job, task: Task, output: OutputWatch) -> Verdict:
+    exceeded = output.look() if ended.cause is not Cause.STOPPED else ""
+    reclaim(task.folder)
+    if exceeded:
+        return Verdict(Status.OUTPUT_LIMIT, exceeded)
     if ended.cause is not Cause.EXITED or ended.exit_code != 0:
         return classify(ended, InvalidResultError("no answer was looked for"), job.request()[0], task, tail(task.log))
     try:
@@ -211,7 +237,3 @@ def _judged(ended: Ended, job: _Job, task: Task) -> Verdict:
     if answer.cell != job.check.id:
         return Verdict(Status.INVALID_RESULT, f"result.json is of {answer.cell}, not of what was asked")
     return Verdict(Status.OK)
-
-
-def _look_at_nothing() -> None:
-    """A check has no phases that anyone waits for."""

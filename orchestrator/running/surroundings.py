@@ -1,7 +1,7 @@
 """What a run happens in and with."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from orchestrator.devices.idle import Waited
 from orchestrator.events import Listener
 from orchestrator.processes import Stop
 from orchestrator.results.store import Run
+from orchestrator.running.turn import Turns
 from orchestrator.runtimes import Runtime
 
 
@@ -24,8 +25,8 @@ class Surroundings:
     """The time in UTC."""
     listener: Listener
     stop: Stop
-    turns: tuple[Path, ...] = ()
-    """Files that the runs of a host lock in turn, each for one repeat, so that no two measure at once."""
+    turns: Turns = field(default_factory=Turns)
+    """The files that the runs of a host lock in turn, each for one repeat, so that no two measure at once."""
     answers: Path | None = None
     """Where answers of parity checks are kept for later runs; without it, each run asks anew."""
     idle: Callable[[Allocation, Stop], Waited] | None = None

@@ -1,49 +1,157 @@
-"""Taking turns: at any time one run measures on a host, for two would share its CPUs unseen."""
+"""Taking turns: at any time one run measures on a host, for two would share its CPUs unseen.
+
+The kernel's lock of one file decides who measures, with older versions of this program too. Who waits for it stands in
+a queue, in order of arrival, and takes one repeat in turn: a run that has just measured goes to its end.
+"""
 
 import fcntl
 import os
 import stat
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from orchestrator import processes
 from orchestrator.events import Listener, Notice
 from orchestrator.processes import Stop
+from orchestrator.running.waiting_line import Holder, Ticket
 
-WAITING = "another run is measuring on this host; waiting for its repeat to end"
 _READABLE = 0o644
 """Reading is all it takes to lock a file: other users can take their turn and cannot change it."""
 _CAREFULLY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_BETWEEN_TURNS_LOOKS = 2
+"""So many looks in a row must show no holder by name before that is told: between two turns there is none."""
+_TOLD_AGAIN_S = 60.0
+"""After so much waiting, another cell of a run that was named before is told."""
 
 
-@contextmanager
-def taken(files: Sequence[Path], listener: Listener, stop: Stop) -> Iterator[bool]:
-    """Hold the turns that `files` stand for, waited for where another run has one; false where stopped meanwhile.
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a turn is wanted for."""
 
-    Without files there are no turns. A file that cannot be locked is told, and measuring goes on without it.
+    run: str
+    cell: str
+    clock: Callable[[], datetime]
+    """The time in UTC."""
+
+
+class Turns:
+    """The turns of one run on a host: each file stands for one, and without files there are none.
+
+    One object serves all repeats of a run, so that what it has told of its waiting is not told for each of them.
     """
-    with ExitStack() as held:
-        yield all(_wait(file, held, listener, stop) for file in files)
 
+    def __init__(self, files: Sequence[Path] = (), monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._files = files
+        self._notes = WaitingNotes(monotonic)
+        self._told: set[str] = set()
 
-def _wait(file: Path, held: ExitStack, listener: Listener, stop: Stop) -> bool:
-    told = False
-    while not stop.is_set():
+    @contextmanager
+    def taken(self, turn: Turn, listener: Listener, stop: Stop) -> Iterator[bool]:
+        """Hold every turn, waited for where another run has one; false where stopped meanwhile.
+
+        A file that cannot be locked is told once, and measuring goes on without it.
+        """
+        with ExitStack() as held:
+            yield all(self._wait(file, turn, held, listener, stop) for file in self._files)
+
+    def _wait(self, file: Path, turn: Turn, held: ExitStack, listener: Listener, stop: Stop) -> bool:
+        with ExitStack() as waiting:
+            ticket = self._ticket(file, waiting, listener)
+            self._notes.begin()
+            while not stop.is_set():
+                ahead = _ahead(ticket)
+                try:
+                    if not ahead:
+                        held.callback(os.close, _locked(file))
+                        if ticket:
+                            ticket.measure(Holder(turn.run, turn.cell, turn.clock()))
+                        held.push(waiting.pop_all())  # the ticket says who measures until the turn is over
+                        return True
+                except BlockingIOError:
+                    pass
+                except OSError as error:
+                    why = error.strerror or error
+                    self._tell(f"{file}: {why}; another run could measure on this host at the same time", listener)
+                    return True
+                text = self._notes.new(ticket.holder() if ticket else None, ahead)
+                if text:
+                    listener(Notice(text))
+                time.sleep(processes.TICK_S)
+        return False
+
+    def _ticket(self, file: Path, waiting: ExitStack, listener: Listener) -> Ticket | None:
         try:
-            held.callback(os.close, _locked(file))
-            return True
-        except BlockingIOError:
-            if not told:
-                listener(Notice(WAITING))
-            told = True
+            ticket = Ticket.draw(file)
         except OSError as error:
-            why = error.strerror or error
-            listener(Notice(f"{file}: {why}; another run could measure on this host at the same time"))
-            return True
-        time.sleep(processes.TICK_S)
-    return False
+            if file.parent.is_dir():
+                why = error.strerror or error
+                self._tell(f"{file}: no queue: {why}; runs of this host take turns in no order", listener)
+            return None
+        waiting.callback(ticket.close)
+        return ticket
+
+    def _tell(self, text: str, listener: Listener) -> None:
+        if text not in self._told:
+            self._told.add(text)
+            listener(Notice(text))
+
+
+def _ahead(ticket: Ticket | None) -> int:
+    with suppress(OSError):  # the folder of the queue has gone, or its disk is full: the lock decides alone
+        return ticket.ahead() if ticket else 0
+    return 0
+
+
+class WaitingNotes:
+    """What a run says of its waiting: who measures, and how many wait before it.
+
+    It is told when the run that measures, or the number of those before this one, is another. Runs that take turns
+    come back to the same few states, and one run goes from cell to cell: of a state that was told, nothing new is told
+    for the next minute of waiting.
+    """
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self._monotonic = monotonic
+        self._looked = monotonic()
+        self._waited_s = 0.0
+        """In all waits of the run together."""
+        self._told_at_s: dict[tuple[str | None, int], float] = {}
+        self._last = ""
+        self._nameless = 0
+
+    def begin(self) -> None:
+        """Begin to wait anew."""
+        self._looked = self._monotonic()
+        self._nameless = 0
+
+    def new(self, holder: Holder | None, ahead: int) -> str:
+        """Return what is to be told after a further look; empty where it was told before."""
+        now = self._monotonic()
+        self._waited_s, self._looked = self._waited_s + now - self._looked, now
+        self._nameless = 0 if holder else self._nameless + 1
+        if not holder and self._nameless < _BETWEEN_TURNS_LOOKS:
+            return ""
+        state, text = (holder.run if holder else None, ahead), waiting_text(holder, ahead)
+        told_at_s = self._told_at_s.get(state)
+        if told_at_s is not None and (text == self._last or self._waited_s - told_at_s < _TOLD_AGAIN_S):
+            return ""
+        self._told_at_s[state], self._last = self._waited_s, text
+        return text
+
+
+def waiting_text(holder: Holder | None, ahead: int) -> str:
+    """Give the line of a run that waits: `run R measures CELL on this host since …; 2 runs wait before this one`."""
+    if holder is None:
+        now = "another run measures on this host"
+    else:
+        since = f" since {holder.since:%Y-%m-%d %H:%M:%S} UTC" if holder.since else ""
+        now = f"run {holder.run} measures {holder.cell} on this host{since}"
+    queue = {0: "this run is next", 1: "1 run waits before this one"}.get(ahead, f"{ahead} runs wait before this one")
+    return f"{now}; {queue}"
 
 
 def _locked(file: Path) -> int:

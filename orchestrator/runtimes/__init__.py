@@ -3,7 +3,7 @@
 from orchestrator.engine.containers import DATA, SCRIPT
 from orchestrator.engine.ownership import Owner, this_process
 from orchestrator.runtimes.choice import Choice, choose
-from orchestrator.runtimes.docker import DockerRuntime, image_problems, remove_leftovers
+from orchestrator.runtimes.docker import DockerRuntime, filters_system_calls, image_problems, remove_leftovers
 from orchestrator.runtimes.given import GivenImage, GivenImages, absent, not_there
 from orchestrator.runtimes.host import HostRuntime
 from orchestrator.runtimes.model import STOPPED, Ended, Provided, Ready, Runtime, Task, Unavailable
@@ -11,6 +11,6 @@ from orchestrator.runtimes.venv import VenvRuntime
 
 __all__ = [
     "DATA", "SCRIPT", "STOPPED", "Choice", "DockerRuntime", "Ended", "GivenImage", "GivenImages", "HostRuntime",
-    "Owner", "Provided", "Ready", "Runtime", "Task", "Unavailable", "VenvRuntime", "absent", "choose", "image_problems",
-    "not_there", "remove_leftovers", "this_process",
+    "Owner", "Provided", "Ready", "Runtime", "Task", "Unavailable", "VenvRuntime", "absent", "choose",
+    "filters_system_calls", "image_problems", "not_there", "remove_leftovers", "this_process",
 ]  # fmt: skip

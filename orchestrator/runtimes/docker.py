@@ -9,11 +9,13 @@ from pathlib import Path
 import docker
 
 from orchestrator.domain import BuildSettings, ImageSpec, Status
-from orchestrator.engine import containers, ownership
+from orchestrator.engine import confinement, containers, ownership
 from orchestrator.engine.client import needed_for
+from orchestrator.engine.confinement import Limits
 from orchestrator.engine.containers import ContainerSpec, EngineLostError
-from orchestrator.engine.images import BuildError, ask, facts
+from orchestrator.engine.images import BuildError, facts
 from orchestrator.engine.ownership import Owner
+from orchestrator.engine.questions import ask
 from orchestrator.errors import HostError
 from orchestrator.events import Listener, Notice, ignore
 from orchestrator.images import labels
@@ -32,9 +34,13 @@ class DockerRuntime:
 
     name = "docker"
     pins_cpus = True
+    mounts = True
 
-    def __init__(self, client: docker.DockerClient, settings: BuildSettings, *, user: str, owner: Owner) -> None:
+    def __init__(
+        self, client: docker.DockerClient, settings: BuildSettings, *, user: str, owner: Owner, seccomp: bool = True
+    ) -> None:
         self._client = client
+        self._seccomp = confinement.shipped_profile() if seccomp else None
         self._settings = settings
         self._user = user
         self._owner = owner
@@ -73,7 +79,9 @@ class DockerRuntime:
 
     def _provided(self, built: Built | BuildFailure) -> Ready | Unavailable:
         known = facts(self._client, built.image_id) if isinstance(built, Built) else None
-        return _provided(built, known.size_bytes if known else None)
+        provided = _provided(built, known.size_bytes if known else None)
+        seccomp = self._seccomp.name if self._seccomp else None
+        return replace(provided, seccomp=seccomp) if isinstance(provided, Ready) else provided
 
     def launch(self, task: Task, *, stop: Stop, watch: Watch) -> Ended:
         """Run one task in a container of its own, which is gone afterwards."""
@@ -92,9 +100,9 @@ class DockerRuntime:
             # Labels of the image are inherited: without its own kind, a container would pass for an image.
             labels=((labels.KIND, "container"), *task.labels, (ownership.LABEL, str(self._owner))),
             cpus=task.allocation.cpus if task.system.cpus is not None else (),
-            memory_bytes=task.system.memory_bytes,
             shown=task.shown,
             gpus=tuple(gpu.uuid for gpu in task.allocation.gpus),
+            limits=Limits(memory_bytes=task.system.memory_bytes, seccomp=self._seccomp),
         )
         with containers.container(self._client, spec, task.log) as container:
             container.start()
@@ -125,6 +133,14 @@ class DockerRuntime:
             containers.remove(self._client, lost.identity)
 
 
+def filters_system_calls(client: docker.DockerClient, listener: Listener) -> bool:
+    """Whether containers on an engine get a filter of system calls; tell where they get none."""
+    filters = confinement.filters_system_calls(client)
+    if not filters:
+        listener(Notice("this engine cannot filter system calls (seccomp): containers are confined without a profile"))
+    return filters
+
+
 def remove_leftovers(client: docker.DockerClient, owner: Owner, listener: Listener = ignore) -> int:
     """Remove the containers of orchestrators that are dead, tell how many there were, and return that.
 
@@ -141,6 +157,10 @@ def remove_leftovers(client: docker.DockerClient, owner: Owner, listener: Listen
                 removed += 1
             except StartError:
                 continue  # the next run tries again
+    for name, label in confinement.labelled_volumes(client, ownership.LABEL):
+        theirs = ownership.parse(label)
+        if theirs is None or ownership.is_dead(theirs, owner) is not False:
+            confinement.remove_volume(client, name)  # the engine keeps one that a container still uses
     if removed:
         listener(Notice(f"removed {removed} container{'s' if removed > 1 else ''} of an orchestrator that was killed"))
     return removed

@@ -100,6 +100,15 @@ def shelf(cache: Path) -> Path:
     return folder
 
 
+def kept_images(cache: Path) -> frozenset[str]:
+    """Return the names of the images that the cache has an environment for, whatever else those hold today."""
+    names: set[str] = set()
+    for path in (cache / "environments").glob(f"*/{MARKER}"):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            names.add(str(json.loads(path.read_bytes())["image"]))
+    return frozenset(names)
+
+
 def provide(image: ImageSpec, interpreter: Interpreter, workshop: Workshop, log: Path, stop: Stop) -> Made:
     """Give the environment, made now if it is not there whole; another orchestrator that makes it is waited for.
 

@@ -39,10 +39,11 @@ def absent(client: docker.DockerClient, images: Iterable[GivenImage]) -> tuple[G
 class GivenImages(DockerRuntime):
     """The `docker` runtime with images that are all there; no base, index or registry is ever asked for."""
 
-    def __init__(
-        self, client: docker.DockerClient, images: Sequence[GivenImage], remedy: str, *, user: str, owner: Owner
-    ) -> None:
-        super().__init__(client, BuildSettings(), user=user, owner=owner)
+    def __init__(  # noqa: PLR0913 - what every runtime of containers is given, and the images
+        self, client: docker.DockerClient, images: Sequence[GivenImage], remedy: str, *, user: str, owner: Owner,
+        seccomp: bool = True,
+    ) -> None:  # fmt: skip
+        super().__init__(client, BuildSettings(), user=user, owner=owner, seccomp=seccomp)
         self._given = {image.name: image for image in images}
         self._remedy = remedy
 

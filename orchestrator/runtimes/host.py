@@ -20,6 +20,7 @@ class HostRuntime:
 
     name = "host"
     pins_cpus = False
+    mounts = False
 
     def __init__(self, host: Mapping[str, str], python: Path = Path(sys.executable)) -> None:
         self._python = python

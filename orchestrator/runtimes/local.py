@@ -1,13 +1,15 @@
 """Launching a repeat as a process of this host; what the `venv` and `host` runtimes have in common."""
 
 import json
+import os
 import tempfile
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orchestrator import processes
-from orchestrator.processes import Cause, StartError, Stop, Watch
+from orchestrator.processes import Cause, Finished, StartError, Stop, Watch
 from orchestrator.resources import ROOT
 from orchestrator.runtimes.model import Ended, Task
 from orchestrator.runtimes.variables import in_process
@@ -66,7 +68,7 @@ def launch(python: Path, task: Task, *, stop: Stop, watch: Watch, kept: Mapping[
         base = _base(python)
         environment = base | in_process(task.allocation, path=base["PATH"], home=home)
         environment |= dict(kept) | dict(task.ready.variables) | dict(task.variables)
-        kills = oom_kills()
+        kills, began_at, slept_s = oom_kills(), time.time(), processes.sleeping_s()
         finished = processes.run(
             [str(python), "-m", "benchmarks.run", "--io", str(task.folder.resolve())],
             environment=environment,
@@ -76,6 +78,7 @@ def launch(python: Path, task: Task, *, stop: Stop, watch: Watch, kept: Mapping[
             stop=stop,
             watch=watch,
         )
+    finished = _corrected(finished, task, began_at, slept_s)
     code = finished.exit_code
     signal = -code if code is not None and code < 0 else None
     return Ended(
@@ -88,6 +91,32 @@ def launch(python: Path, task: Task, *, stop: Stop, watch: Watch, kept: Mapping[
         oom_killed=finished.cause is Cause.EXITED and signal == _SIGKILL and oom_kills() > kills,
         log_omitted_bytes=finished.log_omitted_bytes,
     )
+
+
+def _corrected(finished: Finished, task: Task, began_at: float, slept_s: float) -> Finished:
+    """Correct the end of a process that nobody looked at for a while: it ended soon after it wrote its last file.
+
+    `began_at` is by the clock of files, `slept_s` how long the system had slept by then.
+    """
+    if finished.cause is not Cause.EXITED or finished.away_s <= processes.TICK_S:
+        return finished
+    written_at = _last_written(task)
+    # Where no file tells, the least that is certain: nobody can say that it was over its time.
+    told_s = 0.0 if written_at is None else written_at - began_at - (processes.sleeping_s() - slept_s)
+    wall_s = processes.corrected_wall_s(finished.wall_s, finished.away_s, told_s)
+    if wall_s > task.timeout_s:
+        return replace(finished, cause=Cause.TIMED_OUT, exit_code=None, wall_s=wall_s)
+    return replace(finished, wall_s=wall_s)
+
+
+def _last_written(task: Task) -> float | None:
+    """Find the time of the last file that a task has written; its log is written by this process, and later."""
+    try:
+        with os.scandir(task.folder) as entries:
+            own = [entry for entry in entries if entry.is_file(follow_symlinks=False) and entry.name != task.log.name]
+            return max((entry.stat(follow_symlinks=False).st_mtime for entry in own), default=None)
+    except OSError:
+        return None  # it has closed its folder
 
 
 def oom_kills(vmstat: Path = VMSTAT) -> int:

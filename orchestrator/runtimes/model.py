@@ -31,6 +31,8 @@ class Ready:
     """What the framework needs in its environment, where the handle does not carry it."""
     size_bytes: int | None = None
     """Of an image, with all that it stands on; None where there is no image."""
+    seccomp: str | None = None
+    """Name and SHA-256 of the profile of system calls that its containers run under; None without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,11 @@ class Runtime(Protocol):
     @property
     def pins_cpus(self) -> bool:
         """Whether it confines what it launches to the allocated CPUs; if not, the request asks the process to."""
+        ...
+
+    @property
+    def mounts(self) -> bool:
+        """Whether it shows folders read-only; if not, what it launches may write to them."""
         ...
 
     def seen(self, folder: Path, place: str) -> str:

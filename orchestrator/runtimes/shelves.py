@@ -10,6 +10,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from orchestrator.results.trees import reclaim
 from orchestrator.runtimes.environments import MARKER
 
 _FOLDERS = {
@@ -70,6 +71,7 @@ def remove(one: Kept) -> bool:
         if one.kind == "index":
             one.path.unlink(missing_ok=True)
         else:
+            reclaim(one.path)
             (one.path / MARKER).unlink(missing_ok=True)  # first, so that a half-removed one is never taken for whole
             shutil.rmtree(one.path, ignore_errors=True)
     finally:

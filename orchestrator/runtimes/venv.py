@@ -24,6 +24,7 @@ class VenvRuntime:
 
     name = "venv"
     pins_cpus = False
+    mounts = False
 
     def __init__(
         self, cache: Path, settings: BuildSettings, host: Mapping[str, str], own: Path = Path(sys.executable)
@@ -82,5 +83,6 @@ class VenvRuntime:
         else:
             listener(BuildFinished(image.name, time.perf_counter() - began, cached=made.cached))
             return Ready(image.name, str(made.python), made.versions, variables=image.environment.variables)
-        listener(BuildFinished(image.name, time.perf_counter() - began, reason=ended.reason))
+        stopped = ended.status is Status.NOT_RUN
+        listener(BuildFinished(image.name, time.perf_counter() - began, reason=ended.reason, stopped=stopped))
         return ended

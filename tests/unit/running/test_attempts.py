@@ -9,6 +9,8 @@ import pytest
 from orchestrator.errors import HostError
 from orchestrator.running.attempts import set_aside
 
+pytestmark = pytest.mark.ordinary_user
+
 
 def fill(folder: Path, *names: str) -> None:
     folder.mkdir(exist_ok=True)

@@ -50,7 +50,11 @@ def test_exit_0_without_a_result_is_invalid_result() -> None:
         ({"blocks": [block(49)]}, "has 49 timed steps; 50 were asked"),
         ({"blocks": [block(60)] * 9}, "has 9 timed blocks; at least 10 were asked for"),
         ({"blocks": [*[block(60)] * 10, block(60, wall_s=0.19)]}, "has a timed block of 0.19 s; at least 0.2 s were"),
-        ({"latency_s": [0.1] * 49}, "has 49 latencies; 50 were asked for"),
+        ({"latency_s": [0.1] * 149}, "has 149 latencies; 150 were asked for"),
+        (
+            {"blocks": [block(60, wall_s=18.0)] * 10, "latency_s": [0.3] * 99},
+            "has 99 latencies; 150 were asked for, of which 100 fit 30 s",
+        ),
         ({"loss": None}, "has no loss; the mode is train"),
     ],
 )
@@ -59,6 +63,12 @@ def test_a_result_that_does_not_answer_the_request_is_invalid(changes: dict[str,
 
     assert verdict.status is Status.INVALID_RESULT
     assert reason in verdict.reason
+
+
+@pytest.mark.parametrize(("step_s", "steps"), [(0.2, 150), (0.3, 100), (0.5, 60), (0.61, 50), (40.0, 50), (0.3, 150)])
+def test_a_slow_latency_pass_may_be_shorter(step_s: float, steps: int) -> None:
+    """As long as the last timed block says that more would take over 30 s; the last one is of an older image."""
+    assert discrepancy(REQUEST, result(blocks=[block(6, wall_s=6 * step_s)] * 10, latency_s=[step_s] * steps)) == ""
 
 
 def test_an_epoch_run_must_have_as_many_blocks_as_epochs() -> None:

@@ -166,6 +166,34 @@ def test_a_run_that_is_stopped_before_it_begins_makes_no_environment(tmp_path: P
     assert runtime.provided == []
 
 
+def test_a_stop_writes_nothing_for_what_has_not_begun(tmp_path: Path) -> None:
+    """A file on disk for each of 10,000 repeats took half a minute; a resumed run measures them all the same."""
+    stop = threading.Event()
+    stop.set()
+    plan = a_plan(replace(a_cell(), repeats=20))
+    around, events = surroundings(tmp_path / "run", FakeRuntime(), stop)
+
+    outcomes = list(execute(plan, around))
+
+    assert [(each.status, each.reason) for each in outcomes] == [(Status.NOT_RUN, "stopped")] * 20
+    assert sum(isinstance(event, RepeatFinished) for event in events) == 20
+    assert [path.name for path in (tmp_path / "run").iterdir()] == [".lock"]
+    assert statuses(carry_out(tmp_path / "run", FakeRuntime(), plan)) == [Status.OK] * 20
+
+
+def test_a_stop_keeps_what_an_earlier_stop_has_begun(tmp_path: Path) -> None:
+    """The log of a repeat that was killed in the middle is moved aside, and the repeat has its outcome."""
+    stop = threading.Event()
+    stop.set()
+    folder = tmp_path / "run" / "fake-1-cpu" / "c" / "0"
+    folder.mkdir(parents=True)
+    (folder / "log.txt").write_text("half\n")
+
+    carry_out(tmp_path / "run", FakeRuntime(), a_plan(a_cell()), stop=stop)
+
+    assert (folder / "attempt-1" / "log.txt").read_text() == "half\n"
+
+
 def test_fail_fast_leaves_the_rest_not_run_after_a_failure(tmp_path: Path) -> None:
     cell = replace(a_cell(), repeats=3)
     outcomes = carry_out(tmp_path / "run", FakeRuntime([exiting(1)]), a_plan(cell), Policy(fail_fast=True))

@@ -8,6 +8,8 @@ import pytest
 from orchestrator.results.store import InvalidResultError
 from orchestrator.running.folders import PhaseWatch, answer
 
+pytestmark = pytest.mark.ordinary_user
+
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/etc/hostname")])
 def test_a_result_that_is_no_plain_file_is_not_even_opened(make, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

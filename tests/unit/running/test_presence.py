@@ -18,7 +18,7 @@ from pathlib import Path
 from orchestrator.running.presence import announced
 with announced(Path(sys.argv[1]), Path(sys.argv[2])):
     print("working", flush=True)
-    time.sleep(60)
+    time.sleep(600)
 """
 
 

@@ -16,9 +16,10 @@ from orchestrator.domain import Status
 from orchestrator.events import Event, Notice, RepeatStarted
 from orchestrator.processes import Watch
 from orchestrator.running import execute
+from orchestrator.running.turn import Turns
 from orchestrator.runtimes import Ended, Task
 
-WAITING = Notice("another run is measuring on this host; waiting for its repeat to end")
+WAITING = Notice("another run measures on this host; this run is next")
 
 
 def is_free(turn: Path) -> bool:
@@ -55,9 +56,13 @@ def test_where_another_run_measures_it_is_waited_for_and_said_once(tmp_path: Pat
     other = FileLock(turn, thread_local=False)
     other.acquire()
     around, events = surroundings(tmp_path / "run", FakeRuntime(), turn=turn)
-    freed = threading.Timer(0.7, other.release)
-    freed.start()
-    (outcome,) = execute(a_plan(a_cell()), around)
+
+    def freeing(event: Event) -> None:
+        events.append(event)
+        if event == WAITING:
+            other.release()
+
+    (outcome,) = execute(a_plan(a_cell()), replace(around, listener=freeing))
 
     assert not other.is_locked
     assert (outcome.status, outcome.wall_s) == (Status.OK, 1.5)
@@ -68,9 +73,14 @@ def test_where_another_run_measures_it_is_waited_for_and_said_once(tmp_path: Pat
 def test_a_stop_ends_the_waiting_with_nothing_launched(tmp_path: Path) -> None:
     turn, stop, runtime = tmp_path / "measuring.lock", threading.Event(), FakeRuntime()
     around, events = surroundings(tmp_path / "run", runtime, stop, turn)
-    threading.Timer(0.2, stop.set).start()
+
+    def stopping(event: Event) -> None:
+        events.append(event)
+        if event == WAITING:
+            stop.set()
+
     with FileLock(turn):
-        outcomes = list(execute(a_plan(a_cell("a"), a_cell("b")), around))
+        outcomes = list(execute(a_plan(a_cell("a"), a_cell("b")), replace(around, listener=stopping)))
 
     assert [(each.status, each.reason, each.attempts) for each in outcomes] == [(Status.NOT_RUN, "stopped", 0)] * 2
     assert (runtime.launched, notices(events)) == ([], [WAITING])
@@ -89,15 +99,21 @@ def test_a_turn_that_cannot_be_written_is_told_and_hinders_no_run(tmp_path: Path
 def test_runs_of_different_users_take_turns_by_the_file_of_the_host(tmp_path: Path) -> None:
     host = tmp_path / "host.lock"
     one, two = (
-        replace(surroundings(tmp_path / name, FakeRuntime())[0], turns=(host, tmp_path / f"{name}.lock"))
+        replace(surroundings(tmp_path / name, FakeRuntime())[0], turns=Turns((host, tmp_path / f"{name}.lock")))
         for name in ("one", "two")
     )
     told: list[Event] = []
-    two = replace(two, listener=told.append)
     free = threading.Event()
 
+    def freeing(event: Event) -> None:
+        told.append(event)
+        if isinstance(event, Notice):
+            free.set()
+
+    two = replace(two, listener=freeing)
+
     def slow(task: Task, request: dict[str, object], watch: Watch) -> Ended:
-        free.wait(20)
+        free.wait(300)
         return measured(task, request, watch)
 
     one = replace(one, runtime=FakeRuntime([slow]))
@@ -105,12 +121,22 @@ def test_runs_of_different_users_take_turns_by_the_file_of_the_host(tmp_path: Pa
     first.start()
     while not host.exists():
         time.sleep(0.01)
-    threading.Timer(0.7, free.set).start()
     (outcome,) = execute(a_plan(a_cell()), two)
     first.join()
 
-    assert (outcome.status, notices(told)) == (Status.OK, [WAITING])
+    line = "run one measures fake-1-cpu/c on this host since 2026-11-21 15:30:00 UTC; this run is next"
+    assert (outcome.status, notices(told)) == (Status.OK, [Notice(line)])
     assert stat.S_IMODE(host.stat().st_mode) == 0o644
+
+
+def test_what_a_run_says_of_turns_is_said_once(tmp_path: Path) -> None:
+    """Not for each of its repeats."""
+    (tmp_path / "file").touch()
+    around, events = surroundings(tmp_path / "run", FakeRuntime(), turn=tmp_path / "file" / "measuring.lock")
+    outcomes = list(execute(a_plan(a_cell("a"), a_cell("b"), a_cell("c")), around))
+
+    assert [outcome.status for outcome in outcomes] == [Status.OK] * 3
+    assert len(notices(events)) == 1
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to(path.with_name("elsewhere"))])

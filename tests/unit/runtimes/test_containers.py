@@ -1,8 +1,11 @@
 """The life of a container on an engine in memory: always removed, whatever the engine does."""
 
+import json
 import socket
 import threading
+import time
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,11 +17,24 @@ from docker.errors import APIError, NotFound
 
 from orchestrator.devices import Allocation, Gpu
 from orchestrator.domain import BuildSettings, Status, System
-from orchestrator.engine.containers import ContainerSpec, container, labelled, remove
+from orchestrator.engine.confinement import Limits, shipped_profile
+from orchestrator.engine.containers import DATA, SCRIPT, ContainerSpec, container, labelled, remove
 from orchestrator.errors import HostError
+from orchestrator.events import Event
 from orchestrator.images.making import BuildFailure, Built
-from orchestrator.processes import BoundedLog, Cause, LostError, StartError
-from orchestrator.runtimes import DockerRuntime, Owner, Ready, Task, Unavailable, remove_leftovers, this_process
+from orchestrator.logs import BoundedLog
+from orchestrator.processes import Cause, LostError, StartError
+from orchestrator.resources import IMAGES
+from orchestrator.runtimes import (
+    DockerRuntime,
+    Owner,
+    Ready,
+    Task,
+    Unavailable,
+    filters_system_calls,
+    remove_leftovers,
+    this_process,
+)
 from orchestrator.runtimes.docker import _provided
 
 OWNER = Owner("boot", "pid:[1]", 1, "1")
@@ -39,6 +55,11 @@ class FakeApi:
         self.made: dict[str, Any] = {}
         self.exit_code = 0
         self.oom = False
+        self.state: dict[str, Any] = {}
+        self.declared: list[str] = []
+        self.present_volumes: list[dict[str, Any]] = []
+        self.removed_volumes: list[str] = []
+        self.mounts: list[dict[str, Any]] = []
         self.present: list[dict[str, Any]] = []
         self.hang = threading.Event()
         self.hang.set()
@@ -48,6 +69,15 @@ class FakeApi:
         self.asked.append(name)
         if name in self.failures:
             raise self.failures[name]
+
+    def inspect_image(self, image: str) -> dict[str, Any]:
+        return {"Config": {"Volumes": {path: {} for path in self.declared} or None}}
+
+    def volumes(self, filters: dict[str, str]) -> dict[str, Any]:
+        return {"Volumes": self.present_volumes or None}
+
+    def remove_volume(self, name: str, force: bool) -> None:
+        self.removed_volumes.append(name)
 
     def create_container(self, **made: Any) -> dict[str, str]:
         self.made = made
@@ -76,7 +106,8 @@ class FakeApi:
 
     def inspect_container(self, identity: str) -> dict[str, Any]:
         self._ask("inspect")
-        return {"State": {"ExitCode": self.exit_code, "OOMKilled": self.oom}, "Image": "sha256:1"}
+        state = {"ExitCode": self.exit_code, "OOMKilled": self.oom} | self.state
+        return {"State": state, "Image": "sha256:1", "Mounts": self.mounts}
 
     def remove_container(self, identity: str, force: bool, v: bool) -> None:
         self.hang.set()
@@ -91,7 +122,7 @@ def client(api: FakeApi) -> Any:
 
 
 def spec(folder: Path) -> ContainerSpec:
-    return ContainerSpec("image", folder, "1000:1000", cpus=(0, 2), memory_bytes=64, gpus=("GPU-3",))
+    return ContainerSpec("image", folder, "1000:1000", cpus=(0, 2), limits=Limits(64), gpus=("GPU-3",))
 
 
 def test_a_container_is_made_started_inspected_and_removed_in_that_order(tmp_path: Path) -> None:
@@ -99,9 +130,9 @@ def test_a_container_is_made_started_inspected_and_removed_in_that_order(tmp_pat
     api.exit_code, api.oom = 137, True
     with container(client(api), spec(tmp_path), tmp_path / "log.txt") as owned:
         owned.start()
-        end = owned.wait(5, threading.Event())
+        end = owned.wait(120, threading.Event())
 
-    assert api.asked == ["create", "attach", "start", "wait", "inspect", "remove"]
+    assert api.asked == ["create", "inspect", "attach", "start", "wait", "inspect", "remove"]
     assert (end.cause, end.exit_code, end.oom_killed, end.image_id) == (Cause.EXITED, 137, True, "sha256:1")
     assert 0 < end.create_s <= end.wall_s
     assert (tmp_path / "log.txt").read_text() == "hello\n"
@@ -115,18 +146,107 @@ def test_what_a_container_is_denied_is_in_its_configuration(tmp_path: Path) -> N
 
     assert (host["NetworkMode"], host["CapDrop"], host["ReadonlyRootfs"]) == ("none", ["ALL"], True)
     assert host["SecurityOpt"] == ["no-new-privileges"]
+    assert (host["Init"], api.made["healthcheck"]) == (False, {"test": ["NONE"]})
     assert host["Mounts"] == [{"Target": "/io", "Source": str(tmp_path), "Type": "bind", "ReadOnly": False}]
     assert (host["Memory"], host["MemorySwap"], host["CpusetCpus"], host["PidsLimit"]) == (64, 64, "0,2", 4096)
     assert host["DeviceRequests"][0]["DeviceIDs"] == ["GPU-3"]
     assert host["LogConfig"]["Type"] == "none"
+    assert host["Tmpfs"] == {
+        "/tmp": "rw,exec,nosuid,nodev,size=2147483648,mode=1777",
+        "/dev/shm": "rw,noexec,nosuid,nodev,size=1073741824,mode=1777",
+    }
     assert api.made["user"] == "1000:1000"
+
+
+def test_folders_that_are_shown_are_read_only(tmp_path: Path) -> None:
+    """A script's folder and a dataset's are the user's own: nothing that is measured may write to them."""
+    api = FakeApi()
+    shown = ((tmp_path / "scripts", SCRIPT), (tmp_path / "data", DATA))
+    with container(client(api), replace(spec(tmp_path), shown=shown), tmp_path / "log.txt"):
+        pass
+
+    mounts = {mount["Target"]: mount["ReadOnly"] for mount in api.made["host_config"]["Mounts"]}
+    assert mounts == {"/io": False, "/script": True, "/data": True}
+
+
+def test_profile_of_system_calls_is_in_the_configuration(tmp_path: Path) -> None:
+    api = FakeApi()
+    with container(
+        client(api), replace(spec(tmp_path), limits=Limits(seccomp=shipped_profile())), tmp_path / "log.txt"
+    ):
+        pass
+    (option,) = [text for text in api.made["host_config"]["SecurityOpt"] if text.startswith("seccomp=")]
+
+    assert json.loads(option.removeprefix("seccomp=")) == json.loads((IMAGES / "seccomp.json").read_text())
+
+
+def test_declared_volumes_are_mounted_read_only(tmp_path: Path) -> None:
+    """The engine would mount a writable volume at each; one at a mount point of ours gives way to it."""
+    api, data = FakeApi(), tmp_path / "data"
+    api.declared = ["/opt/models/", "/io", "/tmp", "/data", "/dev/shm"]
+    wanted = replace(spec(tmp_path), shown=((data, "/data"),), labels=(("bench.owner", "me"),))
+    with container(client(api), wanted, tmp_path / "log.txt"):
+        pass
+
+    own, shown, volume = api.made["host_config"]["Mounts"]
+    name = volume.pop("Source")
+    assert volume == {
+        "Target": "/opt/models", "Type": "volume", "ReadOnly": True,
+        "VolumeOptions": {"Labels": {"bench.owner": "me"}},
+    }  # fmt: skip
+    assert api.removed_volumes == [name]
+    assert (own["ReadOnly"], shown["ReadOnly"]) == (False, True)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "data", "/", "/io/cache", "/tmp/x", "/a/../io", "//etc",
+        "/dev", "/dev/", "/dev/mqueue", "/dev/shm/x", "/proc", "/proc/sys", "/sys", "/sys/fs/cgroup",
+    ],
+)  # fmt: skip
+def test_volume_that_cannot_be_covered_is_refused(path: str, tmp_path: Path) -> None:
+    api = FakeApi()
+    api.declared = [path]
+    refusal = pytest.raises(StartError, match="from the image")
+    with refusal, container(client(api), spec(tmp_path), tmp_path / "log.txt"):
+        pass
+
+    assert api.asked == []
+
+
+@pytest.mark.parametrize(("declared", "place"), [(["/opt/models"], "/opt/models"), (["/dev/shm"], "/dev/shm")])
+def test_container_with_another_writable_mount_is_not_started(declared: list[str], place: str, tmp_path: Path) -> None:
+    """Every container is looked through, also one whose declared volumes all give way to mounts of ours."""
+    api = FakeApi()
+    api.declared = declared
+    api.mounts = [{"Destination": "/io", "RW": True}, {"Destination": place, "RW": True}]
+    with (
+        pytest.raises(StartError, match=f"could write to {place};"),
+        container(client(api), spec(tmp_path), tmp_path / "log.txt") as owned,
+    ):
+        owned.start()
+
+    assert api.asked == ["create", "inspect", "remove"]
+
+
+@pytest.mark.parametrize(
+    ("options", "filters"),
+    [(["name=apparmor", "name=seccomp,profile=default"], True), (["name=rootless"], False), (None, False)],
+)
+def test_engine_says_that_it_filters_system_calls(options: list[str] | None, filters: bool) -> None:
+    engine: Any = SimpleNamespace(info=lambda: {"SecurityOptions": options})
+    told: list[Event] = []
+
+    assert filters_system_calls(engine, told.append) is filters
+    assert bool(told) is not filters
 
 
 @pytest.mark.parametrize("where", ["attach", "start", "inspect", "wait"])
 def test_a_container_is_removed_wherever_the_engine_fails(where: str, tmp_path: Path) -> None:
     api = FakeApi(**{where: refusal("driver failed\nno room for it")})
     runtime = DockerRuntime(client(api), BuildSettings(), user="1:1", owner=OWNER)
-    task = Task(Ready("i", "handle"), tmp_path, tmp_path / "log.txt", System("cpu"), Allocation((0,)), 5.0)
+    task = Task(Ready("i", "handle"), tmp_path, tmp_path / "log.txt", System("cpu"), Allocation((0,)), 120.0)
     with pytest.raises(StartError, match="no room for it"):
         runtime.launch(task, stop=threading.Event(), watch=lambda: None)
 
@@ -154,6 +274,37 @@ def test_a_container_that_does_not_end_is_removed_with_no_exit_code(cause: Cause
 
     assert (end.cause, end.exit_code) == (cause, None)
     assert "remove" in api.asked
+
+
+@pytest.mark.parametrize(("ran_s", "cause", "exit_code"), [(0.25, Cause.EXITED, 7), (0.75, Cause.TIMED_OUT, None)])
+def test_late_look_asks_engine_for_the_end(tmp_path: Path, ran_s: float, cause: Cause, exit_code: int | None) -> None:
+    """Where nobody looked until the time was over, the engine's own times say whether the container was over it."""
+    api, began = FakeApi(), datetime(2026, 1, 1, tzinfo=UTC)
+    api.exit_code = 7
+    api.state = {
+        "Status": "exited",
+        "StartedAt": began.isoformat().replace("+00:00", "Z"),
+        "FinishedAt": (began + timedelta(seconds=ran_s)).isoformat().replace("+00:00", "Z"),
+    }
+    with container(client(api), spec(tmp_path), tmp_path / "log.txt") as owned:
+        api.hang.clear()
+        owned.start()
+        end = owned.wait(0.6, threading.Event(), watch=lambda: time.sleep(1.5))
+
+    assert (end.cause, end.exit_code) == (cause, exit_code)
+    assert end.wall_s < 1.5
+
+
+def test_late_look_finds_a_container_that_still_runs(tmp_path: Path) -> None:
+    api = FakeApi()
+    api.state = {"Status": "running", "StartedAt": "2026-01-01T00:00:00Z", "FinishedAt": "0001-01-01T00:00:00Z"}
+    with container(client(api), spec(tmp_path), tmp_path / "log.txt") as owned:
+        api.hang.clear()
+        owned.start()
+        end = owned.wait(0.6, threading.Event(), watch=lambda: time.sleep(1.5))
+
+    assert (end.cause, end.exit_code) == (Cause.TIMED_OUT, None)
+    assert end.wall_s >= 0.6
 
 
 def test_removing_what_has_gone_is_fine_and_what_will_not_go_is_told_after_three_tries() -> None:
@@ -184,7 +335,12 @@ def test_only_containers_without_a_live_owner_are_removed() -> None:
     ]
 
     assert [found.running for found in labelled(client(api), "bench.owner")] == [True, True, True, False, True]
+    api.present_volumes = [
+        {"Name": name, "Labels": {"bench.owner": owner}} for name, owner in (("own", str(own)), ("dead", str(dead)))
+    ]
+
     assert remove_leftovers(client(api), own) == 3
+    assert api.removed_volumes == ["dead"]
 
 
 def test_a_leftover_that_will_not_go_is_left_for_the_next_run() -> None:
@@ -249,7 +405,7 @@ def gone(times: int, api: FakeApi) -> Any:
 
 def launch(engine: Any, folder: Path, stop: threading.Event | None = None) -> None:
     runtime = DockerRuntime(engine, BuildSettings(), user="1:1", owner=OWNER)
-    task = Task(Ready("i", "handle"), folder, folder / "log.txt", System("cpu"), Allocation((0,)), 5.0)
+    task = Task(Ready("i", "handle"), folder, folder / "log.txt", System("cpu"), Allocation((0,)), 120.0)
     runtime.launch(task, stop=stop or threading.Event(), watch=lambda: None)
 
 
@@ -258,7 +414,7 @@ def test_an_engine_that_goes_away_is_waited_for_and_then_rid_of_the_container(tm
     with pytest.raises(LostError, match="the engine was lost: connection refused"):
         launch(gone(2, api), tmp_path)
 
-    assert api.asked == ["create", "attach", "start", "wait", "remove", "remove", "remove", "remove"]
+    assert api.asked == ["create", "inspect", "attach", "start", "wait", "remove", "remove", "remove", "remove"]
     assert api.failures == {}
 
 
@@ -302,7 +458,7 @@ def test_a_container_says_how_much_of_its_output_its_log_left_out(
         monkeypatch.setitem(BoundedLog.__init__.__kwdefaults__, name, size_bytes)
     with container(client(FakeApi()), spec(tmp_path), tmp_path / "log.txt") as owned:
         owned.start()
-        owned.wait(5, threading.Event())
+        owned.wait(120, threading.Event())
 
     assert owned.log_omitted_bytes == 2
     assert (tmp_path / "log.txt").read_text() == "he\n[… 2 bytes left out …]\no\n"

@@ -1,15 +1,18 @@
 """The `venv` and `host` runtimes on the interpreter at hand, with the framework that costs nothing."""
 
 import json
+import os
 import sys
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
+from orchestrator import processes
 from orchestrator.devices import Allocation, Cpu, Gpu, Inventory
 from orchestrator.domain import (
     BuildSettings,
@@ -26,7 +29,7 @@ from orchestrator.domain import (
     Workload,
 )
 from orchestrator.events import BuildFinished, BuildStarted, Event, ignore
-from orchestrator.processes import Cause
+from orchestrator.processes import Cause, Finished
 from orchestrator.results.store import Run, read_result
 from orchestrator.running import Surroundings, execute
 from orchestrator.runtimes import Ended, HostRuntime, Ready, Task, Unavailable, VenvRuntime, local, variables
@@ -161,6 +164,23 @@ def test_a_stopped_making_ends_as_not_run(tmp_path: Path) -> None:
     assert provided == {NOOP.name: Unavailable(NOOP.name, Status.NOT_RUN, "stopped")}
 
 
+def test_a_making_that_is_stopped_midway_says_so(tmp_path: Path) -> None:
+    stop = threading.Event()
+    events: list[Event] = []
+
+    def listen(event: Event) -> None:
+        events.append(event)
+        stop.set()
+
+    runtime = VenvRuntime(tmp_path / "cache", BuildSettings(no_index=True), {"PATH": "/usr/bin:/bin"})
+    spec = ImageSpec("bench/none", "1-cpu", "cpu", NOOP.framework, Environment("noop", PYTHON))
+    runtime.provide([spec], jobs=1, logs=tmp_path, listener=listen, stop=stop)
+
+    finished = events[-1]
+    assert isinstance(finished, BuildFinished)
+    assert (finished.reason, finished.stopped) == ("stopped", True)
+
+
 def test_a_failed_making_is_build_failed_with_its_log(tmp_path: Path) -> None:
     wanted = Environment("noop", PYTHON, ("no-such-distribution==1",))
     spec = ImageSpec("bench/none", "1-cpu", "cpu", NOOP.framework, wanted)
@@ -173,6 +193,7 @@ def test_a_failed_making_is_build_failed_with_its_log(tmp_path: Path) -> None:
     assert (failed.status, failed.log) == (Status.BUILD_FAILED, tmp_path / "bench-none-1-cpu.log")
     assert isinstance(events[-1], BuildFinished)
     assert events[-1].reason == failed.reason != ""
+    assert not events[-1].stopped
 
 
 def launch(folder: Path, script: str, system: System, given: Allocation, host: dict[str, str]) -> Ended:
@@ -225,3 +246,24 @@ def test_the_kernels_count_of_kills_is_read(tmp_path: Path) -> None:
 
     assert local.oom_kills(tmp_path / "vmstat") == 7
     assert local.oom_kills(tmp_path / "missing") == 0
+
+
+@pytest.mark.parametrize(
+    ("written_s", "cause", "wall_s"),
+    [(3.0, Cause.EXITED, 3.0), (700.0, Cause.TIMED_OUT, 700.0), (None, Cause.EXITED, 1.5)],
+)
+def test_end_that_nobody_saw_is_told_by_files(
+    tmp_path: Path, written_s: float | None, cause: Cause, wall_s: float
+) -> None:
+    """A process that ended while the orchestrator was stopped ended soon after it wrote its last file."""
+    (tmp_path / "log.txt").write_text("written by the orchestrator when it went on\n")
+    if written_s is not None:
+        (tmp_path / "result.json").touch()
+        os.utime(tmp_path / "result.json", (10_000 + written_s,) * 2)
+    task = Task(Ready("i", "python"), tmp_path, tmp_path / "log.txt", System("cpu"), Allocation((0,)), 600.0)
+    finished = Finished(Cause.EXITED, 0, wall_s=3602.0, away_s=3600.0)
+    corrected = local._corrected(finished, task, 10_000.0, processes.sleeping_s())
+
+    assert corrected.cause is cause
+    assert corrected.wall_s == pytest.approx(wall_s, abs=0.01)
+    assert local._corrected(replace(finished, away_s=0.1), task, 10_000.0, 0.0).wall_s == 3602.0

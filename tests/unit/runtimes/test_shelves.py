@@ -4,6 +4,7 @@ import json
 import os
 from pathlib import Path
 
+import pytest
 from filelock import FileLock
 
 from orchestrator.runtimes import shelves
@@ -79,5 +80,18 @@ def test_an_environment_is_removed_unless_somebody_makes_it_just_now(tmp_path: P
         assert not shelves.remove(one)
         assert (folder / MARKER).exists()
     assert one.size_bytes > 1000
+    assert shelves.remove(one)
+    assert not folder.exists()
+
+
+@pytest.mark.ordinary_user
+def test_an_environment_with_closed_folders_is_removed(tmp_path: Path) -> None:
+    folder = environment(tmp_path, "a1", "bench/a:1", 10)
+    (folder / "cache").mkdir()
+    (folder / "cache" / "kernel").touch()
+    (folder / "cache").chmod(0o555)
+    (folder / "bin").chmod(0)
+    (one,) = shelves.surplus(tmp_path, 0)
+
     assert shelves.remove(one)
     assert not folder.exists()

@@ -1,0 +1,190 @@
+"""The queue before a lock that processes of several users and containers share: tickets in a folder beside it.
+
+Every process that waits has one file in the folder, and holds the kernel's lock of that file for as long as it lives:
+a ticket that nobody has locked is of a process that has ended, and is passed over and removed. Names begin with the
+time of arrival, since the start of the kernel. Other users' files are read with care, and never believed beyond that.
+"""
+
+import fcntl
+import json
+import os
+import re
+import secrets
+import stat
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any, Self
+
+FOLDER_SUFFIX = ".queue"
+STALE_S = 10.0
+"""A process that has not looked for so long (it was stopped) is passed over, and keeps its place."""
+MOST_TICKETS = 1000
+MOST_BYTES = 4096
+MOST_CHARACTERS = 200
+_WAITING, _MEASURING = ".waiting", ".measuring"
+_TICKET = re.compile(r"[0-9]{20}-[0-9a-f]{16}(\.waiting|\.measuring)")
+_UNFINISHED = re.compile(r"[0-9]{20}-[0-9a-f]{16}\.new")
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_MAKE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_FOR_EVERYBODY = 0o1777
+"""Everybody may add a file, and remove their own."""
+_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A run that measures, as it describes itself."""
+
+    run: str
+    cell: str
+    since: datetime | None = None
+
+
+class Ticket:
+    """The place of this process in the queue before a lock file; made by `draw`, and given up by `close`."""
+
+    def __init__(self, folder: int) -> None:
+        self._folder = folder
+        self._place = f"{time.clock_gettime_ns(time.CLOCK_BOOTTIME):020d}-{secrets.token_hex(8)}"
+        self._name = self._place + _WAITING
+        self._file = -1
+        self._make()
+
+    @classmethod
+    def draw(cls, lock: Path) -> Self:
+        """Enter the queue of a lock file, at its end; raises `OSError` where its folder cannot be used."""
+        folder = _opened_folder(lock.with_name(lock.name + FOLDER_SUFFIX))
+        try:
+            return cls(folder)
+        except OSError:
+            os.close(folder)
+            raise
+
+    def ahead(self) -> int:
+        """Count the processes that live and have waited for longer; say at the same time that this one lives.
+
+        Raises `OSError` where the ticket was removed and no other can be made.
+        """
+        if os.fstat(self._file).st_nlink == 0:
+            os.close(self._file)
+            self._file = -1
+            self._make()
+        os.utime(self._file)
+        now = time.time()
+        return sum(abs(now - touched) < STALE_S for name, touched, _ in self._alive(_WAITING) if name < self._name)
+
+    def holder(self) -> Holder | None:
+        """Read who measures now; None where nobody says so."""
+        return next((_described(text) for _, _, text in self._alive(_MEASURING)), None)
+
+    def measure(self, holder: Holder) -> None:
+        """Leave the queue and say who measures from now on; where that cannot be said, nobody knows."""
+        with suppress(OSError):
+            since = holder.since.isoformat() if holder.since else None
+            os.pwrite(self._file, json.dumps({"run": holder.run, "cell": holder.cell, "since": since}).encode(), 0)
+            self._rename(self._place + _MEASURING)
+
+    def close(self) -> None:
+        """Give the place up."""
+        with suppress(OSError):
+            os.unlink(self._name, dir_fd=self._folder)
+        for descriptor in (self._file, self._folder):
+            with suppress(OSError):
+                os.close(descriptor)
+
+    def _make(self) -> None:
+        # Under another name until it is locked: it must not look like the ticket of a process that has ended.
+        begun = f"{self._place}.new"
+        file = os.open(begun, _MAKE, 0o644, dir_fd=self._folder)
+        try:
+            os.fchmod(file, 0o644)  # whatever the umask
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.rename(begun, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+        except OSError:
+            os.close(file)
+            raise
+        self._file = file
+
+    def _rename(self, name: str) -> None:
+        os.rename(self._name, name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+        self._name = name
+
+    def _alive(self, kind: str) -> Iterator[tuple[str, float, bytes]]:
+        """Read name, time of the last change and text of every ticket of a kind whose process lives, in order."""
+        with os.scandir(self._folder) as entries:
+            names = sorted(entry.name for entry in islice(entries, MOST_TICKETS))
+        for name in names:
+            if _TICKET.fullmatch(name) and name != self._name:
+                found = _read(self._folder, name)
+                if found and name.endswith(kind):
+                    yield name, *found
+            elif _UNFINISHED.fullmatch(name):
+                _read(self._folder, name, patience_s=STALE_S)
+
+
+def _opened_folder(folder: Path) -> int:
+    """Open the folder of a queue, made where there is none; raises `OSError` where it is no folder of this kind."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(FileExistsError):
+        folder.mkdir()
+        folder.chmod(_FOR_EVERYBODY)  # whatever the umask
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    for _ in range(_TRIES):
+        if os.fstat(descriptor).st_mode & _FOR_EVERYBODY == _FOR_EVERYBODY:
+            return descriptor
+        time.sleep(0.05)  # it may have been made by another process this very moment
+    os.close(descriptor)
+    raise OSError(0, "is not open to every user")
+
+
+def _read(folder: int, name: str, patience_s: float = 0.0) -> tuple[float, bytes] | None:
+    """Read when a ticket was last changed, and its text; None of one whose process has ended, which is removed.
+
+    One that nobody has locked is left alone for `patience_s`.
+    """
+    try:
+        file = os.open(name, _READ, dir_fd=folder)
+    except OSError:
+        return None  # removed meanwhile, or no file that could be a ticket
+    try:
+        state = os.fstat(file)
+        if not stat.S_ISREG(state.st_mode) or state.st_nlink > 1:
+            return None
+        with suppress(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            if abs(time.time() - state.st_mtime) >= patience_s:
+                with suppress(OSError):  # another user's stays, and is passed over
+                    os.unlink(name, dir_fd=folder)
+            return None
+        return state.st_mtime, os.pread(file, MOST_BYTES, 0)
+    except OSError:
+        return None
+    finally:
+        os.close(file)
+
+
+def _described(text: bytes) -> Holder:
+    """Take what another process says of itself as text of bounded length, in which nothing steers a terminal."""
+    try:
+        said = json.loads(text)
+    except (ValueError, RecursionError):
+        said = {}
+    said = said if isinstance(said, dict) else {}
+    return Holder(_harmless(said, "run"), _harmless(said, "cell"), _time(said))
+
+
+def _harmless(said: Mapping[str, Any], key: str) -> str:
+    text = str(said.get(key) or "?")[:MOST_CHARACTERS]
+    return "".join(each if each.isprintable() else f"\\u{ord(each):04x}" for each in text)
+
+
+def _time(said: Mapping[str, Any]) -> datetime | None:
+    try:
+        return datetime.fromisoformat(str(said.get("since"))).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
