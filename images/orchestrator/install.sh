@@ -90,6 +90,8 @@ LC_ALL=C
 export LC_ALL
 strange=$(find . ! -type f ! -type d | sed -n 1p)
 [ -z "$strange" ] || fail 2 "$strange: a bundle holds plain files and folders alone"
+strange=$(find . -name '*[[:cntrl:]\\]*' | sed -n 1p | tr -d '[:cntrl:]')
+[ -z "$strange" ] || fail 2 "$strange: a name in the bundle holds a control character or a backslash; $again"
 find . -type f | sed 's|^\./||' | sort >"$work/there"
 {
     sed 's/^[0-9a-f]\{64\}  //' SHA256SUMS
@@ -116,11 +118,20 @@ if [ -n "$signers" ]; then
     [ -f "$signers" ] || fail 2 "$signers: no such file of allowed signers"
     [ -f manifest.json.sig ] || fail 2 "$bundle is not signed, while $signers names who must have"
     command -v ssh-keygen >/dev/null 2>&1 || fail 3 'signatures need ssh-keygen, which is not here; install openssh-client'
-    signer=$(ssh-keygen -Y find-principals -s manifest.json.sig -f "$signers" 2>"$work/said" | sed -n 1p)
-    [ -n "$signer" ] || fail 2 "$bundle is signed by nobody in $signers: $(first_said)"
-    ssh-keygen -Y verify -f "$signers" -I "$signer" -n "$namespace" -s manifest.json.sig \
-        <manifest.json >/dev/null 2>"$work/said" ||
-        fail 2 "the signature of $signer does not hold: $(first_said); $again"
+    ssh-keygen -Y find-principals -s manifest.json.sig -f "$signers" >/dev/null 2>"$work/said" ||
+        fail 2 "$bundle is signed by nobody in $signers: $(first_said)"
+    # Line by line: ssh-keygen stops at the first line with the key, which may be for other signatures.
+    while IFS= read -r line || [ -n "$line" ]; do
+        printf '%s\n' "$line" >"$work/signer"
+        ssh-keygen -Y find-principals -s manifest.json.sig -f "$work/signer" </dev/null 2>/dev/null || :
+    done <"$signers" >"$work/principals"
+    signed=no refused=
+    while IFS= read -r signer; do
+        ssh-keygen -Y verify -f "$signers" -I "$signer" -n "$namespace" -s manifest.json.sig \
+            <manifest.json >/dev/null 2>"$work/said" && signed=yes && break
+        refused=${refused:-"the signature of $signer does not hold: $(first_said)"}
+    done <"$work/principals"
+    [ "$signed" = yes ] || fail 2 "${refused:-"$bundle is signed by nobody in $signers"}; $again"
     say "$bundle is signed by $signer"
 else
     say "$bundle: who made it is not checked (--allowed-signers FILE does that)"

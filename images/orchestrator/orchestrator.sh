@@ -104,7 +104,7 @@ done
 unset IFS
 share "$cache"
 share "$data"
-# Runs of all users of this host take turns by a file in the first folder of these that everybody may write to.
+# Runs of all users of this host take turns by a file, with a queue beside it, in the first folder of these that everybody may write to.
 if [ -n "${ORCHESTRATOR_LOCK_FOLDER:-}" ]; then
     mkdir -p -- "$ORCHESTRATOR_LOCK_FOLDER" 2>/dev/null || :
     share_named "$ORCHESTRATOR_LOCK_FOLDER/."
@@ -116,6 +116,8 @@ else
     turns=/tmp/framework-bench-measuring.lock
     (umask 022 && set -C && : >"$turns") 2>/dev/null || :
     [ -L "$turns" ] || [ ! -f "$turns" ] || share "$turns"
+    (mkdir "$turns.queue" && chmod 1777 "$turns.queue") 2>/dev/null || :
+    [ -L "$turns.queue" ] || [ ! -d "$turns.queue" ] || share "$turns.queue"
 fi
 
 set -- "$image_id" "$@"

@@ -1,7 +1,7 @@
 """`ImageSpec` → Dockerfile text and content tag (pure), and whatever is missing built, several at once."""
 
 from orchestrator.images.bases import unresolved
-from orchestrator.images.build import base_problems, build, clean, missing, present, recipes
+from orchestrator.images.build import absent, base_problems, build, clean, missing, present, recipes
 from orchestrator.images.making import STOPPED, BuildFailure, Built
 from orchestrator.images.recipe import Inputs, Recipe, Step, gather, render
 
@@ -12,6 +12,7 @@ __all__ = [
     "Inputs",
     "Recipe",
     "Step",
+    "absent",
     "base_problems",
     "build",
     "clean",

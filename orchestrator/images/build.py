@@ -39,6 +39,21 @@ def present(client: docker.DockerClient, wanted: Sequence[Recipe]) -> dict[str, 
     return {reference: image.image_id for reference, image in found if image is not None}
 
 
+def absent(
+    client: docker.DockerClient, specs: Sequence[ImageSpec], settings: BuildSettings
+) -> tuple[tuple[ImageSpec, ...], tuple[str, ...]]:
+    """Return the images whose environment has to be made, one of each environment, and the bases to fetch for them."""
+    wanted = recipes(specs, settings, architecture=str(client.version().get("Arch", "amd64")))
+    unmade: dict[str, Recipe] = {}
+    for recipe in missing(wanted, present(client, wanted)):
+        environment = recipe.environment.reference if recipe.environment else ""
+        if environment and engine.facts(client, environment) is None:
+            unmade.setdefault(environment, recipe)
+    bases = dict.fromkeys(name for recipe in unmade.values() for name in recipe.bases)
+    fetched = tuple(name for name in bases if engine.facts(client, name) is None)
+    return tuple(recipe.spec for recipe in unmade.values()), fetched
+
+
 def base_problems(client: docker.DockerClient, wanted: Sequence[Recipe]) -> tuple[str, ...]:
     """Which base images of these recipes are not to be had, one line each; nothing is fetched to find out."""
     references = dict.fromkeys(reference for recipe in wanted for reference in recipe.bases)

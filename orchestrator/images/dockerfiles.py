@@ -4,9 +4,11 @@ import posixpath
 import re
 import shlex
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from orchestrator.catalog import BaseImages, load_base_images
 from orchestrator.domain import BuildSettings, ImageSpec
 from orchestrator.errors import InputError
 from orchestrator.images import labels
@@ -21,7 +23,18 @@ TEMPLATES = IMAGES / "templates"
 
 def base_reference(spec: ImageSpec, settings: BuildSettings) -> str:
     """The image that a catalog environment stands on, with the registry prefix of the settings."""
-    return prefixed(settings.base(spec.environment.python), settings)
+    return prefixed(base_image(spec.environment.python, settings), settings)
+
+
+def base_image(python: str, settings: BuildSettings) -> str:
+    """Return the base image for a Python such as `3.11`, without the registry prefix."""
+    template = settings.base_image or _base_images().of(python).image
+    return template.replace("{python}", python)
+
+
+@cache
+def _base_images() -> BaseImages:
+    return load_base_images(IMAGES / "base_images.yaml")
 
 
 def cuda_reference(spec: ImageSpec, settings: BuildSettings) -> str | None:
@@ -61,6 +74,7 @@ def environment_text(
         cuda_image=cuda_image,
         system_packages=environment.system_packages,
         apt_mirror=mirror,
+        apt_archive=None if mirror or settings.base_image else _base_images().of(environment.python).apt_archive,
         apt_certificate=bool(certificates and mirror and mirror.startswith("https:")),
         links=environment.links,
         stage_label=labels.STAGE,

@@ -22,10 +22,13 @@ from orchestrator.domain import BuildSettings, ImageSpec
 from orchestrator.engine import images as engine
 from orchestrator.engine.client import is_lost, lost, takes_connections
 from orchestrator.engine.images import BuildError, Builds
+from orchestrator.engine.questions import ask
+from orchestrator.errors import HostError
 from orchestrator.events import BuildFinished, BuildStarted, Listener
 from orchestrator.images import labels
 from orchestrator.images.bases import Bases
 from orchestrator.images.context import tar
+from orchestrator.images.engine_faults import engine_fault
 from orchestrator.images.reasons import telling_line
 from orchestrator.images.recipe import Recipe, Step, expected_versions
 from orchestrator.images.settings import build_arguments, build_network, redacted, secrets
@@ -139,12 +142,17 @@ def _make(recipe: Recipe, batch: Batch, token: str) -> tuple[Built | BuildFailur
             # An engine that is stopped kills what it builds, and calls that a failure of the build.
             if not batch.builds.stopped and (is_lost(error) or not takes_connections(batch.client)):
                 raise lost(f"building {name}", error) from error
+            fault = "" if batch.builds.stopped else engine_fault(error, recipe, batch.client, batch.settings, log.lines)
+            if fault:
+                log.line(str(error))
+                secret = secrets(batch.settings)
+                raise HostError(redacted(f"{name} cannot be built: {fault}", secret)) from error
             is_shared = isinstance(error, EnvironmentFailedError)
             log.line(str(error))
             reason = STOPPED if batch.builds.stopped else telling_line(log.lines, str(error))
             result = BuildFailure(name, redacted(reason, secrets(batch.settings)), path)
     reason = result.reason if isinstance(result, BuildFailure) else ""
-    batch.listener(BuildFinished(name, time.perf_counter() - began, reason=reason))
+    batch.listener(BuildFinished(name, time.perf_counter() - began, reason=reason, stopped=reason == STOPPED))
     return result, is_shared
 
 
@@ -166,7 +174,7 @@ def _built(recipe: Recipe, batch: Batch, token: str, log: "_Log") -> Built:
     }
     image_id = _step(recipe.image, own | told, batch, log, {})
     try:
-        versions = verified(recipe.spec, engine.ask(batch.client, image_id, ["--versions"]))
+        versions = verified(recipe.spec, ask(batch.client, image_id, ["--versions"]))
         if batch.builds.stopped:
             raise BuildError(STOPPED)
     except BuildError:
@@ -198,7 +206,7 @@ def verified(spec: ImageSpec, answer: str) -> tuple[tuple[str, str], ...]:
     try:
         document = json.loads(answer)
         python, versions = str(document["python"]), dict(document["versions"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise BuildError(f"asked for its versions, the image answered {answer[:100]!r}") from None
     wanted = spec.environment.python
     wrong = list(mismatches(expected_versions(spec), versions))

@@ -1,7 +1,7 @@
 """The one line of a failed build that matters to the person who reads it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 _NETWORK = (
     (re.compile(r"ProxyError|Tunnel connection failed"),
@@ -47,6 +47,11 @@ def telling_line(lines: Sequence[str], engine_message: str) -> str:
             line = matches[0].group(1)
             return _shortened(f"{_VERSIONS.sub('', line)}: {cause}" if cause else line)
     return _shortened(cause or engine_message)
+
+
+def is_full(lines: Iterable[str]) -> bool:
+    """Whether any line of a log speaks of a full disk."""
+    return any(_FULL.search(line) for line in lines)
 
 
 def is_of_surroundings(reason: str) -> bool:

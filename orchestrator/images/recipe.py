@@ -120,14 +120,13 @@ def render(spec: ImageSpec, settings: BuildSettings, inputs: Inputs) -> Recipe:
 
 
 def left_out(settings: BuildSettings) -> tuple[str, ...]:
-    """What of the settings no image build can reach, one line each: indexes that are folders of this host."""
+    """Say in one line which indexes no image build can reach because they are folders of this host; `()` for none."""
     indexes = (*((settings.pip_index,) if settings.pip_index else ()), *settings.extra_indexes)
-    return tuple(
-        f"package index {index} exists on this host only and is left out of image builds; "
-        "a folder of wheels in build.find_links is sent along"
-        for index in indexes
-        if index.startswith("file:")
-    )
+    here = [index for index in indexes if index.startswith("file:")]
+    if not here:
+        return ()
+    said = f"package index {', '.join(here)} exists on this host only and is left out of image builds"
+    return (f"{said}; a folder of wheels in build.find_links is sent along",)
 
 
 def expected_versions(spec: ImageSpec) -> tuple[tuple[str, str], ...]:

@@ -1,9 +1,12 @@
-FROM python:3.6-slim-bookworm AS system
+FROM python:3.6-slim-bullseye AS system
 RUN dpkg -s libgomp1 >/dev/null 2>&1 || { \
         cp -a /etc/apt /tmp/apt \
      && export DEBIAN_FRONTEND=noninteractive \
      && apt="apt-get -o Dir::Etc=/tmp/apt -o Acquire::Retries=2 -o Acquire::http::Timeout=20" \
-     && $apt -o APT::Update::Error-Mode=any update \
+     && { $apt -o APT::Update::Error-Mode=any update || { \
+            find /tmp/apt -name '*.list' -o -name '*.sources' | xargs sed -E -i \
+                -e 's#https?://(deb|security)\.debian\.org/debian#http://archive.debian.org/debian#' -e '/-updates /d' \
+         && $apt -o APT::Update::Error-Mode=any -o Acquire::Check-Valid-Until=false update; }; } \
      && $apt install -y --no-install-recommends libgomp1 \
      && rm -rf /tmp/apt /var/lib/apt/lists/*; }
 RUN mkdir -p /usr/lib && ln -sfn /usr/lib/x86_64-linux-gnu/libmpi.so.40 /usr/lib/libmpi.so.12 && ldconfig
@@ -37,7 +40,7 @@ WORKDIR /opt/bench
 ENTRYPOINT ["python", "-m", "benchmarks.run"]
 LABEL org.opencontainers.image.title="keras-mxnet 2.2.4.3 on mxnet 1.5.1 (cpu)" \
       org.opencontainers.image.version=2.2.4.3 \
-      org.opencontainers.image.base.name=python:3.6-slim-bookworm \
+      org.opencontainers.image.base.name=python:3.6-slim-bullseye \
       bench.kind=image \
       bench.framework=keras-mxnet \
       bench.version=2.2.4.3 \

@@ -28,7 +28,6 @@ def dockerfile(framework: Framework, gpus: int) -> str:
         ("mxnet-mkl", "1.6.0", 1, "mxnet-cu101mkl>=1.6.0,"),
         ("tensorflow", "2.21.0", 0, "tensorflow-cpu>=2.21.0,"),
         ("tensorflow", "2.21.0", 1, "tensorflow[and-cuda]>=2.21.0,"),
-        ("tensorflow", "1.8.0", 0, "tensorflow>=1.8.0,"),
         ("torch", "2.13.0", 0, "torch>=2.13.0,"),
         ("torch", "2.13.0", 4, "torch>=2.13.0,"),
         ("jax", "0.12.0.1", 0, "jax>=0.12.0.1,"),

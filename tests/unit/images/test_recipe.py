@@ -221,3 +221,14 @@ def test_a_template_that_names_what_nobody_gives_fails(tmp_path: Path) -> None:
 
     with pytest.raises(jinja2.UndefinedError, match="belwo"):
         dockerfiles.image_text(image_spec(), "base", (), templates=tmp_path)
+
+
+def test_indexes_of_this_host_alone_are_told_in_one_line() -> None:
+    settings = BuildSettings(
+        pip_index="file:///srv/one", extra_indexes=("https://mirror.example/simple", "file:///srv/two")
+    )
+
+    (line,) = left_out(settings)
+
+    assert line.startswith("package index file:///srv/one, file:///srv/two exists on this host only")
+    assert left_out(BuildSettings(pip_index="https://mirror.example/simple")) == ()
