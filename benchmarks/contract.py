@@ -104,7 +104,7 @@ _FIELDS = (
     ("epochs", _optional(_whole(1)), None),
     ("min_blocks", _whole(1), 10),
     ("min_block_s", _seconds, 0.2),
-    ("latency_steps", _whole(0), 50),
+    ("latency_steps", _whole(0), 150),
     ("telemetry", _flag, True),
 )
 

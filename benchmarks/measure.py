@@ -15,6 +15,10 @@ from benchmarks.errors import Diverged
 
 MARGIN = 1.25
 """How much longer than the least a block is meant to be, so that ordinary jitter leaves few that come out short."""
+LEAST_LATENCY_STEPS = 50
+"""Steps of the latency pass that are run however long they take, unless fewer are asked for."""
+LATENCY_LIMIT_S = 30.0
+"""Longest latency pass that has more steps than these, by the pace of the timed blocks."""
 
 Clock = namedtuple("Clock", "wall cpu")
 Clock.__doc__ = """Two functions that return seconds: wall time, and CPU time of the whole process."""
@@ -60,7 +64,7 @@ def measure(  # noqa: PLR0913 -- what is measured, for how long, by what clock, 
     evaluation_s = sum(epoch["evaluation_s"] for epoch in epochs)
     enter("latency")
     finish = session.synchronise if training else session.fetch
-    latency_s, latency_conditions = timer.latencies(request.latency_steps, finish)
+    latency_s, latency_conditions = timer.latencies(latency_steps(request.latency_steps, blocks[-1]), finish)
     end = clock.wall()
     logits = None if training else session.fetch(timer.handle)
 
@@ -113,6 +117,18 @@ def _steady(timer, request, least_s, steps):
             before += blocks
             blocks = []
     return blocks, before
+
+
+def latency_steps(asked, block):
+    """Return how many steps the latency pass has: as many as asked, or fewer if they would take longer than the limit.
+
+    The number is set before the pass, by the pace of the last timed block: a pass that a clock ends would hold slow
+    steps less often than they occur.
+    """
+    lasting_s = asked * block["wall_s"] / block["steps"]
+    if lasting_s <= LATENCY_LIMIT_S:
+        return asked
+    return max(min(asked, LEAST_LATENCY_STEPS), int(asked * LATENCY_LIMIT_S / lasting_s))
 
 
 def _grown(block, least_s):

@@ -21,11 +21,15 @@ DEFAULTS = {
 
 
 def complete(spec):
-    """Lay a model's OPTIMIZER over the defaults; raises ValueError for a name or setting the vocabulary lacks."""
+    """Lay a model's OPTIMIZER over the defaults; raises ValueError for what the vocabulary lacks."""
     defaults = DEFAULTS.get(spec["name"])
     if defaults is None:
         raise ValueError("no optimizer '%s'; there are %s" % (spec["name"], ", ".join(sorted(DEFAULTS))))
-    unknown = set(spec) - set(defaults) - {"name", "learning_rate"}
-    if unknown:
-        raise ValueError("optimizer '%s' has no setting '%s'" % (spec["name"], sorted(unknown)[0]))
+    settings = ["learning_rate"] + sorted(defaults)
+    for name in sorted(set(spec) - {"name"}):
+        if name not in settings:
+            message = "optimizer '%s' has no setting '%s'; it has %s"
+            raise ValueError(message % (spec["name"], name, ", ".join(settings)))
+        if isinstance(spec[name], bool) or not isinstance(spec[name], (int, float)):
+            raise ValueError("setting '%s' of optimizer '%s' is a number, not %r" % (name, spec["name"], spec[name]))
     return dict(defaults, **spec)

@@ -1,20 +1,25 @@
 """The answer to a request of mode `parity`: what a framework's own layers are, and what they compute.
 
 Nothing is timed. One fixed batch, the weights that the harness draws, dropout off, plain SGD: whatever does the same
-work gets the same numbers, up to rounding. A dropout draws by chance, so all that is asked of each is whether it drops.
-Each session has a process of its own, forked before any framework is imported, because some frameworks keep state
-between two models of one process.
+work gets the same numbers, up to rounding. Then the very steps that are timed, by the model's own optimizer, which are
+compared with its rule. A dropout draws by chance, so all that is asked of each is whether it drops.
+Each session has a process of its own, forked before any framework is imported.
 """
 
 import functools
-import json
-import os
-import sys
 import time
-import traceback
 
-from benchmarks import MEASUREMENT_VERSION, contract, counting, definitions, errors, optimizers, process
-from benchmarks.errors import Failure
+from benchmarks import (
+    MEASUREMENT_VERSION,
+    contract,
+    counting,
+    definitions,
+    forked,
+    optimizers,
+    own_models,
+    process,
+    timed_steps,
+)
 from benchmarks.workload import Workload, model_module
 
 LEARNING_RATE = 0.01
@@ -42,23 +47,32 @@ def check(request, enter):
     started_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     begin = time.perf_counter()
     process.prepare(request)
-    first = _in_a_process(_first_step, request, enter)
-    descent = _in_a_process(_descent, request, enter)
-    inference = _in_a_process(_inference, request, enter)
+    moments = timed_steps.Moments(forked.in_a_process(_sizes, request, enter))
+    first = forked.in_a_process(functools.partial(_first_step, moments), request, enter)
+    descent = forked.in_a_process(_descent, request, enter)
+    inference = forked.in_a_process(_inference, request, enter)
+    optimizer = _optimizer(moments, first, request, enter)
     names = [layer["name"] for layer in first["counted"] if layer["name"].startswith("dropout_")]
-    dropouts = {name: _in_a_process(functools.partial(_dropout, name), request, enter) for name in names}
+    dropouts = {name: forked.in_a_process(functools.partial(_dropout, name), request, enter) for name in names}
     result = {
         "schema": contract.SCHEMA,
         "measurement_version": MEASUREMENT_VERSION,
         "cell": request.cell,
         "started_at": started_at,
+        "optimizer": optimizer,
         "dropouts": dropouts,
         "wall_s": time.perf_counter() - begin,
     }
     return dict(result, **dict(first, **dict(descent, **inference)))
 
 
-def _first_step(request, enter):
+def _sizes(request, _enter):
+    """Count the weights of each parameter, by its name."""
+    recorded = own_models.record(model_module(request.model, request.model_file))
+    return {parameter.name: counting.size(parameter.shape) for layer in recorded for parameter in layer.parameters}
+
+
+def _first_step(moments, request, enter):
     """What the layers are, and the gradients of the first step, in canonical layout."""
     session, workload = _start(request, enter, "train", GRADIENT_RATE)
     enter("first_step")
@@ -70,13 +84,17 @@ def _first_step(request, enter):
     handle = session.step(session.batches[0])
     session.synchronise(handle)
     after = _weights(session, lacking)
+    gradients = {name: (value - after[name]) / GRADIENT_RATE for name, value in before.items()}
+    if moments.fits(before):
+        moments.keep(timed_steps.Moments.WEIGHTS[0], before)
+        moments.keep(timed_steps.Moments.GRADIENTS[0], gradients)
     return {
         "parameters": int(session.parameters),
         "layers": layers,
         "counted_parameters": counting.parameters(workload.layers),
         "counted": [_layer(layer.name, layer.output_shape, counting.parameters([layer])) for layer in workload.layers],
         "weights": {name: tensor(value) for name, value in before.items()},
-        "gradients": {name: tensor((value - after[name]) / GRADIENT_RATE) for name, value in before.items()},
+        "gradients": {name: tensor(value) for name, value in gradients.items()},
         "logits": None if logits is None else tensor(logits),
         "lacking": lacking,
     }
@@ -102,6 +120,54 @@ def _inference(request, enter):
     return {"inferred": tensor(session.fetch(session.step(session.batches[0])))}
 
 
+def _optimizer(moments, first, request, enter):
+    """Compare the steps that are timed with their optimizer's rule; None where the session cannot be asked.
+
+    A session that starts from other weights than it is given is added to what is `lacking`.
+    """
+    if not moments.has(0):
+        return None
+    settings = forked.in_a_process(functools.partial(_timed_steps, moments), request, enter)
+    later = [functools.partial(_later_gradient, moments, step) for step in range(1, timed_steps.STEPS)]
+    if settings is None or not all(forked.in_a_process(work, request, enter) for work in later):
+        first["lacking"].append("given_weights")
+        return None
+    tensors = forked.in_a_process(lambda *_: timed_steps.compared(moments, settings), request, enter)
+    return {"settings": settings, "steps": timed_steps.STEPS, "tensors": tensors}
+
+
+def _timed_steps(moments, request, enter):
+    """Do the steps that are timed, keep the weights that each leaves, and return the optimizer's settings.
+
+    Return None where the session starts from other weights than that of the first step.
+    """
+    session, workload = _start(request, enter, "train", timed=True)
+    enter("steady")
+    weights = _weights(session, ())
+    if not moments.fits(weights) or not timed_steps.equal(weights, moments.held(0)):
+        return None
+    for step in range(1, timed_steps.STEPS + 1):
+        handle = session.step(session.batches[0])
+        session.synchronise(handle)
+        moments.keep(step, _weights(session, ()))
+    return workload.optimizer
+
+
+def _later_gradient(moments, step, request, enter):
+    """Keep the gradient at the weights that a step has left; return False if the session starts from others."""
+    session, _ = _start(request, enter, "train", GRADIENT_RATE, weights=moments.held(step))
+    enter("steady")
+    before = _weights(session, ())
+    if not moments.fits(before) or not timed_steps.equal(before, moments.held(step)):
+        return False
+    handle = session.step(session.batches[0])
+    session.synchronise(handle)
+    after = _weights(session, ())
+    gradients = {name: (value - after[name]) / GRADIENT_RATE for name, value in before.items()}
+    moments.keep(timed_steps.Moments.GRADIENTS[step], gradients)
+    return True
+
+
 def _dropout(name, request, enter):
     """Losses of the fixed batch where one layer alone drops and nothing is learned: only what it drops changes them."""
     session, workload = _start(request, enter, "train", learning_rate=0.0, dropping=name)
@@ -125,15 +191,29 @@ def descent_rate(model):
     return getattr(model, "PARITY_LEARNING_RATE", LEARNING_RATE)
 
 
-def _start(request, enter, mode, learning_rate=None, dropping=None):
-    """Start a session of a mode, in training without any dropout but the one of the name `dropping`."""
+def _start(  # noqa: PLR0913 -- what differs between the sessions of a check
+    request, enter, mode, learning_rate=None, dropping=None, *, timed=False, weights=None
+):
+    """Start a session of a mode, in training without any dropout but the one of the name `dropping`.
+
+    It descends plainly, or where it is `timed` as the model says; from the drawn weights or from flat ones given.
+    """
     model = model_module(request.model, request.model_file)
     builder, _ = process.import_builder(request.builder, enter)
     enter("build")
     maker = definitions.maker(request, builder)
     workload = Workload(request._replace(mode=mode), model, maker.OPTIONS)
-    rate = descent_rate(model) if learning_rate is None else learning_rate
-    workload.optimizer = optimizers.complete({"name": "sgd", "learning_rate": rate})
+    if not timed:
+        rate = descent_rate(model) if learning_rate is None else learning_rate
+        workload.optimizer = optimizers.complete({"name": "sgd", "learning_rate": rate})
+    if weights is not None:
+        # Copies, because a framework may take memory over as it is and write to it.
+        shaped = {
+            each.name: weights[each.name].reshape(each.shape).copy()
+            for layer in workload.layers
+            for each in layer.parameters
+        }
+        workload.weights = lambda: shaped
     if workload.training:
         # Inference drops nothing, and whether it does is one of the questions.
         workload.layers = tuple(
@@ -176,52 +256,3 @@ def tensor(array):
         signs = numpy.where(random.random_sample(values.size) < 0.5, -1.0, 1.0)
         values = numpy.bincount(buckets, signs * values, BUCKETS)
     return {"norm": float("%.9g" % norm), "sketch": [float("%.9g" % value) for value in values]}
-
-
-def _in_a_process(work, request, enter):
-    """Call `work(request, enter)` in a forked process and return what it returns; raises the `Failure` it raises."""
-    reading, writing = os.pipe()
-    bind = process.dying_with_this()
-    child = os.fork()
-    if child == 0:
-        bind()
-        _tell_and_end(writing, work, request, enter)
-    os.close(writing)
-    with os.fdopen(reading) as pipe:
-        answer = pipe.read()
-    _, status = os.waitpid(child, 0)
-    if not answer or status:
-        how = "by signal %d" % os.WTERMSIG(status) if os.WIFSIGNALED(status) else "with %d" % os.WEXITSTATUS(status)
-        raise Failure("the process of a parity session ended %s" % how)
-    outcome = json.loads(answer)
-    if "failure" in outcome:
-        raise getattr(errors, outcome["failure"])(outcome["reason"])
-    return outcome["result"]
-
-
-def _tell_and_end(writing, work, request, enter):
-    """Write the outcome as JSON and end, whatever happens: the rest of the program belongs to the process above."""
-    try:
-        with os.fdopen(writing, "w") as pipe:
-            json.dump(_outcome(work, request, enter), pipe)
-        sys.stdout.flush()
-        os._exit(0)
-    except BaseException:
-        traceback.print_exc()
-        sys.stderr.flush()
-    finally:
-        os._exit(1)
-
-
-def _outcome(work, request, enter):
-    """What a forked process has to tell: its result, or the class and the message of its `Failure`."""
-    try:
-        with process.device_memory(request):
-            return {"result": work(request, enter)}
-    except Failure as failure:
-        if failure.__cause__:
-            traceback.print_exc()
-        return {"failure": type(failure).__name__, "reason": str(failure)}
-    except Exception as error:
-        traceback.print_exc()
-        return {"failure": "Failure", "reason": process.describe(error)}

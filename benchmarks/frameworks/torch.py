@@ -16,10 +16,14 @@ from benchmarks.native import LAYOUTS, PRECISIONS, one_of, precision_fact
 from benchmarks.native import torch as native
 
 OPTIONS = {"compile": False, "layout": "auto", "precision": "fp32"}
+OLDEST = (1, 7)
+"""Earlier releases have no switch for TF32. The catalog says so too, so that only images of one's own get here."""
 
 
 def start(workload):
     """Build the model with its optimizer, and place weights and batches."""
+    if tuple(int(part) for part in torch.__version__.split(".")[:2]) < OLDEST:
+        raise Unsupported("this builder needs PyTorch %d.%d or newer; here is %s" % (OLDEST + (torch.__version__,)))
     return _Session(workload)
 
 

@@ -4,51 +4,35 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 
 from orchestrator.analysis.estimates import Estimate, estimate, variation
+from orchestrator.analysis.percentiles import Percentiles, percentiles, quantiles
 from orchestrator.analysis.resources import GpuUse, ProcessUse, gpu_use, process_use
 from orchestrator.results.contract import Block, Result, steady_blocks
 
 PHASES = ("create", "import", "data", "build", "first_step", "warmup", "steady", "evaluation", "latency")
 """Where a container's life goes, in order; `create` is measured by the host, `evaluation` lies between epochs."""
+_LEAST_BLOCK_S = 0.01
+"""Of which the reading of the clocks is no more than a ten-thousandth."""
 _DRAWN_SHARES = tuple(number / 20 for number in range(21))
-
-
-@dataclass(frozen=True, slots=True)
-class Percentiles:
-    """Wall time of one step, in seconds, from a pass that is synchronised at every step."""
-
-    p50_s: float
-    p90_s: float
-    p99_s: float
-    n: int
-    """Steps pooled over the repeats; with fewer than 100 the p99 is hardly more than the slowest step."""
-
-
-def percentiles(step_s: Sequence[float]) -> Percentiles | None:
-    """Percentiles of pooled step times, see `quantiles`; None without steps."""
-    if not step_s:
-        return None
-    p50, p90, p99 = quantiles(step_s, (0.5, 0.9, 0.99))
-    return Percentiles(p50, p90, p99, len(step_s))
-
-
-def quantiles(values: Sequence[float], shares: Sequence[float]) -> tuple[float, ...]:
-    """Quantiles by linear interpolation between order statistics (Hyndman and Fan, type 7); there must be a value."""
-    ordered = sorted(values)
-    found = []
-    for share in shares:
-        below, part = divmod(share * (len(ordered) - 1), 1)
-        low = ordered[int(below)]
-        high = ordered[min(int(below) + 1, len(ordered) - 1)]
-        found.append(low + (high - low) * part)
-    return tuple(found)
 
 
 def repeat_value(blocks: Sequence[Block]) -> float:
     """Throughput of one repeat in samples/s: the median over the blocks that count of samples ÷ wall time."""
     return statistics.median(block.samples / block.wall_s for block in blocks)
+
+
+def cores_busy(blocks: Sequence[Block]) -> float | None:
+    """Return CPU time ÷ wall time of blocks, or None where a block is shorter than 10 ms on average.
+
+    The CPU clock is read outside the wall clock, so that nothing but the steps is in the wall time. The CPU time of a
+    block is therefore about a microsecond too much: nothing beside 0.2 s, and more cores than there are beside 0.5 µs.
+    """
+    wall_s = sum(block.wall_s for block in blocks)
+    if wall_s < _LEAST_BLOCK_S * len(blocks):
+        return None
+    return sum(block.cpu_s for block in blocks) / wall_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +121,8 @@ class RepeatMeasurement:
     samples_per_s: float
     block_variation: float | None
     """Coefficient of variation over the blocks that count, as in `samples_per_s`."""
-    cpu_cores: float
-    """CPU time ÷ wall time over the same blocks: how many cores were busy."""
+    cpu_cores: float | None
+    """CPU time ÷ wall time over the same blocks: how many cores were busy; None where blocks are too short to say."""
     phases_s: tuple[tuple[str, float], ...]
     peak_rss_bytes: int
     peak_device_bytes: int | None
@@ -166,8 +150,8 @@ def repeat_measurement(result: Result, create_s: float | None, *, in_epochs: boo
     spent = {phase: getattr(result.phases, f"{phase}_s") for phase in PHASES[1:]}
     inside = [(phase, float(seconds)) for phase, seconds in spent.items() if seconds is not None]
     rates = [block.samples / block.wall_s for block in counted]
-    cpu_cores = sum(block.cpu_s for block in counted) / sum(block.wall_s for block in counted)
-    if not all(0 < value < math.inf for value in rates) or not math.isfinite(cpu_cores):
+    cpu_cores = cores_busy(counted)
+    if not all(0 < value < math.inf for value in rates) or (cpu_cores is not None and not math.isfinite(cpu_cores)):
         raise ValueError("a block has no finite rate")
     return RepeatMeasurement(
         samples_per_s=statistics.median(rates),
@@ -176,7 +160,7 @@ def repeat_measurement(result: Result, create_s: float | None, *, in_epochs: boo
         phases_s=(*([("create", create_s)] if create_s is not None else []), *inside),
         peak_rss_bytes=result.memory.peak_rss_bytes,
         peak_device_bytes=result.memory.peak_device_bytes,
-        latency=percentiles(result.latency_s),
+        latency=percentiles([result.latency_s]),
         first_loss=result.loss.first if result.loss else None,
         last_loss=result.loss.last if result.loss else None,
         parameters=result.model.parameters,
@@ -201,7 +185,7 @@ class Measurement:
     peak_rss_bytes: int
     """The highest of any repeat, as is `peak_device_bytes`."""
     peak_device_bytes: int | None
-    cpu_cores: float
+    cpu_cores: float | None
     repeat_variation: float | None
     """Coefficient of variation between repeats."""
     block_variation: float | None
@@ -217,20 +201,20 @@ class Measurement:
     """None where steps were timed."""
 
 
-def measurement(repeats: Sequence[RepeatMeasurement], step_s: Sequence[float] = ()) -> Measurement:
-    """Summarise the repeats of one cell, and all their step times; raises `ValueError` where there is no repeat."""
+def measurement(repeats: Sequence[RepeatMeasurement], step_s: Sequence[Sequence[float]] = ()) -> Measurement:
+    """Summarise the repeats of one cell, and the step times of each; raises `ValueError` where there is no repeat."""
     values = [repeat.samples_per_s for repeat in repeats]
-    pooled = sorted(step_s)
+    pooled = sorted(chain.from_iterable(step_s))
     phases = mean_phases([repeat.phases_s for repeat in repeats])
     device = [repeat.peak_device_bytes for repeat in repeats if repeat.peak_device_bytes is not None]
     return Measurement(
         throughput=estimate(values),
-        latency=percentiles(pooled),
+        latency=percentiles(step_s),
         phases_s=phases,
         start_s=sum(seconds for phase, seconds in phases if phase in {"import", "build", "first_step"}),
         peak_rss_bytes=max(repeat.peak_rss_bytes for repeat in repeats),
         peak_device_bytes=max(device, default=None),
-        cpu_cores=statistics.fmean(repeat.cpu_cores for repeat in repeats),
+        cpu_cores=_mean([repeat.cpu_cores for repeat in repeats]),
         repeat_variation=variation(values),
         block_variation=_median([repeat.block_variation for repeat in repeats]),
         first_loss=_median([repeat.first_loss for repeat in repeats]),
@@ -249,6 +233,11 @@ def mean_phases(repeats: Sequence[Sequence[tuple[str, float]]]) -> tuple[tuple[s
         for phase, seconds in repeat:
             known[phase].append(seconds)
     return tuple((phase, sum(values) / len(values)) for phase, values in known.items() if values)
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return statistics.fmean(known) if known else None
 
 
 def _median(values: Sequence[float | None]) -> float | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 
-from orchestrator.analysis import dropout, shapes
+from orchestrator.analysis import dropout, optimizer, shapes
 from orchestrator.analysis.differences import EXACT, Difference, differences, missing
 from orchestrator.analysis.sides import FULL_PRECISION, Side
 from orchestrator.catalog.faults import Evidence, KnownFault
@@ -63,16 +63,20 @@ def pair(one: Side, other: Side, mode: Mode, faults: Sequence[KnownFault] = ()) 
     if unequal:
         return _unequal(unequal, "shapes", (one, other), faults, ())
     found, lacking = differences(one, other, mode), missing(one, other, mode)
+    if mode is not Mode.INFER:
+        found += tuple(optimizer.differences(one, other))
     unlike = _over_its_bar(found)
     if unlike is None and mode is not Mode.INFER:
-        unlike = dropout.difference(one.label, one.result, other.label, other.result)
+        unlike = optimizer.settings_difference(one, other) or dropout.difference(
+            one.label, one.result, other.label, other.result
+        )
     if unlike is not None:
         return _unequal(*unlike, (one, other), faults, found)
-    unasked = _unasked(one, other)
+    unasked = _unasked(one, other, mode)
     if unasked or lacking:
         work = Work.NOT_COMPARABLE if unasked else Work.NOT_CHECKED
         return PairParity(work, unasked or lacking, differences=found)
-    return PairParity(Work.SAME, note=_note(one, other, found), differences=found)
+    return PairParity(Work.SAME, note=_note(one, other, found, mode), differences=found)
 
 
 def _over_its_bar(differences: Sequence[Difference]) -> tuple[str, Evidence] | None:
@@ -84,12 +88,11 @@ def _over_its_bar(differences: Sequence[Difference]) -> tuple[str, Evidence] | N
     return broken[0].text + more, broken[0].evidence
 
 
-def _unasked(one: Side, other: Side) -> str:
+def _unasked(one: Side, other: Side, mode: Mode) -> str:
     """What sessions of frameworks' own definitions could not be asked, of all that the verdict needs; else empty."""
+    needed = {"native_layers", "weights"} | (set() if mode is Mode.INFER else {"given_weights"})
     asked = {side.label: side.result.lacking for side in (one, other) if side.result}
-    lacking = {
-        label: [name for name in names if name in {"native_layers", "weights"}] for label, names in asked.items()
-    }
+    lacking = {label: [name for name in names if name in needed] for label, names in asked.items()}
     return "; ".join(f"{label} without {', '.join(names)}" for label, names in lacking.items() if names)
 
 
@@ -109,7 +112,12 @@ def _unanswered(one: Side, other: Side, faults: Sequence[KnownFault]) -> PairPar
     return PairParity(Work.NOT_CHECKED, reason, "; ".join(known))
 
 
-def _note(one: Side, other: Side, differences: Sequence[Difference]) -> str:
+def _note(one: Side, other: Side, differences: Sequence[Difference], mode: Mode) -> str:
+    steps = () if mode is Mode.INFER else optimizer.notes(one, other)
+    return "; ".join(filter(None, (_about_precision(one, other, differences), *steps)))
+
+
+def _about_precision(one: Side, other: Side, differences: Sequence[Difference]) -> str:
     if one.precision == other.precision == FULL_PRECISION:
         eased = (each for each in differences if each.evidence == "gradients" and each.bar == EXACT.at_edges)
         return "; ".join(f"rounding at the edge of a ReLU or max pool: {each.text}" for each in eased)

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.domain import Framework, Options
-from orchestrator.results.parity import ParityResult, Tensor
+from orchestrator.results.parity import ParityResult, Sample, Tensor
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,6 +44,53 @@ class Side:
             "gradients": Stack.of(self.result.gradients),
             "logits": Stack.of(logits),
         }
+
+    @cached_property
+    def sampled(self) -> "Sampled | None":
+        """What the timed steps did to a few elements of each tensor; None where that was not asked."""
+        steps = self.result.optimizer if self.result else None
+        return Sampled.of({name: tensor.sample for name, tensor in steps.tensors.items()}) if steps else None
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """Sampled elements laid side by side, and where those of each tensor begin."""
+
+    names: tuple[str, ...]
+    lengths: tuple[int, ...]
+    moved: "npt.NDArray[np.float64]"
+    gradients: "npt.NDArray[np.float64]"
+    """0 for an element that is left out."""
+
+    @classmethod
+    def of(cls, samples: Mapping[str, Sample]) -> "Sampled":
+        """Lay them out in the order of their names; a tensor without elements is left out."""
+        import numpy as np  # noqa: PLC0415 - as below
+
+        names = tuple(name for name in sorted(samples) if samples[name].moved)
+        return cls(
+            names,
+            tuple(len(samples[name].moved) for name in names),
+            np.array([value for name in names for value in samples[name].moved], dtype=np.float64),
+            np.array([value for name in names for value in samples[name].gradients], dtype=np.float64),
+        )
+
+    def apart(self, other: "Sampled", least: float) -> "npt.NDArray[np.float64]":
+        """Relative norm of the difference of each tensor, by the elements whose gradients both are above `least`."""
+        import numpy as np  # noqa: PLC0415 - as below
+
+        kept = np.minimum(self.gradients, other.gradients) > least
+        starts = np.concatenate([[0], np.cumsum(self.lengths)[:-1]]).astype(int)
+
+        def norms(values: "npt.NDArray[np.float64]") -> "npt.NDArray[np.float64]":
+            return np.sqrt(np.add.reduceat(np.where(kept, values, 0.0) ** 2, starts))
+
+        largest = np.maximum(norms(self.moved), norms(other.moved))
+        distances = norms(self.moved - other.moved)
+        relative: npt.NDArray[np.float64] = np.divide(
+            distances, largest, out=np.zeros_like(distances), where=largest > 0
+        )
+        return relative
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,11 @@
 """Framework releases as data: `images/catalog/*.yaml` → what an environment holds."""
 
+from orchestrator.catalog.base_images import BaseImages, load_base_images
 from orchestrator.catalog.catalog import Catalog, UnsupportedError, requirement
 from orchestrator.catalog.datasets import DATASETS, SYNTHETIC, DatasetInfo, unsuitable
 from orchestrator.catalog.faults import KnownFault, load_faults
 from orchestrator.catalog.model import Entry, Gpu, Option, Release
-from orchestrator.catalog.models import ModelInfo, load_models, own_models
+from orchestrator.catalog.models import ModelInfo, carried_model, load_models, own_models
 from orchestrator.catalog.mounted import MEMBERS, examine, own_dataset
 from orchestrator.catalog.reading import load
 
@@ -12,6 +13,7 @@ __all__ = [
     "DATASETS",
     "MEMBERS",
     "SYNTHETIC",
+    "BaseImages",
     "Catalog",
     "DatasetInfo",
     "Entry",
@@ -21,8 +23,10 @@ __all__ = [
     "Option",
     "Release",
     "UnsupportedError",
+    "carried_model",
     "examine",
     "load",
+    "load_base_images",
     "load_faults",
     "load_models",
     "own_dataset",

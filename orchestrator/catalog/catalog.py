@@ -10,6 +10,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from orchestrator.catalog.model import Entry, Option, Release
+from orchestrator.catalog.versions import united
 from orchestrator.domain import Environment, Framework, Options
 
 
@@ -71,8 +72,12 @@ class Catalog:
             if SpecifierSet(release.versions).contains(version, prereleases=True):
                 if why := release.absent.get(framework.name):
                     raise UnsupportedError(f"there is no {framework.name} {framework.version}: {why}")
+                if release.unsupported:
+                    raise UnsupportedError(
+                        f"{framework.name} {framework.version} cannot be measured: {release.unsupported}"
+                    )
                 return release
-        ranges = " or ".join(release.versions for release in releases)
+        ranges = " or ".join(united(release.versions for release in releases))
         raise UnsupportedError(
             f"the catalog knows {framework.name} {ranges}, not {framework.version}; "
             f"add a line to images/catalog/{self.family(framework.name)}.yaml"
@@ -80,10 +85,15 @@ class Catalog:
 
     def newest_known(self, name: str) -> str | None:
         """The newest release of a framework or flavour that was seen to train; None where there is none."""
-        entry = self.entry(name)
-        return max(filter(partial(self._has, name), entry.known if entry else ()), key=Version, default=None)
+        return max(self.seen(name), key=Version, default=None)
 
-    def _has(self, name: str, version: str) -> bool:
+    def seen(self, name: str) -> tuple[str, ...]:
+        """Return every release of a framework or flavour that was seen to train."""
+        entry = self.entry(name)
+        return tuple(filter(partial(self.has, name), entry.known if entry else ()))
+
+    def has(self, name: str, version: str) -> bool:
+        """Whether there are environments for a release."""
         try:
             self.release(Framework(name, version))
         except UnsupportedError:

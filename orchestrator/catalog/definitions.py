@@ -32,7 +32,7 @@ def definitions(
             # A folder beside models may be anything; only a builder's name says that it was meant as one of these.
             if builder in known:
                 mistakes[f"{model}/{builder}"] = (
-                    f"{place}:1: not {_WHAT}: there is no model {shown}/{model}.py beside it"
+                    f"{place}:1:1: not {_WHAT}: there is no model {shown}/{model}.py beside it"
                 )
             continue
         try:
@@ -52,6 +52,6 @@ def _read(path: Path, model: str, known: tuple[str, ...], within: Path | None) -
 
 
 def _check_options(tree: ast.Module) -> None:
-    value, line = python_file.literals(tree).get("OPTIONS", ((), 1))
+    value, place = python_file.literals(tree).get("OPTIONS", ((), python_file.TOP))
     if not isinstance(value, tuple | list) or not all(isinstance(name, str) for name in value):
-        raise WrongFileError('OPTIONS must be a literal list of names, such as ["layout"]', line)
+        raise WrongFileError('OPTIONS must be a literal list of names, such as ["layout"]', place)

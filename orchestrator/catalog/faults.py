@@ -7,9 +7,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from orchestrator.catalog import source
 from orchestrator.domain import OptionValue
-from orchestrator.errors import InputError
+from orchestrator.errors import InputError, plain_words
 
-Evidence = Literal["shapes", "weights", "first_loss", "gradients", "losses", "logits", "dropout", "failure"]
+Evidence = Literal[
+    "shapes", "weights", "first_loss", "gradients", "losses", "logits", "dropout", "optimizer", "failure"
+]
 """What of two parity results can differ, or `failure`: there is no result."""
 
 
@@ -43,7 +45,7 @@ def load_faults(path: Path) -> tuple[KnownFault, ...]:
         found = _Faults.model_validate(read.value)
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_context=False)
-        mistakes += [read.mistake(each["loc"], each["msg"]) for each in wrong]
+        mistakes += [read.mistake(each["loc"], plain_words(each["msg"])) for each in wrong]
     if mistakes:
         raise InputError(*(mistake.at(read.name) for mistake in sorted(mistakes)))
     return found.faults

@@ -56,6 +56,8 @@ class Release(_Strict):
     """pip requirements beside the framework itself: the pins that keep an old release working."""
     absent: dict[str, str] = {}
     """Flavour that this range does not have → why, and what to name instead; its cells are skipped with that."""
+    unsupported: str = ""
+    """Why nothing of this range can be measured; its cells are skipped with that, and nothing is built for them."""
     system_packages: tuple[str, ...] = ()
     """Debian packages."""
     cpu_index: str | None = None
@@ -75,6 +77,8 @@ class Entry(_Strict):
     title: str
     builder: str
     """Module of `benchmarks/frameworks/`."""
+    computes: bool = True
+    """False where the builder's steps do nothing: what its cells take is what the harness takes, and no result."""
     packages: dict[str, str]
     """Name in `matrix.yaml` → its distribution on the package index; the first is the framework, others are flavours.
     An empty distribution installs nothing (`noop`)."""

@@ -1,5 +1,6 @@
 """What the host knows of a model: the literals at the top of its file, `<name>.py`, which is never executed."""
 
+import ast
 import hashlib
 import math
 import re
@@ -10,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from orchestrator.brought import Definition, ModelFile
-from orchestrator.catalog import python_file
+from orchestrator.catalog import model_layers, python_file, vocabulary
 from orchestrator.catalog.definitions import definitions
 from orchestrator.catalog.python_file import Literals, WrongFileError
 from orchestrator.errors import InputError
@@ -34,6 +35,10 @@ class ModelInfo:
     samples: int
     """Size of the synthetic dataset, for epochs."""
     optimizer: Mapping[str, Any]
+    parameters: int | None = None
+    """None where the host cannot follow the file's `build`."""
+    multiply_adds: int | None = None
+    """Of one sample's forward pass; None likewise."""
     own: ModelFile | None = None
     """The file, where it is the user's; None for a model that ships with the program."""
     definitions: tuple[Definition, ...] = ()
@@ -66,7 +71,7 @@ def own_models(
     right: dict[str, ModelInfo] = {}
     for name, (info, text) in found.items():
         if name in shipped:
-            mistakes[name] = f"{shown}/{name}.py:1: a model {name!r} is there already; give the file another name"
+            mistakes[name] = f"{shown}/{name}.py:1:1: a model {name!r} is there already; give the file another name"
         else:
             digest = hashlib.sha256(text.encode()).hexdigest()
             right[name] = replace(info, own=ModelFile(name, text, digest, info.definitions))
@@ -94,9 +99,21 @@ def _read(path: Path, within: Path | None) -> tuple[ModelInfo, str]:
     if not _NAME.fullmatch(path.stem):
         raise WrongFileError(f"its name {path.stem!r} should be lowercase letters, digits and '_'")
     text, tree = python_file.read(path, within)
+    return _info(path.stem, tree), text
+
+
+def carried_model(file: ModelFile) -> ModelInfo | None:
+    """Return what the text of a planned model says; None where this release of the program refuses it."""
+    try:
+        return _info(file.name, ast.parse(file.source))
+    except python_file.UNREADABLE:
+        return None
+
+
+def _info(name: str, tree: ast.Module) -> ModelInfo:
     literals = python_file.literals(tree)
     info = ModelInfo(
-        name=path.stem,
+        name=name,
         title=_literal(literals, "TITLE", str),
         input_shape=_shape(literals),
         classes=_positive(literals, "CLASSES"),
@@ -106,13 +123,17 @@ def _read(path: Path, within: Path | None) -> tuple[ModelInfo, str]:
     )
     _check_parity_rate(literals)
     python_file.require_function(tree, "build", "net")
-    return info, text
+    layers = model_layers.layers(tree)
+    if layers is not None:
+        counting = vocabulary.module("counting")
+        info = replace(info, parameters=counting.parameters(layers), multiply_adds=counting.multiply_adds(layers))
+    return info
 
 
 def _literal(literals: Literals, name: str, kind: type[Kind]) -> Kind:
-    value, line = literals.get(name, (..., 1))
+    value, place = literals.get(name, (..., python_file.TOP))
     if not isinstance(value, kind):
-        raise WrongFileError(f"{name} must be a literal {kind.__name__} at the top of the file", line)
+        raise WrongFileError(f"{name} must be a literal {kind.__name__} at the top of the file", place)
     return value
 
 
@@ -145,11 +166,15 @@ def _optimizer(literals: Literals) -> dict[str, Any]:
         raise WrongFileError(
             f"OPTIMIZER must have a name and a learning_rate, as in {wanted}", literals["OPTIMIZER"][1]
         )
+    try:
+        vocabulary.module("optimizers").complete(optimizer)
+    except ValueError as error:
+        raise WrongFileError(f"OPTIMIZER: {error}", literals["OPTIMIZER"][1]) from None
     return optimizer
 
 
 def _check_parity_rate(literals: Literals) -> None:
-    """It is the container that reads it; here a mistake has its line."""
-    rate, line = literals.get("PARITY_LEARNING_RATE", (0.01, 1))
+    """It is the container that reads it; here a mistake has its place."""
+    rate, place = literals.get("PARITY_LEARNING_RATE", (0.01, python_file.TOP))
     if not isinstance(rate, float) or not 0 < rate < math.inf:
-        raise WrongFileError("PARITY_LEARNING_RATE must be a number above 0, such as 0.001", line)
+        raise WrongFileError("PARITY_LEARNING_RATE must be a number above 0, such as 0.001", place)

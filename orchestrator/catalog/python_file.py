@@ -6,21 +6,23 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from orchestrator.catalog.source import Place
 from orchestrator.files import read_named, says_where_it_leads
 
-Literals = Mapping[str, tuple[Any, int]]
-"""Name to value and line; what is no literal is an Ellipsis."""
+Literals = Mapping[str, tuple[Any, Place]]
+"""Name to value and where that stands; what is no literal is an Ellipsis."""
+TOP = Place()
 UNREADABLE = (SyntaxError, UnicodeDecodeError, ValueError, OSError, RecursionError, MemoryError)
 """What `read` and a `WrongFileError` raise."""
 _MAX_BYTES = 1024 * 1024
 
 
 class WrongFileError(ValueError):
-    """What is wrong with a file, and on which line."""
+    """What is wrong with a file, and where."""
 
-    def __init__(self, message: str, line: int = 1) -> None:
+    def __init__(self, message: str, place: Place = TOP) -> None:
         super().__init__(message)
-        self.lineno = line
+        self.lineno, self.offset = place.line, place.column
 
 
 def read(path: Path, within: Path | None = None) -> tuple[str, ast.Module]:
@@ -38,14 +40,20 @@ def read(path: Path, within: Path | None = None) -> tuple[str, ast.Module]:
 
 
 def mistake(shown: str, error: BaseException, what: str) -> str:
-    """One line for what `read` or a check raised: `mine/wide.py:5: not a model: …`."""
+    """One line for what `read` or a check raised: `mine/wide.py:5:13: not a model: …`."""
     why = getattr(error, "strerror", None) or getattr(error, "msg", None) or error
-    return f"{shown}:{getattr(error, 'lineno', None) or 1}: not {what}: {why}"
+    line, column = (getattr(error, name, None) or 1 for name in ("lineno", "offset"))
+    return f"{shown}:{line}:{column}: not {what}: {why}"
+
+
+def place_of(node: ast.expr | ast.stmt) -> Place:
+    """Where a node stands; a column counts bytes of UTF-8, as `ast` does."""
+    return Place(node.lineno, node.col_offset + 1)
 
 
 def literals(tree: ast.Module) -> Literals:
     """Names in capitals that the top of a module gives a literal."""
-    found: dict[str, tuple[Any, int]] = {}
+    found: dict[str, tuple[Any, Place]] = {}
     for statement in tree.body:
         if isinstance(statement, ast.Assign):
             names = [target.id for target in statement.targets if isinstance(target, ast.Name) and target.id.isupper()]
@@ -53,7 +61,7 @@ def literals(tree: ast.Module) -> Literals:
                 value = ast.literal_eval(statement.value) if names else ...
             except ValueError:
                 value = ...
-            found.update(dict.fromkeys(names, (value, statement.lineno)))
+            found.update(dict.fromkeys(names, (value, place_of(statement.value))))
     return found
 
 
@@ -63,4 +71,4 @@ def require_function(tree: ast.Module, name: str, argument: str) -> None:
     if not made:
         raise WrongFileError(f"it has no function {name}({argument})")
     if len(made[-1].args.args) != 1:
-        raise WrongFileError(f"{name} takes one argument, {argument}", made[-1].lineno)
+        raise WrongFileError(f"{name} takes one argument, {argument}", place_of(made[-1]))

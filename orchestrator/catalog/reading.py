@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from orchestrator.catalog import source
 from orchestrator.catalog.catalog import Catalog
 from orchestrator.catalog.model import Entry, Release
-from orchestrator.errors import InputError
+from orchestrator.errors import InputError, plain_words
 
 
 def load(folder: Path) -> Catalog:
@@ -44,7 +44,7 @@ def _entry(path: Path) -> Entry:
     except ValidationError as error:
         for wrong in error.errors(include_url=False, include_context=False):
             unknown = wrong["type"] == "extra_forbidden"
-            text = f"unknown key {wrong['loc'][-1]!r}" if unknown else wrong["msg"].removeprefix("Value error, ")
+            text = f"unknown key {wrong['loc'][-1]!r}" if unknown else plain_words(wrong["msg"])
             mistakes.append(read.mistake(wrong["loc"], text, key=unknown))
     else:
         mistakes.extend(read.mistake(loc, text) for loc, text in _wrong(path.stem, entry))

@@ -1,9 +1,12 @@
-"""Does a finished environment hold what was asked for: one rule for images and virtual environments."""
+"""Versions: whether an environment holds those that were asked for, and ranges of them as a person reads them."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
+
+_BOUNDED = re.compile(r">=(?P<begin>[^,<>=!~]+)(?P<rest>,<(?P<end>[^,<>=!~]+))?")
 
 
 def mismatches(expected: Iterable[tuple[str, str]], found: Mapping[str, str | None]) -> tuple[str, ...]:
@@ -41,3 +44,18 @@ def _without_post_and_local(version: Version) -> tuple[object, ...]:
     while len(release) > 1 and release[-1] == 0:
         release = release[:-1]
     return version.epoch, release, version.pre, version.dev
+
+
+def united(ranges: Iterable[str]) -> Iterator[str]:
+    """Join each range `>=A,<B` to the one before it, `>=B,<C`, which it ends at; other ranges stay as they are."""
+    last = ""
+    for text in ranges:
+        upper, lower = _BOUNDED.fullmatch(text), _BOUNDED.fullmatch(last)
+        if upper and lower and upper["end"] == lower["begin"]:
+            last = f">={upper['begin']}{lower['rest'] or ''}"
+            continue
+        if last:
+            yield last
+        last = text
+    if last:
+        yield last

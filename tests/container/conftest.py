@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,13 +10,15 @@ from threading import Event
 from typing import Any
 
 import pytest
-from container_support import NEWEST, RELEASES, REQUIRED, SLOW, Measure, document, missing_interpreter, start
+from container_support import NEWEST, RELEASES, REQUIRED, SLOW, Check, Measure, document, missing_interpreter, start
 
 from orchestrator.catalog import Catalog
 from orchestrator.cli import composition, places
 from orchestrator.domain import BuildSettings, ImageSpec
 from orchestrator.events import ignore
+from orchestrator.resources import ROOT
 from orchestrator.results.contract import Result
+from orchestrator.results.parity import ParityResult
 from orchestrator.results.store import read_result
 from orchestrator.runtimes import VenvRuntime, interpreters
 from orchestrator.runtimes.interpreters import Interpreter
@@ -79,5 +82,24 @@ def measure(environment: tuple[ImageSpec, Ready], io: Callable[..., Path]) -> Me
         )
         assert ended.returncode == 0, ended.stderr
         return read_result(folder / "result.json")
+
+    return run
+
+
+@pytest.fixture
+def check(environment: tuple[ImageSpec, Ready], io: Callable[..., Path], tmp_path: Path) -> Check:
+    """Ask the framework for a parity check of a model of the package, or of a file beside this one."""
+    image, ready = environment
+
+    def run(model: str, *, path: Path = ROOT, **changes: Any) -> ParityResult:
+        own = Path(__file__).with_name(f"{model}.py")
+        if own.exists():
+            shutil.copy(own, tmp_path)
+            changes["model_file"] = own.name
+        asked = {"builder": image.environment.builder, "batch_size": 128, "threads": 1} | changes
+        folder = io(model=model, mode="parity", **asked)
+        ended = start("--io", str(folder), python=ready.handle, path=path, **dict(ready.variables))
+        assert ended.returncode == 0, ended.stderr
+        return ParityResult.model_validate_json((folder / "result.json").read_bytes())
 
     return run

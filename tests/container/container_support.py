@@ -13,12 +13,14 @@ from benchmarks import contract
 from orchestrator.domain import Framework
 from orchestrator.resources import ROOT
 from orchestrator.results.contract import Result
+from orchestrator.results.parity import ParityResult
 
 REQUIRED = tuple(f"3.{minor}" for minor in range(6, 14))
 NEWEST = "3.14"
 """Tried where it is at hand; no gate needs it."""
 
 Measure = Callable[..., Result]
+Check = Callable[..., ParityResult]
 MXNET_1_5 = Framework("mxnet", "1.5.1")
 RELEASES = {
     "torch": Framework("torch", "2.13.0"),

@@ -216,6 +216,17 @@ def test_inference_has_no_loss() -> None:
     assert taken.loss is None
 
 
+@pytest.mark.parametrize(
+    ("step_s", "asked", "run_steps"),
+    [(0.19, 150, 150), (0.3, 150, 100), (0.61, 150, 50), (5.0, 150, 50), (5.0, 20, 20), (5.0, 0, 0)],
+)
+def test_a_slow_latency_pass_is_shorter(step_s: float, asked: int, run_steps: int) -> None:
+    """At most 30 s, but 50 steps if so many are asked for; the host accepts that number and no other."""
+    taken = run(Session(repeat(step_s)), latency_steps=asked, steps=10)
+
+    assert len(taken.latency_s) == run_steps
+
+
 def test_inference_fetches_every_step_of_the_latency_pass_and_nothing_before_it() -> None:
     session = Session(repeat(0.01))
 

@@ -11,39 +11,18 @@ from typing import Any
 import numpy as np
 import pytest
 import reference
-from container_support import document, start
+from container_support import Check, document, start
 
 from benchmarks import contract, counting, datasets, layers, parity, weights
 from orchestrator.analysis import dropout
 from orchestrator.domain import ImageSpec
-from orchestrator.resources import BENCHMARKS, ROOT
-from orchestrator.results.parity import ParityResult, Tensor
+from orchestrator.resources import BENCHMARKS
+from orchestrator.results.parity import Tensor
 from orchestrator.runtimes.model import Ready
-
-Check = Callable[..., ParityResult]
 
 HERE = Path(__file__).parent
 ROUNDING = 1e-5
 """Of all gradients together, what may be left of one that is zero, as that of a bias before batch norm is."""
-
-
-@pytest.fixture
-def check(environment: tuple[ImageSpec, Ready], io: Callable[..., Path], tmp_path: Path) -> Check:
-    """Ask the framework for a parity check of a model of the package, or of a file beside this one."""
-    image, ready = environment
-
-    def run(model: str, *, path: Path = ROOT, **changes: Any) -> ParityResult:
-        own = HERE / f"{model}.py"
-        if own.exists():
-            shutil.copy(own, tmp_path)
-            changes["model_file"] = own.name
-        asked = {"builder": image.environment.builder, "batch_size": 128, "threads": 1} | changes
-        folder = io(model=model, mode="parity", **asked)
-        ended = start("--io", str(folder), python=ready.handle, path=path, **dict(ready.variables))
-        assert ended.returncode == 0, ended.stderr
-        return ParityResult.model_validate_json((folder / "result.json").read_bytes())
-
-    return run
 
 
 def module(name: str) -> Any:

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from container_support import document
 
-from benchmarks import contract
+from benchmarks import contract, measure
 from benchmarks.errors import BadRequest, Diverged
-from orchestrator.results.contract import Request
+from orchestrator.results.contract import LATENCY_LIMIT_S, LEAST_LATENCY_STEPS, Request
 
 
 def test_container_and_host_know_the_same_fields_with_the_same_defaults() -> None:
@@ -18,6 +18,10 @@ def test_container_and_host_know_the_same_fields_with_the_same_defaults() -> Non
     theirs = Request.model_validate(minimal).model_dump(mode="json", by_alias=True)
 
     assert ours == theirs
+
+
+def test_container_and_host_limit_the_latency_pass_alike() -> None:
+    assert (measure.LEAST_LATENCY_STEPS, measure.LATENCY_LIMIT_S) == (LEAST_LATENCY_STEPS, LATENCY_LIMIT_S)
 
 
 @pytest.mark.parametrize(

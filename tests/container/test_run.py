@@ -11,6 +11,7 @@ import pytest
 from container_support import start
 
 from benchmarks import MEASUREMENT_VERSION
+from orchestrator.analysis import repeat_measurement
 from orchestrator.resources import BENCHMARKS
 from orchestrator.results.store import read_result
 
@@ -86,6 +87,16 @@ def test_a_request_is_answered_with_a_valid_result_and_nothing_is_left_beside_it
     assert result.facts["cpu"]["logical"] == os.cpu_count()
     assert {path.name for path in folder.iterdir()} == {"request.json", "result.json", "phase"}
     assert (folder / "phase").read_text() == "latency\n"
+
+
+def test_steps_that_do_nothing_tell_of_no_cores(io: Folder) -> None:
+    """On one CPU they were told as two and more: the reading of the CPU clock takes longer than such a block."""
+    folder = io(cpuset=[min(os.sched_getaffinity(0))])
+
+    assert start("--io", str(folder)).returncode == 0
+
+    cores = repeat_measurement(read_result(folder / "result.json"), None).cpu_cores
+    assert cores is None or cores <= 1.01
 
 
 EVALUATING = (

@@ -68,12 +68,13 @@ def test_what_is_no_finite_number_is_a_problem_and_no_value(text: str) -> None:
 
 
 def test_a_pattern_that_takes_forever_is_given_up_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(script, "MATCHING_S", 0.2)
-    begin = time.perf_counter()
+    with monkeypatch.context() as hurried:
+        hurried.setattr(script, "MATCHING_S", 0.2)
+        begin = time.perf_counter()
 
-    said = found("(a+)+$", "a" * 60 + "b", "a")
+        said = found("(a+)+$", "a" * 60 + "b", "a")
 
-    assert time.perf_counter() - begin < 5
+    assert time.perf_counter() - begin < 120  # it would match for years
     assert said == {"values": [], "matches": 0, "problem": "took more than 0.2 s to match"}
     assert found("(b)|1", "1")["matches"] == 0
     assert found("(1)", "1")["values"] == [1.0]
@@ -99,13 +100,13 @@ def test_a_line_without_end_is_cut_and_the_rest_of_it_passed_over() -> None:
 HANGING = "import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(600)\n"
 PARITY = """
 import os, time
-from benchmarks import parity
+from benchmarks import forked
 
 def hang(request, enter):
     os.write(1, b"%d\\n" % os.getpid())
     time.sleep(600)
 
-parity._in_a_process(hang, None, None)
+forked.in_a_process(hang, None, None)
 """
 
 
@@ -132,7 +133,7 @@ def test_what_a_process_of_ours_has_started_does_not_outlive_it(command, tmp_pat
             assert is_alive(child)
             process.kill()
             process.wait()
-            deadline = time.monotonic() + 5
+            deadline = time.monotonic() + 60
             while is_alive(child) and time.monotonic() < deadline:
                 time.sleep(0.05)
             assert not is_alive(child)

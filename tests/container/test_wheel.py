@@ -24,7 +24,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_carries_the_data_of_both_sides(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
 
-    for part in ("matrix.yaml", "images/catalog/mxnet.yaml", "benchmarks/run.py", "benchmarks/models/lenet.py"):
+    for part in (
+        "matrix.yaml",
+        "locks/runtime.txt",
+        "images/catalog/mxnet.yaml",
+        "benchmarks/run.py",
+        "benchmarks/models/lenet.py",
+    ):
         assert f"orchestrator/_data/{part}" in names
     assert any(name.startswith("orchestrator/_data/images/templates/") for name in names)
     assert any(name.startswith("orchestrator/reporting/templates/") for name in names)

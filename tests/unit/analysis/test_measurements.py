@@ -116,12 +116,12 @@ def test_epochs_that_were_not_evaluated_have_no_curve() -> None:
 def test_percentiles_pool_every_step_and_say_how_many() -> None:
     steps = [0.001 * number for number in range(1, 201)]
 
-    found = percentiles(steps)
+    found = percentiles([steps[:70], steps[70:]])
 
     assert found is not None
     assert (found.p50_s, found.p90_s, found.p99_s) == pytest.approx(tuple(np.percentile(steps, (50, 90, 99))))
     assert found.n == 200
-    assert percentiles([]) is None
+    assert percentiles([]) is percentiles([[]]) is None
 
 
 def test_a_cell_pools_steps_averages_phases_and_keeps_the_highest_memory() -> None:
@@ -129,11 +129,11 @@ def test_a_cell_pools_steps_averages_phases_and_keeps_the_highest_memory() -> No
     results = [synthetic.result(cell, repeat, 1000 + repeat) for repeat in range(3)]
     repeats = [repeat_measurement(result, create_s) for result, create_s in zip(results, (0.1, None, 0.3), strict=True)]
 
-    found = measurement(repeats, [step for result in results for step in result.latency_s])
+    found = measurement(repeats, [result.latency_s for result in results])
 
     assert found.latency is not None
     assert found.latency.n == sum(len(result.latency_s) for result in results)
-    assert repeats[0].latency == percentiles(results[0].latency_s)
+    assert repeats[0].latency == percentiles([results[0].latency_s])
     assert dict(found.phases_s)["create"] == pytest.approx(0.2)
     assert dict(found.phases_s)["import"] == pytest.approx(np.mean([result.phases.import_s for result in results]))
     assert found.start_s == pytest.approx(np.mean([result.phases.import_s + 0.25 + 0.4 for result in results]))
@@ -164,7 +164,7 @@ def test_a_cell_keeps_the_shape_of_its_step_times_in_21_quantiles() -> None:
     repeats = [repeat_measurement(synthetic.result(cell, 0, 1000), None)]
     steps = [0.001 * number for number in range(201)]
 
-    assert measurement(repeats, steps).step_quantiles_s == pytest.approx(tuple(steps[::10]))
+    assert measurement(repeats, [steps]).step_quantiles_s == pytest.approx(tuple(steps[::10]))
     assert measurement(repeats).step_quantiles_s == ()
 
 
@@ -179,3 +179,19 @@ def test_what_gpus_went_through_is_the_sum_of_their_energy_and_the_worst_of_the_
     assert gpu_use([hot, calm]) == GpuUse(150.5, 80, 1_200_000_000, ("heat", "power_limit"))
     assert gpu_use([block()]) == GpuUse(None, None, None, ())
     assert gpu_use([Block(steps=1, samples=1, wall_s=1, cpu_s=1)]) is None
+
+
+def test_blocks_without_work_tell_no_cores() -> None:
+    """A block of steps that do nothing is shorter than the reading of its clocks: 2.35 cores of one CPU."""
+    cell = synthetic.cell(synthetic.TORCH)
+    result = synthetic.result(cell, 0, 1000.0)
+    short = tuple(
+        block.model_copy(update={"wall_s": wall_s, "cpu_s": 2.35 * wall_s})
+        for block, wall_s in zip(result.blocks, [5e-7] * 9 + [1e-6], strict=True)
+    )
+
+    none = repeat_measurement(result.model_copy(update={"blocks": short}), None)
+
+    assert none.cpu_cores is None
+    assert measurement([none]).cpu_cores is None
+    assert measurement([none, repeat_measurement(result, None)]).cpu_cores == pytest.approx(1.9, abs=1e-3)

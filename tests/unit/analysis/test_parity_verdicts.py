@@ -32,7 +32,13 @@ def test_equal_results_are_the_same_work_and_everything_compared_is_told() -> No
     found = judged()
 
     assert (found.work, found.reason, found.known_fault, found.note) == (Work.SAME, "", "", "")
-    assert [difference.evidence for difference in found.differences] == ["weights", "first_loss", "gradients", "losses"]
+    assert [difference.evidence for difference in found.differences] == [
+        "weights",
+        "first_loss",
+        "gradients",
+        "losses",
+        *["optimizer"] * 3,
+    ]
     assert all(difference.value == 0 for difference in found.differences)
 
 

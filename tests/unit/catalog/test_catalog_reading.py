@@ -101,9 +101,9 @@ def test_the_shipped_models_load() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("def (", "m.py:1: not a model: invalid syntax"),
-        ('TITLE = "x"\n', "m.py:1: not a model: INPUT_SHAPE must be a literal tuple at the top of the file"),
-        ("TITLE = open('x')\n", "m.py:1: not a model: TITLE must be a literal str at the top of the file"),
+        ("def (", "m.py:1:5: not a model: invalid syntax"),
+        ('TITLE = "x"\n', "m.py:1:1: not a model: INPUT_SHAPE must be a literal tuple at the top of the file"),
+        ("TITLE = open('x')\n", "m.py:1:9: not a model: TITLE must be a literal str at the top of the file"),
     ],
 )
 def test_a_file_that_is_no_model_is_named(tmp_path: Path, text: str, expected: str) -> None:

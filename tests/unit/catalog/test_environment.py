@@ -4,6 +4,7 @@ from packaging.version import Version
 
 from orchestrator import resources
 from orchestrator.catalog import Catalog, UnsupportedError, load, requirement
+from orchestrator.catalog.versions import united
 from orchestrator.domain import Environment, Framework
 
 MXNET = Framework("mxnet", "1.9.1")
@@ -144,7 +145,7 @@ def test_a_flavour_without_a_gpu_build_is_unsupported_there(known: Catalog) -> N
 
 def test_a_version_in_no_range_names_the_ranges_and_the_way_out(known: Catalog) -> None:
     assert reason(known, Framework("mxnet", "2.0.0")) == (
-        "the catalog knows mxnet >=1.5,<1.10 or >=1.2,<1.5, not 2.0.0; add a line to images/catalog/mxnet.yaml"
+        "the catalog knows mxnet >=1.2,<1.10, not 2.0.0; add a line to images/catalog/mxnet.yaml"
     )
 
 
@@ -176,3 +177,9 @@ def test_a_flavour_that_a_range_does_not_have_is_refused_with_what_to_name_inste
     )
     assert shipped.environment(Framework("mxnet", version), 0).builder == "mxnet"
     assert (shipped.newest_known("mxnet"), shipped.newest_known("mxnet-mkl")) == ("1.9.1", "1.6.0")
+
+
+def test_only_ranges_that_meet_are_joined() -> None:
+    assert list(united([">=1.8,<1.10", ">=1.7,<1.8", ">=1.5,<1.6"])) == [">=1.7,<1.10", ">=1.5,<1.6"]
+    assert list(united([">=2", ">=1,<2", "==0.9"])) == [">=1", "==0.9"]
+    assert list(united([])) == []

@@ -83,7 +83,7 @@ def test_a_fact_beyond_all_bounds_is_refused(tmp_path: Path) -> None:
     path = _answer(tmp_path, facts={"seen": [{"here": "X"}]})
     path.write_text(path.read_text().replace('"X"', "1e999"))
 
-    with pytest.raises(store.InvalidResultError, match=r"result\.json: facts: Value error, holds a number beyond"):
+    with pytest.raises(store.InvalidResultError, match=r"result\.json: facts: holds a number beyond"):
         store.read_result(path)
 
 

@@ -297,3 +297,42 @@ def test_a_stored_plan_whose_ids_lead_out_of_the_run_is_refused(cell_id: str) ->
 
     with pytest.raises(InputError, match="is no id of a cell"):
         plans.plan_from_json(document)
+
+
+@pytest.mark.parametrize("attempt", [None, 1])
+def test_a_result_is_on_disk_before_its_outcome(
+    attempt: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a power cut, an `ok` outcome without its result would be a measurement that is lost."""
+    run = store.Run(tmp_path / "r")
+    run.create()
+    folder = run.repeat_folder(CELL.id, 0) / ("" if attempt is None else f"attempt-{attempt}")
+    folder.mkdir(parents=True)
+    (folder / "result.json").write_text("{}")
+    steps: list[str] = []
+    synchronise, rename = os.fsync, Path.replace
+
+    def fsync(descriptor: int) -> None:
+        steps.append(f"on disk: {Path(f'/proc/self/fd/{descriptor}').readlink().name}")
+        synchronise(descriptor)
+
+    def replace(path: Path, target: Path) -> Path:
+        steps.append(f"named: {target.name}")
+        return rename(path, target)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(Path, "replace", replace)
+    run.write_outcome(Outcome(CELL.id, 0, Status.OK), attempt)
+
+    assert steps[0] == "on disk: result.json"
+    assert steps[-2:] == ["named: outcome.json", f"on disk: {folder.name}"]
+    assert (folder / "outcome.json").exists()
+
+
+@pytest.mark.parametrize("begin", [store.Run.create, lambda run: run.write_record(_record())])
+def test_a_run_folder_is_its_users_own(begin, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    run = store.Run(tmp_path / "results" / "r")
+    begin(run)
+
+    assert run.folder.stat().st_mode & 0o777 == 0o700
+    assert run.folder.parent.stat().st_mode & 0o077, "the folder of all runs is as the user has it"

@@ -1,0 +1,73 @@
+"""Releases that no builder can run: what the catalog says of them, and what the builder itself says."""
+
+import ast
+
+import pytest
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from orchestrator.catalog import Release, UnsupportedError, load
+from orchestrator.catalog.python_file import literals
+from orchestrator.domain import Framework
+from orchestrator.resources import BENCHMARKS, IMAGES
+
+CATALOG = load(IMAGES / "catalog")
+RELEASES = [(name, release) for name, entry in CATALOG.entries.items() for release in entry.releases]
+UNSUPPORTED = [
+    Framework("tensorflow", "1.8.0"),
+    Framework("tensorflow", "1.13.1"),
+    Framework("tensorflow", "2.1.0"),
+    Framework("tensorflow", "2.3.4"),
+    Framework("torch", "1.3.1"),
+    Framework("mxnet", "1.0.0"),
+    Framework("keras-mxnet", "2.2.2", backend=Framework("mxnet", "1.5.1")),
+    Framework("keras-mxnet", "2.2.4.3", backend=Framework("mxnet", "1.0.0")),
+]
+
+
+def oldest(builder: str) -> Version:
+    """The `OLDEST` that a builder refuses older releases by; 0 for a builder that takes every release."""
+    module = ast.parse((BENCHMARKS / "frameworks" / f"{builder}.py").read_text(encoding="utf-8"))
+    value, _ = literals(module).get("OLDEST", ((0,), 1))
+    return Version(".".join(map(str, value)))
+
+
+def bound(release: Release, operator: str) -> Version:
+    """The lower (`>=`) or upper (`<`) end of a range; far above everything without an upper one."""
+    ends = [each.version for each in SpecifierSet(release.versions) if each.operator == operator]
+    return Version(ends[0] if ends else "9999")
+
+
+@pytest.mark.parametrize(("name", "release"), RELEASES, ids=[f"{name}{each.versions}" for name, each in RELEASES])
+def test_catalog_and_builder_agree(name: str, release: Release) -> None:
+    """A range below what its builder takes says so, naming the release it takes; no range has some of both."""
+    builder = CATALOG.entries[name].builder
+    first = oldest(builder)
+
+    if bound(release, "<") <= first:
+        assert f"benchmarks/frameworks/{builder}.py" in release.unsupported
+        assert f" {first} or newer" in release.unsupported
+    else:
+        assert bound(release, ">=") >= first
+        assert "benchmarks/frameworks" not in release.unsupported
+
+
+@pytest.mark.parametrize("name", CATALOG.entries)
+def test_every_release_that_was_seen_to_train_is_supported(name: str) -> None:
+    entry = CATALOG.entries[name]
+    backend = Framework("mxnet", "1.5.1") if entry.backends else None
+
+    assert [CATALOG.environment(Framework(name, version, backend), 0).builder for version in entry.known] == (
+        [entry.builder] * len(entry.known)
+    )
+
+
+@pytest.mark.parametrize("framework", UNSUPPORTED, ids=lambda each: each.label)
+def test_an_unsupported_release_has_no_environment(framework: Framework) -> None:
+    with pytest.raises(UnsupportedError, match=r"cannot be measured: its (builder|library|requirement)"):
+        CATALOG.environment(framework, 0)
+
+
+def test_an_image_of_ones_own_is_not_refused() -> None:
+    """Nobody knows what it holds before it is asked; its builder refuses a release that is too old."""
+    assert CATALOG.environment(Framework("torch", "1.3", image="mine:1"), 0).builder == "torch"
