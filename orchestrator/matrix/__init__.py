@@ -1,7 +1,7 @@
 """`matrix.yaml` → `Matrix`, or all of its mistakes at once."""
 
 from orchestrator.matrix.file import schema
-from orchestrator.matrix.loading import load, own_datasets, own_models
+from orchestrator.matrix.loading import build_settings, load, own_datasets, own_models
 from orchestrator.matrix.long_form import long_form
 from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, ScriptAxes, Settings
 
@@ -13,6 +13,7 @@ __all__ = [
     "Rule",
     "ScriptAxes",
     "Settings",
+    "build_settings",
     "load",
     "long_form",
     "own_datasets",

@@ -1,6 +1,5 @@
 """The shape of `matrix.yaml`, short and long; the JSON Schema for editors is made from it."""
 
-import re
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -15,12 +14,13 @@ from pydantic import (
 
 from orchestrator.brought import Better, Take
 from orchestrator.domain import Mode, Status, is_base_image
-from orchestrator.matrix import pins
-from orchestrator.matrix.patterns import compiled
+from orchestrator.matrix import limits, names, pins
+from orchestrator.matrix.patterns import checked_syntax
 from orchestrator.matrix.shape import Shape, or_short
 from orchestrator.matrix.values import (
     Axis,
     Bytes,
+    OutputBytes,
     Pins,
     PinText,
     Positive,
@@ -35,11 +35,7 @@ from orchestrator.matrix.values import (
 )
 
 VERSION: Literal[1] = 1
-SYSTEM_NAME = r"^[a-z0-9][a-z0-9_.-]{0,39}$"
-DISTRIBUTION = r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$"
-METRIC = r"^[A-Za-z][A-Za-z0-9_.-]{0,59}$"
-DATASET = r"^[a-z][a-z0-9_-]{0,39}$"
-VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
+Argument = Annotated[Text, Field(pattern=names.ARGUMENT, max_length=names.MAX_TEXT)]
 ModelMode = Literal[Mode.TRAIN, Mode.INFER]
 OptionLists = dict[str, Axis[Scalar]]
 
@@ -47,11 +43,20 @@ OptionLists = dict[str, Axis[Scalar]]
 class SystemEntry(Shape):
     """What a cell requires of a host; nothing here is looked up on any host."""
 
-    cpus: Annotated[StrictInt, Field(ge=1, le=4096)] | None = Field(
+    cpus: Annotated[StrictInt, Field(ge=1, le=limits.MAX_CPUS)] | None = Field(
         None, description="Size of the cpuset, and the frameworks' thread setting; left out: every CPU."
     )
-    gpus: Annotated[StrictInt, Field(ge=0, le=64)] = Field(0, description="GPUs; 0 is a CPU system.")
+    gpus: Annotated[StrictInt, Field(ge=0, le=limits.MAX_GPUS)] = Field(0, description="GPUs; 0 is a CPU system.")
     memory: Bytes | None = Field(None, description="Memory limit of the container: 8g, 512m, bytes.")
+
+
+class OutputEntry(Shape):
+    """The most that one repeat may leave in its folder; beyond it, the repeat is stopped as `output_limit`."""
+
+    size: OutputBytes | None = Field(None, description="Of all files together: 2g, 512m, bytes.")
+    files: Annotated[StrictInt, Field(ge=limits.MIN_OUTPUT_FILES, le=limits.MAX_OUTPUT_FILES)] | None = Field(
+        None, description="Files and folders."
+    )
 
 
 class SettingsShape(Shape):
@@ -61,7 +66,10 @@ class SettingsShape(Shape):
     steps: Positive | None = Field(None, description="Fewest timed steps; or give epochs.")
     epochs: Positive | None = Field(None, description="Timed passes over the dataset; or give steps.")
     timeout: Seconds | None = Field(None, description="Of one container: 90s, 10m, 1h30m or seconds.")
-    repeats: Annotated[StrictInt, Field(ge=1, le=10_000)] | None = Field(None, description="Fresh containers per cell.")
+    repeats: Annotated[StrictInt, Field(ge=1, le=limits.MAX_REPEATS)] | None = Field(
+        None, description="Fresh containers per cell."
+    )
+    output: OutputEntry | None = Field(None, description="The most that one repeat may leave in its folder.")
 
 
 class FrameworkEntry(Shape):
@@ -77,11 +85,11 @@ class FrameworkEntry(Shape):
     version: Versions[VersionText] | None = Field(None, description="Release, or a list of releases.")
     backend: Pins[PinText] | None = Field(None, description="What it runs on, for Keras: mxnet==1.5.1.")
     python: Axis[PythonText] | None = Field(None, description="Python version; left out: the catalog's default.")
-    packages: dict[Annotated[str, Field(pattern=DISTRIBUTION)], Versions[VersionText]] = Field(
+    packages: dict[Annotated[str, Field(pattern=names.DISTRIBUTION)], Versions[VersionText]] = Field(
         {}, description="Versions of other packages, over the catalog's pins."
     )
     options: OptionLists = Field({}, description="Options of this entry, over the matrix's.")
-    image: Annotated[Text, Field(min_length=1)] | None = Field(
+    image: Annotated[Text, Field(min_length=1, max_length=512, pattern=names.IMAGE)] | None = Field(
         None, description="Your own image, in place of the catalog's environment."
     )
     dockerfile: Annotated[Text, Field(min_length=1)] | None = Field(
@@ -120,14 +128,6 @@ class ModelEntry(SettingsShape):
         return {"name": value} if isinstance(value, str) else value
 
 
-def _pattern(text: str) -> str:
-    try:
-        compiled(text)
-    except re.error as error:
-        raise ValueError(f"is no regular expression: {error}") from None
-    return text
-
-
 class DatasetEntry(Shape):
     """A dataset of your own, in a published format; its files lie in the folder of its name in the data folder."""
 
@@ -140,13 +140,18 @@ class DatasetEntry(Shape):
     testing: Positive = Field(description="Images to test with.")
 
 
+Datasets = dict[Annotated[str, Field(pattern=names.DATASET)], DatasetEntry]
+
+
 class MetricEntry(Shape):
     """A figure that a script prints."""
 
-    pattern: Annotated[Text, Field(min_length=1, max_length=1000), AfterValidator(_pattern)] = Field(
+    pattern: Annotated[Text, Field(min_length=1, max_length=names.MAX_PATTERN), AfterValidator(checked_syntax)] = Field(
         description="Regular expression, held against each line; its group (or (?P<value>…)) is the number."
     )
-    unit: Annotated[Text, Field(min_length=1, max_length=100)] = Field(description="Such as samples/s.")
+    unit: Annotated[Text, Field(min_length=1, max_length=100, pattern=names.UNIT)] = Field(
+        description="Such as samples/s."
+    )
     better: Better = Field(description="higher or lower.")
     take: Take = Field(Take.ALL, description="Which matches count: all, first or last.")
 
@@ -156,18 +161,26 @@ class ScriptEntry(Shape):
 
     name: Word = Field(description="A name of yours, as models have one.")
     file: Annotated[Text, Field(min_length=1)] = Field(
-        description="The script, relative to this file; its folder is shown to it, read-only."
+        description="The script, relative to this file; of its folder it sees itself and `files`, read-only."
     )
-    arguments: list[Text] = Field([], description="Its command line.")
-    environment: dict[Annotated[str, Field(pattern=VARIABLE)], Text] = Field(
+    files: list[Annotated[Text, Field(min_length=1)]] = Field(
+        [], description="Further files that it needs: paths and patterns, relative to its folder.", examples=[["*.py"]]
+    )
+    arguments: Annotated[list[Argument], Field(max_length=names.MAX_ARGUMENTS)] = Field(
+        [], description="Its command line."
+    )
+    environment: dict[Annotated[str, Field(pattern=names.VARIABLE)], Text] = Field(
         {}, description="Environment variables that it gets."
     )
     framework: Axis[PinText] | None = Field(None, description="Where it runs; left out: in every framework.")
-    metrics: dict[Annotated[str, Field(pattern=METRIC)], MetricEntry] = Field(
+    metrics: dict[Annotated[str, Field(pattern=names.METRIC)], MetricEntry] = Field(
         min_length=1, description="What to take from its output, by name."
     )
     timeout: Seconds | None = Field(None, description="Of one container: 90s, 10m, 1h30m or seconds.")
-    repeats: Annotated[StrictInt, Field(ge=1, le=10_000)] | None = Field(None, description="Fresh containers.")
+    repeats: Annotated[StrictInt, Field(ge=1, le=limits.MAX_REPEATS)] | None = Field(
+        None, description="Fresh containers."
+    )
+    output: OutputEntry | None = Field(None, description="The most that one repeat may leave in its folder.")
     expect: Status | None = Field(None, description="The outcome that is no failure here, such as timeout.")
 
 
@@ -224,7 +237,7 @@ class BuildEntry(Shape):
     """Where environments come from on this site; nothing here changes what is measured."""
 
     base_image: Annotated[Text, Field(min_length=1), AfterValidator(_template)] | None = Field(
-        None, description="Template; {python} becomes 3.11. Default python:{python}-slim-bookworm."
+        None, description="Template; {python} becomes 3.11. Default: of the catalog, for each Python."
     )
     pip_index: Url | None = Field(None, description="Package index in place of PyPI.")
     extra_indexes: Axis[Url] | None = Field(None, description="Further package indexes.")
@@ -242,11 +255,11 @@ class MatrixFile(SettingsShape):
 
     version: Literal[1] = Field(description="Of this format.")
     name: Word | None = Field(None, description="Of the matrix; left out: the file's name.")
-    seed: Annotated[StrictInt, Field(ge=0, lt=2**32)] = Field(
+    seed: Annotated[StrictInt, Field(ge=0, lt=limits.MAX_SEED + 1)] = Field(
         0, description="Of the order of repeats, the data and the weights."
     )
     systems: dict[
-        Annotated[str, Field(pattern=SYSTEM_NAME)],
+        Annotated[str, Field(pattern=names.SYSTEM_NAME)],
         Annotated[SystemEntry, BeforeValidator(lambda value: {} if value is None else value)],
     ] = Field({"cpu": SystemEntry()}, min_length=1, description="What cells require of a host, under names of yours.")
     frameworks: list[FrameworkEntry] = Field(min_length=1, description="Pins, or mappings with axes.")
@@ -258,9 +271,7 @@ class MatrixFile(SettingsShape):
     data_folder: Annotated[Text, Field(min_length=1)] | None = Field(
         None, description="Folder that holds mnist/, cifar10/ and others, relative to this file; --data wins over it."
     )
-    datasets: dict[Annotated[str, Field(pattern=DATASET)], DatasetEntry] = Field(
-        {}, description="Datasets of your own, by name."
-    )
+    datasets: Datasets = Field({}, description="Datasets of your own, by name.")
     modes: Axis[ModelMode] = Field((Mode.TRAIN,), description="train, infer, or both.")
     options: dict[str, OptionLists] = Field(
         {}, description="Axes of options by framework, or under '*' for every framework."

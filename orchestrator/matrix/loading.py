@@ -7,18 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from packaging.utils import canonicalize_name
+from pydantic import TypeAdapter, ValidationError
 
 from orchestrator.catalog import SYNTHETIC, Catalog, DatasetInfo, ModelInfo, UnsupportedError, own_dataset
 from orchestrator.catalog import own_models as catalog_own_models
 from orchestrator.catalog import source as yaml_source
 from orchestrator.catalog.source import Loc, Source
-from orchestrator.domain import BuildSettings, Duration, Framework, System
+from orchestrator.domain import BuildSettings, Duration, Framework, OutputLimit, System
 from orchestrator.errors import InputError
 from orchestrator.files import says_where_it_leads
 from orchestrator.matrix import checks, file, files, mistakes, pins, scripts
 from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings
 
+_DATASETS = TypeAdapter(file.Datasets)
 DEFAULT_REPEATS = 3
+_SMALLEST = {"version": file.VERSION, "frameworks": ["noop==1"], "models": ["mlp"]}
 DEFAULT_TIMEOUT_S = 600.0
 
 
@@ -42,6 +45,22 @@ def load(path: Path, catalog: Catalog, models: Mapping[str, ModelInfo]) -> Matri
         raise InputError(*mistakes.lines(source, found), *broken.values())
     loaded = _resolved(file.MatrixFile.model_validate(source.value), source, path, catalog, known)
     return replace(loaded, own_models=tuple(own.values()))
+
+
+def build_settings(path: Path) -> BuildSettings:
+    """Read the section `build` of a matrix alone: all that a stored run needs of it, whose plan is settled.
+
+    Raises `InputError` with the mistakes of that section.
+    """
+    source = yaml_source.read(path, "matrix")
+    if not isinstance(source.value, dict):
+        raise InputError(f"{source.name}:1:1: a matrix is a mapping that begins with `version: {file.VERSION}`")
+    section = {"build": source.value.get("build") or {}}
+    shaped = mistakes.of_shape(replace(source, value={**_SMALLEST, **section}))
+    found = {*shaped, *files.missing(source, path.parent, "build")}
+    if found:
+        raise InputError(*mistakes.lines(source, found))
+    return _build(file.BuildEntry.model_validate(section["build"]), path.parent.absolute())
 
 
 def own_models(path: Path, shipped: Mapping[str, ModelInfo]) -> dict[str, ModelInfo]:
@@ -87,10 +106,10 @@ def _resolved(
         frameworks=tuple(
             axes
             for index, framework in enumerate(entry.frameworks)
-            for axes in _with_python(_framework(framework, folder, _line(source, ("frameworks", index))), catalog)
+            for axes in _with_python(_framework(framework, folder, _place(source, ("frameworks", index))), catalog)
         ),
         models=tuple(
-            _model(model, models[model.name], _line(source, ("models", index)))
+            _model(model, models[model.name], _place(source, ("models", index)))
             for index, model in enumerate(entry.models)
         ),
         modes=entry.modes,
@@ -98,15 +117,16 @@ def _resolved(
         repeats=entry.repeats or DEFAULT_REPEATS,
         duration=Duration(entry.warmup_steps or Duration().warmup_steps, steps, entry.epochs),
         timeout_s=entry.timeout or DEFAULT_TIMEOUT_S,
+        output=_output(entry.output),
         parity=entry.parity,
-        exclude=tuple(_rule(rule, _line(source, ("exclude", index))) for index, rule in enumerate(entry.exclude)),
+        exclude=tuple(_rule(rule, _place(source, ("exclude", index))) for index, rule in enumerate(entry.exclude)),
         include=tuple(
-            Include(_rule(include, _line(source, ("include", index))), _settings(include))
+            Include(_rule(include, _place(source, ("include", index))), _settings(include))
             for index, include in enumerate(entry.include)
         ),
         build=_build(entry.build, folder),
         scripts=tuple(
-            scripts.resolved(script, folder, _line(source, ("scripts", index)))
+            scripts.resolved(script, folder, _place(source, ("scripts", index)))
             for index, script in enumerate(entry.scripts)
         ),
         models_folder=str(folder / entry.models_folder) if entry.models_folder else None,
@@ -117,9 +137,17 @@ def _resolved(
 
 
 def own_datasets(document: Mapping[str, Any]) -> tuple[DatasetInfo, ...]:
-    """The datasets that a matrix in its long form describes, which need no file of this host to be read."""
-    described = (document.get("datasets") or {}).items()
-    return tuple(_dataset(name, file.DatasetEntry.model_validate(entry)) for name, entry in described)
+    """The datasets that a matrix in its long form describes, which need no file of this host to be read.
+
+    Raises `InputError` where one is described in another way than a matrix could: its name is that of a folder.
+    """
+    try:
+        described = _DATASETS.validate_python(document.get("datasets") or {})
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(ascii(part)[:60] for part in first["loc"])
+        raise InputError(f"datasets of the matrix: {where}: {first['msg']}") from error
+    return tuple(_dataset(name, entry) for name, entry in described.items())
 
 
 def _name(path: Path) -> str:
@@ -128,8 +156,9 @@ def _name(path: Path) -> str:
     return word or "matrix"
 
 
-def _line(source: Source, loc: Loc) -> str:
-    return f"{source.name}:{source.place(loc).line}"
+def _place(source: Source, loc: Loc) -> str:
+    place = source.place(loc)
+    return f"{source.name}:{place.line}:{place.column}"
 
 
 def _framework(entry: file.FrameworkEntry, folder: Path, place: str) -> FrameworkAxes:
@@ -208,7 +237,16 @@ def _settings(entry: file.ModelEntry | file.IncludeEntry) -> Settings:
         timeout_s=entry.timeout,
         repeats=entry.repeats,
         expect=entry.expect if isinstance(entry, file.IncludeEntry) else None,
+        output_bytes=entry.output.size if entry.output else None,
+        output_files=entry.output.files if entry.output else None,
     )
+
+
+def _output(entry: file.OutputEntry | None) -> OutputLimit:
+    default = OutputLimit()
+    if entry is None:
+        return default
+    return OutputLimit(entry.size or default.size_bytes, entry.files or default.files)
 
 
 def _rule(entry: file.RuleEntry, place: str) -> Rule:
@@ -228,7 +266,7 @@ def _rule(entry: file.RuleEntry, place: str) -> Rule:
 def _build(entry: file.BuildEntry, folder: Path) -> BuildSettings:
     proxy = entry.proxy.model_dump(exclude_none=True) if entry.proxy else {}
     return BuildSettings(
-        base_image=entry.base_image or BuildSettings().base_image,
+        base_image=entry.base_image,
         pip_index=entry.pip_index,
         extra_indexes=entry.extra_indexes or (),
         find_links=tuple(_path_or_url(text, folder) for text in entry.find_links or ()),

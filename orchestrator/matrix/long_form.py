@@ -28,6 +28,7 @@ def long_form(matrix: Matrix) -> dict[str, Any]:
         "repeats": matrix.repeats,
         **asdict(matrix.duration),
         "timeout": matrix.timeout_s,
+        "output": {"size": matrix.output.size_bytes, "files": matrix.output.files},
         "parity": matrix.parity,
         "exclude": [_rule(rule) for rule in matrix.exclude],
         "include": [_include(include) for include in matrix.include],
@@ -90,6 +91,8 @@ def _dataset(info: DatasetInfo) -> dict[str, Any]:
 def _settings(settings: Settings) -> dict[str, Any]:
     fields = asdict(settings)
     fields["timeout"] = fields.pop("timeout_s")
+    fields["output"] = scripts.output_form(settings)
+    del fields["output_bytes"], fields["output_files"]
     fields["expect"] = settings.expect and settings.expect.value
     return fields
 

@@ -9,7 +9,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from orchestrator.catalog.source import Loc, Mistake, Source
-from orchestrator.matrix import file
+from orchestrator.errors import plain_words
+from orchestrator.matrix import file, names
 from orchestrator.matrix.hints import did_you_mean
 from orchestrator.matrix.shape import keys_of
 from orchestrator.matrix.values import shown
@@ -46,14 +47,16 @@ _BOUNDS = {
 _PLAIN = {
     "too_short": "is empty",
     "string_too_short": "is empty",
-    "string_too_long": "is longer than 100 characters",
 }
 _PATTERNS = {
-    file.SYSTEM_NAME: "lowercase letters, digits, '_', '-' and '.'",
-    file.METRIC: "a name of letters, digits, '_', '-' and '.' that begins with a letter",
-    file.VARIABLE: "the name of an environment variable",
-    file.DISTRIBUTION: "the name of a Python package",
-    r"^[23]\.[0-9]{1,2}$": "a Python version such as '3.11'",
+    names.SYSTEM_NAME: "lowercase letters, digits, '_', '-' and '.'",
+    names.METRIC: "a name of letters, digits, '_', '-' and '.' that begins with a letter",
+    names.VARIABLE: "the name of an environment variable",
+    names.DISTRIBUTION: "the name of a Python package",
+    names.PYTHON: "a Python version such as '3.11'",
+    names.IMAGE: "an image such as registry.example/torch:2.1",
+    names.UNIT: "text on one line, without control characters, such as samples/s",
+    names.ARGUMENT: "text without control characters",
 }
 
 
@@ -96,12 +99,16 @@ def _keys(loc: Loc, shape: type[BaseModel], nested: Mapping[str, type[BaseModel]
     """Keys that may stand where an unknown one does."""
     if loc[0] == "scripts" and "metrics" in loc[:-1]:
         return keys_of(file.MetricEntry)
+    if "output" in loc[:-1]:
+        return keys_of(file.OutputEntry)
     below = file.ProxyEntry if "proxy" in loc[:-1] else nested.get(str(loc[0]), shape)
     return keys_of(below if len(loc) > 1 else shape)
 
 
 def _short_form(loc: Loc) -> str:
     """What may stand in place of a mapping; empty where nothing may."""
+    if loc and loc[-1] == "output":
+        return ""
     return _SHORT_FORMS.get(str(loc[-1] if "proxy" in loc else loc[0]), "") if loc else ""
 
 
@@ -120,7 +127,8 @@ def _sentence(details: ErrorDetails) -> str:
     if kind == "string_pattern_mismatch":
         wanted = _PATTERNS.get(context["pattern"], "a word of letters, digits, '.', '_', '+' and '-'")
         return f"{shown(value)} should be {wanted}"
-    return _PLAIN.get(kind, details["msg"].removeprefix("Value error, "))
+    too_long = f"is longer than {context['max_length']:,} characters" if kind == "string_too_long" else ""
+    return too_long or _PLAIN.get(kind, plain_words(details["msg"]))
 
 
 def _no_choice(expected: str, value: object) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from orchestrator.brought import Script
 from orchestrator.catalog import DatasetInfo, ModelInfo
-from orchestrator.domain import BuildSettings, Duration, Mode, OptionValue, Status, System
+from orchestrator.domain import BuildSettings, Duration, Mode, OptionValue, OutputLimit, Status, System
 
 OptionAxes = tuple[tuple[str, tuple[OptionValue, ...]], ...]
 """Option and its values, in the order of the file."""
@@ -23,6 +23,8 @@ class Settings:
     timeout_s: float | None = None
     repeats: int | None = None
     expect: Status | None = None
+    output_bytes: int | None = None
+    output_files: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,8 @@ class ScriptAxes:
     """An entry of `scripts`."""
 
     script: Script
+    folder: str
+    """Absolute, on this host: where its files are read from when a run begins."""
     frameworks: tuple[str, ...] = ()
     """Pins of the frameworks that run it; none for every one."""
     settings: Settings = Settings()
@@ -106,6 +110,7 @@ class Matrix:
     repeats: int
     duration: Duration
     timeout_s: float
+    output: OutputLimit = field(default_factory=OutputLimit)
     parity: bool = True
     """Whether it is checked that cells do the same work."""
     exclude: tuple[Rule, ...] = ()

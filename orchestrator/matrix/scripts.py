@@ -7,11 +7,11 @@ from typing import Any
 
 from orchestrator.brought import Metric, Script
 from orchestrator.catalog.source import Loc, Mistake, Source
-from orchestrator.files import says_where_it_leads
-from orchestrator.matrix import file, pins
+from orchestrator.files import problem_of_path, says_where_it_leads
+from orchestrator.matrix import file, pins, script_files
 from orchestrator.matrix.hints import did_you_mean
 from orchestrator.matrix.model import ScriptAxes, Settings
-from orchestrator.matrix.patterns import compiled
+from orchestrator.matrix.patterns import groups_problem
 from orchestrator.matrix.variables import OURS, name_problem, value_problem
 
 
@@ -33,12 +33,7 @@ def mistakes(source: Source, models: Any, frameworks: Collection[str], folder: P
                 yield source.mistake((*loc, "name"), f"a model is called {name!r} already; call the script otherwise")
             if seen.setdefault(name, line) != line:
                 yield source.mistake((*loc, "name"), f"{name!r} is already on line {seen[name]}")
-        path = entry.get("file")
-        if isinstance(path, str) and path and not _is_file(folder / path):
-            wrong = f"there is no file {path!r}; relative paths start at the folder of the matrix"
-            yield source.mistake((*loc, "file"), wrong)
-        elif isinstance(path, str) and path and not says_where_it_leads(folder / path, folder):
-            yield source.mistake((*loc, "file"), f"{path!r} leads out of the folder of the matrix through a link")
+        yield from _files(source, loc, entry, folder)
         for text in _texts(entry.get("framework")):
             found = _framework(text)
             if found is not None and found not in frameworks:
@@ -46,6 +41,38 @@ def mistakes(source: Source, models: Any, frameworks: Collection[str], folder: P
                 yield source.mistake((*loc, "framework"), wrong)
         yield from _environment(source, (*loc, "environment"), entry.get("environment"))
         yield from _patterns(source, (*loc, "metrics"), entry.get("metrics"))
+
+
+def _files(source: Source, loc: Loc, entry: dict[str, Any], folder: Path) -> Iterator[Mistake]:
+    """What is wrong with the file of a script, with those that it declares, and with all of them together."""
+    text = entry.get("file")
+    if not isinstance(text, str) or not text:
+        return
+    path = folder / text
+    if not _is_file(path):
+        wrong = f"there is no file {text!r}; relative paths start at the folder of the matrix"
+    elif not says_where_it_leads(path, folder):
+        wrong = f"{text!r} leads out of the folder of the matrix through a link"
+    elif problem := problem_of_path(path.name):
+        wrong = f"{path.name!r} cannot be carried: its name {problem}"
+    else:
+        yield from _declared(source, loc, path, entry.get("files"))
+        return
+    yield source.mistake((*loc, "file"), wrong)
+
+
+def _declared(source: Source, loc: Loc, path: Path, listed: object) -> Iterator[Mistake]:
+    patterns = {
+        index: text
+        for index, text in enumerate(listed if isinstance(listed, list) else ())
+        if isinstance(text, str) and text
+    }
+    named, mistakes = script_files.find(path.parent, path.name, tuple(patterns.values()))
+    places = tuple(patterns)
+    for index, wrong in mistakes:
+        yield source.mistake((*loc, "files", places[index]), wrong)
+    if not mistakes and (wrong := script_files.too_much(path.parent, named)):
+        yield source.mistake((*loc, "files" if patterns else "file"), wrong)
 
 
 def _environment(source: Source, loc: Loc, environment: object) -> Iterator[Mistake]:
@@ -61,11 +88,10 @@ def _patterns(source: Source, loc: Loc, metrics: object) -> Iterator[Mistake]:
     for name, metric in metrics.items() if isinstance(metrics, dict) else ():
         text = metric.get("pattern") if isinstance(metric, dict) else None
         try:
-            pattern = compiled(text) if isinstance(text, str) else None
+            wrong = groups_problem(text) if isinstance(text, str) else ""
         except re.error:
             continue
-        if pattern is not None and pattern.groups > 1 and "value" not in pattern.groupindex:
-            wrong = f"has {pattern.groups} groups; call the one with the number (?P<value>…)"
+        if wrong:
             yield source.mistake((*loc, name, "pattern"), wrong)
 
 
@@ -88,20 +114,30 @@ def _is_file(path: Path) -> bool:
 
 
 def resolved(entry: file.ScriptEntry, folder: Path, place: str) -> ScriptAxes:
-    """A script as it was meant, its path absolute."""
+    """A script as it was meant, with what its files hold; raises `InputError` where one has gone meanwhile."""
     metrics = tuple(
         Metric(name, metric.pattern, metric.unit, metric.better, metric.take) for name, metric in entry.metrics.items()
     )
+    path = folder / entry.file
+    named, _ = script_files.find(path.parent, path.name, entry.files)
     return ScriptAxes(
         script=Script(
             name=entry.name,
-            path=str(folder / entry.file),
             metrics=metrics,
+            entry=path.name,
+            files=tuple(script_files.described(path.parent, each) for each in named),
             arguments=tuple(entry.arguments),
             environment=tuple(entry.environment.items()),
         ),
+        folder=str(path.parent),
         frameworks=entry.framework or (),
-        settings=Settings(timeout_s=entry.timeout, repeats=entry.repeats, expect=entry.expect),
+        settings=Settings(
+            timeout_s=entry.timeout,
+            repeats=entry.repeats,
+            expect=entry.expect,
+            output_bytes=entry.output.size if entry.output else None,
+            output_files=entry.output.files if entry.output else None,
+        ),
         place=place,
     )
 
@@ -111,7 +147,8 @@ def long_form(axes: ScriptAxes) -> dict[str, Any]:
     script = axes.script
     return {
         "name": script.name,
-        "file": script.path,
+        "file": str(Path(axes.folder) / script.entry),
+        "files": [file.path for file in script.files if file.path != script.entry],
         "arguments": list(script.arguments),
         "environment": dict(script.environment),
         "framework": list(axes.frameworks) or None,
@@ -127,4 +164,11 @@ def long_form(axes: ScriptAxes) -> dict[str, Any]:
         "timeout": axes.settings.timeout_s,
         "repeats": axes.settings.repeats,
         "expect": axes.settings.expect and axes.settings.expect.value,
+        "output": output_form(axes.settings),
     }
+
+
+def output_form(settings: Settings) -> dict[str, int] | None:
+    """The limit on output as plain values for YAML; None where an entry sets none."""
+    limits = {"size": settings.output_bytes, "files": settings.output_files}
+    return {key: value for key, value in limits.items() if value is not None} or None

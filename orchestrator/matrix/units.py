@@ -8,25 +8,34 @@ _POWER = {"k": 1, "m": 2, "g": 3, "t": 4}
 _DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)h)?\s*(?:(\d+(?:\.\d+)?)m)?\s*(?:(\d+(?:\.\d+)?)s)?", re.ASCII)
 MIN_BYTES = 6 * 1024**2
 """Engines refuse a container with less."""
+MIN_OUTPUT_BYTES = 32 * 1024**2
+"""A log alone may have 16 MiB."""
 MAX_BYTES = 2**50
 MAX_SECONDS = 30 * 86400.0
 
 
 def size_bytes(value: object) -> int:
-    """Bytes of `8g`, `512m`, `1.5TiB` (powers of 1024) or of a plain number of bytes.
+    """Bytes of memory: `8g`, `512m`, `1.5TiB` (powers of 1024) or a plain number of bytes.
 
     Raises `ValueError` with a sentence for people.
     """
+    return _bytes(value, MIN_BYTES, "a container needs; write 8g, for example")
+
+
+def output_bytes(value: object) -> int:
+    """Bytes that a repeat may write, in the same forms; raises `ValueError` with a sentence for people."""
+    return _bytes(value, MIN_OUTPUT_BYTES, "a log and a result may take; write 2g, for example")
+
+
+def _bytes(value: object, least: int, why: str) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         count = int(value)
     elif isinstance(value, str) and (match := _SIZE.fullmatch(value.strip())):
         count = int(float(match[1]) * 1024 ** _POWER[match[2].lower()])
     else:
         raise ValueError(f"{value!r} is no size; write 8g, 512m or a number of bytes")
-    if count < MIN_BYTES:
-        raise ValueError(
-            f"{value} is less than the {MIN_BYTES // 1024**2} MiB a container needs; write 8g, for example"
-        )
+    if count < least:
+        raise ValueError(f"{value} is less than the {least // 1024**2} MiB {why}")
     if count > MAX_BYTES:
         raise ValueError(f"{value} is more than any host has")
     return count

@@ -12,7 +12,7 @@ from pydantic import WithJsonSchema as Schema
 from pydantic_core import CoreSchema, core_schema
 
 from orchestrator.domain import OptionValue
-from orchestrator.matrix import pins, units
+from orchestrator.matrix import limits, names, pins, units
 
 Item = TypeVar("Item")
 
@@ -118,14 +118,14 @@ _TEXT_OR_NUMBER = {"type": ["string", "number"]}
 
 Text = Annotated[str, BeforeValidator(_written)]
 Url = Annotated[Text, AfterValidator(_url)]
-Word = Annotated[Text, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=100)]
+Word = Annotated[Text, Field(pattern=names.WORD, max_length=names.MAX_WORD)]
 VersionText = Annotated[Word, Schema({**_TEXT_OR_NUMBER, "examples": ["1.9.1"]})]
-PythonText = Annotated[Text, Field(pattern=r"^[23]\.[0-9]{1,2}$"), Schema({**_TEXT_OR_NUMBER, "examples": ["3.11"]})]
+PythonText = Annotated[Text, Field(pattern=names.PYTHON), Schema({**_TEXT_OR_NUMBER, "examples": ["3.11"]})]
 PinText = Annotated[
     Text, AfterValidator(_pin), Schema({"type": "string", "examples": ["mxnet==1.9.1", "keras-mxnet on mxnet<1.6"]})
 ]
 Scalar = Annotated[OptionValue, BeforeValidator(_scalar), Schema({"type": ["boolean", "integer", "number", "string"]})]
-Positive = Annotated[StrictInt, Field(ge=1, le=1_000_000_000)]
+Positive = Annotated[StrictInt, Field(ge=1, le=limits.MAX_COUNT)]
 Seconds = Annotated[
     float,
     BeforeValidator(units.duration_s),
@@ -134,14 +134,12 @@ Seconds = Annotated[
         "examples": ["90s", "10m", "1h30m", 600],
     }),
 ]  # fmt: skip
-Bytes = Annotated[
-    int,
-    BeforeValidator(units.size_bytes),
-    Schema({
-        "anyOf": [
-            {"type": "integer", "minimum": units.MIN_BYTES},
-            {"type": "string", "pattern": "^[0-9.]+ *[kmgtKMGT]([iI]?[bB])?$"},
-        ],
-        "examples": ["8g", "512m"],
-    }),
-]  # fmt: skip
+
+
+def _size_schema(least: int) -> dict[str, Any]:
+    forms = [{"type": "integer", "minimum": least}, {"type": "string", "pattern": "^[0-9.]+ *[kmgtKMGT]([iI]?[bB])?$"}]
+    return {"anyOf": forms, "examples": ["8g", "512m"]}
+
+
+Bytes = Annotated[int, BeforeValidator(units.size_bytes), Schema(_size_schema(units.MIN_BYTES))]
+OutputBytes = Annotated[int, BeforeValidator(units.output_bytes), Schema(_size_schema(units.MIN_OUTPUT_BYTES))]

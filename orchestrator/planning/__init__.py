@@ -1,12 +1,15 @@
 """`Matrix` + catalog + selection → `Plan`; no host is looked at."""
 
-from orchestrator.planning.document import plan_document, plan_json
-from orchestrator.planning.estimate import Estimate, estimate
+from orchestrator.planning.document import plan_document, plan_json, script_document
+from orchestrator.planning.durations import Assumed, Earlier
+from orchestrator.planning.estimate import Estimate, Known, disk_bytes, estimate
 from orchestrator.planning.parity import Check, check_id, checks
 from orchestrator.planning.planner import DEFAULT_LIMIT, plan
+from orchestrator.planning.releases import left_out
 from orchestrator.planning.selection import Selection, narrowed
 
 __all__ = [
-    "DEFAULT_LIMIT", "Check", "Estimate", "Selection", "check_id", "checks", "estimate", "narrowed", "plan",
-    "plan_document", "plan_json",
+    "DEFAULT_LIMIT", "Assumed", "Check", "Earlier", "Estimate", "Known", "Selection", "check_id", "checks",
+    "disk_bytes", "estimate", "left_out", "narrowed", "plan",
+    "plan_document", "plan_json", "script_document",
 ]  # fmt: skip

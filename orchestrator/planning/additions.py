@@ -6,7 +6,13 @@ from dataclasses import replace
 from orchestrator.catalog import SYNTHETIC, Catalog, ModelInfo
 from orchestrator.errors import InputError
 from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, Rule, pins
+from orchestrator.planning import axes
 from orchestrator.planning.axes import Grid
+
+
+def grids(matrix: Matrix, catalog: Catalog, models: Mapping[str, ModelInfo]) -> tuple[Grid, ...]:
+    """Every grid of a matrix: its own first, then those that `include` adds."""
+    return (axes.main_grid(matrix), *added_grids(matrix, catalog, models))
 
 
 def added_grids(matrix: Matrix, catalog: Catalog, models: Mapping[str, ModelInfo]) -> Iterator[Grid]:

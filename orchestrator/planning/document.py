@@ -5,6 +5,7 @@ from dataclasses import asdict
 from functools import cache
 from typing import Any
 
+from orchestrator.brought import Script
 from orchestrator.domain import Cell, Framework, ImageSpec, Plan
 from orchestrator.encoded import json_text
 from orchestrator.planning import collector, parity
@@ -52,6 +53,10 @@ def _parts(plan: Plan, estimate: Estimate) -> Iterator[tuple[str, Any]]:
         "definitions",
         [{"model": each.model, "builder": each.builder, "sha256": each.sha256} for each in plan.definitions],
     )
+    yield (
+        "scripts",
+        [script_document(script) for script in dict.fromkeys(cell.script for cell in plan.cells if cell.script)],
+    )
     yield "skips", ({"id": skip.cell_id, "reason": skip.reason} for skip in plan.skips)
     yield "warnings", list(plan.warnings)
     yield "parity", ({"id": check.id, "image": check.image, "model": check.model} for check in parity.checks(plan))
@@ -76,16 +81,23 @@ def _cell(cell: Cell, shared: _Shared) -> dict[str, Any]:
         "batch_size": workload.batch_size,
         "dataset": workload.dataset,
         "options": shared(cell.options),
-        "script": cell.script.path if cell.script else None,
+        "script": cell.script.file if cell.script else None,
         "definition": cell.definition or None,
         "image": cell.image,
         "warmup_steps": cell.duration.warmup_steps,
         "steps": cell.duration.steps,
         "epochs": cell.duration.epochs,
         "timeout_s": cell.timeout_s,
+        "output_bytes": cell.output.size_bytes,
+        "output_files": cell.output.files,
         "repeats": cell.repeats,
         "expect": cell.expect.value,
     }
+
+
+def script_document(script: Script) -> dict[str, Any]:
+    """A script as plain JSON values: its files with their sizes and sums."""
+    return {"name": script.name, "entry": script.file, "files": [asdict(file) for file in script.files]}
 
 
 def _pin(framework: Framework | None) -> str | None:

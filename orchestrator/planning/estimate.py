@@ -1,16 +1,14 @@
 """What a plan would cost in time and disk, with the assumptions behind it. Pure."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from orchestrator.catalog import Catalog
-from orchestrator.domain import Framework, Plan
-from orchestrator.planning import parity
+from orchestrator.catalog import Catalog, DatasetInfo, ModelInfo
+from orchestrator.domain import Framework, ImageSpec, Plan
+from orchestrator.planning import durations, parity
+from orchestrator.planning.durations import Assumed, Durations, Earlier
 
-CONTAINER_S = 8.0
-"""One fresh container: start, import, build, warm-up, ten blocks of 0.2 s, the latency pass."""
-PARITY_S = 5.0
-"""One parity container: two processes that import the framework, and eleven steps."""
 BUILD_S = 15.0
 """Of one image, beside what it downloads and unpacks."""
 INSTALL_MB_PER_S = 10.0
@@ -22,6 +20,15 @@ CUDA_MB = 3000
 
 
 @dataclass(frozen=True, slots=True)
+class SlowCell:
+    """A cell that would need longer than its time-out."""
+
+    id: str
+    needs_s: float
+    timeout_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class Estimate:
     """Orders of magnitude, not promises."""
 
@@ -30,7 +37,7 @@ class Estimate:
     parity_containers: int
     """Checks that cells do the same work, before the measurements."""
     run_s: float
-    """Of measuring and checking, with everything built."""
+    """Of measuring and checking, with everything built; no container longer than its time-out."""
     longest_run_s: float
     """If every container ran into its timeout."""
     build_s: float
@@ -38,33 +45,78 @@ class Estimate:
     disk_bytes: int
     """Of all images, where nothing of them is there."""
     assumptions: tuple[str, ...]
+    slow: tuple[SlowCell, ...] = ()
+    """Cells that would end as `timeout`, the longest first."""
 
 
-def estimate(plan: Plan, catalog: Catalog, seen_s: Mapping[str, float] | None = None) -> Estimate:
-    """Estimate a plan; `seen_s` holds seconds per container from earlier results, by cell id."""
-    seen = seen_s or {}
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What an estimate knows of the work and of the host, beside the plan."""
+
+    models: Mapping[str, ModelInfo]
+    datasets: Mapping[str, DatasetInfo]
+    assumed: Assumed
+    earlier: tuple[Earlier, ...] = ()
+    """Containers that were measured on this host."""
+
+
+def estimate(plan: Plan, catalog: Catalog, known: Known) -> Estimate:
+    """Estimate what it takes to build and to measure a plan."""
     sizes = {image.name: _size_mb(catalog, image.framework, image.image_class) for image in plan.images}
-    pythons = {image.environment.python for image in plan.images if image.environment.python}
-    known = sum(cell.repeats for cell in plan.cells if cell.id in seen)
-    containers = sum(cell.repeats for cell in plan.cells)
+    builders = {image.name: image.environment.builder for image in plan.images}
+    lasting = Durations(known.models, known.datasets, known.assumed, known.earlier)
+    found = {cell.id: lasting.container(cell, builders.get(cell.image, "")) for cell in plan.cells}
+    sources: Counter[str] = Counter()
+    for cell in plan.cells:
+        sources[found[cell.id].source] += cell.repeats
     checks = parity.checks(plan)
+    slow = [SlowCell(cell.id, found[cell.id].wall_s, cell.timeout_s) for cell in plan.cells]
     return Estimate(
-        containers=containers,
+        containers=sum(cell.repeats for cell in plan.cells),
         parity_containers=len(checks),
-        run_s=sum(cell.repeats * min(seen.get(cell.id, CONTAINER_S), cell.timeout_s) for cell in plan.cells)
-        + sum(min(PARITY_S, check.timeout_s) for check in checks),
+        run_s=sum(cell.repeats * min(found[cell.id].wall_s, cell.timeout_s) for cell in plan.cells)
+        + sum(min(lasting.parity_s(check), check.timeout_s) for check in checks),
         longest_run_s=sum(cell.repeats * cell.timeout_s for cell in plan.cells)
         + sum(check.timeout_s for check in checks),
         build_s=sum(BUILD_S + size / INSTALL_MB_PER_S for size in sizes.values()),
-        disk_bytes=(sum(sizes.values()) + BASE_MB * len(pythons)) * 1_000_000,
-        assumptions=(
-            f"{containers - known} containers at {CONTAINER_S:g} s each, {known} as long as they took before",
-            f"{len(checks)} parity checks at {PARITY_S:g} s each",
-            f"images installed at {INSTALL_MB_PER_S:g} MB/s, {BUILD_S:g} s beside for each, none there yet",
-            f"{BASE_MB} MB for each Python base, sizes of the catalog, {CUDA_MB} MB more with CUDA",
-            "your own images and Dockerfiles count nothing",
-        ),
+        disk_bytes=disk_bytes(plan.images, catalog),
+        assumptions=(*_time_assumptions(sources, known.assumed, len(checks)), *_DISK_ASSUMPTIONS),
+        slow=tuple(sorted((one for one in slow if one.needs_s > one.timeout_s), key=lambda one: -one.needs_s)),
     )
+
+
+def disk_bytes(images: Iterable[ImageSpec], catalog: Catalog, *, bases: bool = True) -> int:
+    """Estimate what images take that are not there yet; `bases` counts the base image of each Python too.
+
+    Those that stand on an image or Dockerfile of the user's own count nothing.
+    """
+    sizes, pythons = 0, set()
+    for image in images:
+        sizes += _size_mb(catalog, image.framework, image.image_class)
+        if image.environment.python:
+            pythons.add(image.environment.python)
+    return (sizes + BASE_MB * len(pythons) * bases) * 1_000_000
+
+
+def _time_assumptions(sources: Counter[str], assumed: Assumed, checks: int) -> tuple[str, ...]:
+    lines = {
+        "measured": "as long as their model took with this framework on this host",
+        "scaled": "by what their framework did with another model on this host, scaled by multiply-adds",
+        "assumed": f"at {assumed.cpu_rate:.3g} multiply-adds a second and CPU ({assumed.gpu_rate:.3g} and GPU, which "
+        f"no measurement supports), a training step as {durations.TRAINING_PASSES} forward passes",
+        "unknown": f"at {durations.UNKNOWN_S:g} s each: scripts, and models whose work the host cannot read",
+    }
+    return (
+        *(f"{sources[source]} containers {text}" for source, text in lines.items() if sources[source]),
+        f"{checks} parity checks at {durations.PARITY_START_S:g} s each and {durations.PARITY_STEPS} training steps",
+    )
+
+
+_DISK_ASSUMPTIONS = (
+    f"images installed at {INSTALL_MB_PER_S:g} MB/s, {BUILD_S:g} s beside for each, none there yet",
+    f"{BASE_MB} MB for each Python base, sizes of the catalog, {CUDA_MB} MB more with CUDA",
+    "your own images and Dockerfiles count nothing",
+)
 
 
 def _size_mb(catalog: Catalog, framework: Framework, image_class: str) -> int:

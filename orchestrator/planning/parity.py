@@ -4,7 +4,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 
-from orchestrator.domain import Cell, Framework, Options, Plan, System
+from orchestrator.domain import Cell, Framework, Options, OutputLimit, Plan, System
 from orchestrator.planning import ids
 
 BATCH_SIZE = 128
@@ -28,8 +28,9 @@ class Check:
     definition: str
     """SHA-256 of the framework's own definition of the model; empty where its builder makes the model."""
     system: System
-    """Of the first of its cells, as is the time-out: neither changes what is computed."""
+    """Of the first of its cells, as are the two limits: none of them changes what is computed."""
     timeout_s: float
+    output: OutputLimit
 
 
 def check_id(cell: Cell) -> str:
@@ -68,5 +69,6 @@ def checks(plan: Plan) -> tuple[Check, ...]:
                 definition=cell.definition,
                 system=cell.system,
                 timeout_s=cell.timeout_s,
+                output=cell.output,
             )
     return tuple(found.values())

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from orchestrator.catalog import DATASETS, Catalog, DatasetInfo, ModelInfo, UnsupportedError
-from orchestrator.domain import Cell, Duration, Framework, ImageSpec, Plan, Skip, Status, System
+from orchestrator.domain import Cell, Duration, Framework, ImageSpec, OutputLimit, Plan, Skip, Status, System
 from orchestrator.errors import InputError
 from orchestrator.matrix import FrameworkAxes, Matrix, Rule, Settings
-from orchestrator.planning import axes, collector, ids, rules
-from orchestrator.planning.additions import added_grids
+from orchestrator.planning import axes, bounds, collector, ids, rules
+from orchestrator.planning.additions import grids
 from orchestrator.planning.axes import Combination, Grid, Work
 from orchestrator.planning.selection import Selection, select
 
@@ -26,11 +26,11 @@ def plan(
     """Decide every cell, image and skip of a matrix.
 
     Raises `InputError` where the matrix expands to nothing or to more than `limit` combinations, where two cells
-    would share an id, and where a glob to select matches nothing.
+    would share an id, where it exceeds the bounds of any plan, and where a glob to select matches nothing.
     """
     models = {**models, **{info.name: info for info in matrix.own_models}}
-    grids = (axes.main_grid(matrix), *added_grids(matrix, catalog, models))
-    total = sum(axes.count(grid, catalog) for grid in grids)
+    spans = grids(matrix, catalog, models)
+    total = sum(axes.count(grid, catalog) for grid in spans)
     if total > limit:
         raise InputError(
             f"{matrix.path}: expands to {total} cells, more than the limit of {limit}; "
@@ -38,14 +38,14 @@ def plan(
         )
     draft = _Draft(matrix, catalog, models)
     with collector.paused():
-        for number, grid in enumerate(grids):
+        for number, grid in enumerate(spans):
             draft.expand(grid, added=number > 0)
     if not draft.cells:
         raise InputError(_nothing(matrix, tuple(draft.skips.values())))
     cells, skips, warnings = select(tuple(draft.cells.values()), tuple(draft.skips.values()), selection)
     used = dict.fromkeys(cell.image for cell in cells)
     defined = dict.fromkeys((cell.workload.model, cell.definition) for cell in cells if cell.definition)
-    return Plan(
+    made = Plan(
         name=matrix.name,
         seed=matrix.seed,
         images=tuple(_equipped([draft.images[name] for name in used], cells, catalog)),
@@ -62,6 +62,8 @@ def plan(
             next(each for each in models[model].definitions if each.sha256 == digest) for model, digest in defined
         ),
     )
+    bounds.check(made, f"{matrix.path}: ")
+    return made
 
 
 def _equipped(images: Sequence[ImageSpec], cells: Sequence[Cell], catalog: Catalog) -> Iterator[ImageSpec]:
@@ -102,6 +104,7 @@ class _Measure:
     timeout_s: float
     repeats: int
     expect: Status
+    output: OutputLimit
 
 
 @dataclass(slots=True)
@@ -225,6 +228,7 @@ class _Draft:
                 timeout_s=measure.timeout_s,
                 repeats=measure.repeats,
                 expect=measure.expect,
+                output=measure.output,
                 script=work.script,
                 definition=definition,
             )
@@ -240,7 +244,7 @@ class _Draft:
         key = (settings, expect, included)
         if key not in self.measures:
             matrix = self.matrix
-            measure = _Measure(matrix.duration, matrix.timeout_s, matrix.repeats, expect)
+            measure = _Measure(matrix.duration, matrix.timeout_s, matrix.repeats, expect, matrix.output)
             for layer in (settings, *(matrix.include[index].settings for index in rules.positions(included))):
                 measure = _over(measure, layer)
             self.measures[key] = measure
@@ -265,6 +269,9 @@ def _over(measure: _Measure, settings: Settings) -> _Measure:
         timeout_s=settings.timeout_s or measure.timeout_s,
         repeats=settings.repeats or measure.repeats,
         expect=settings.expect or measure.expect,
+        output=OutputLimit(
+            settings.output_bytes or measure.output.size_bytes, settings.output_files or measure.output.files
+        ),
     )
 
 

@@ -54,7 +54,7 @@ def test_the_smallest_matrix_has_every_default(tmp_path: Path, known: catalog.Ca
     assert found.models == (ModelAxes("lenet", (200,), ("synthetic",)),)
     assert found.modes == (Mode.TRAIN,)
     assert (found.repeats, found.timeout_s, found.duration) == (3, 600.0, Duration(10, 50, None))
-    assert found.build.base_image == "python:{python}-slim-bookworm"
+    assert found.build.base_image is None
 
 
 def test_short_forms_are_resolved(tmp_path: Path, known: catalog.Catalog, models: Models) -> None:
@@ -68,7 +68,7 @@ def test_short_forms_are_resolved(tmp_path: Path, known: catalog.Catalog, models
     assert found.timeout_s == 90.0
     assert found.build.proxies == (("http_proxy", "http://proxy.example"), ("https_proxy", "http://proxy.example"))
     assert found.exclude == (Rule(frameworks=("mxnet<1.9",), options=(("hybridize", (False,)),)),)
-    assert found.exclude[0].place == f"{tmp_path}/m.yaml:20"
+    assert found.exclude[0].place == f"{tmp_path}/m.yaml:20:11"
     assert found.include[0].settings.expect is Status.OOM_DEVICE
 
 

@@ -139,7 +139,7 @@ def test_every_mistake_is_told_at_once_in_the_order_of_the_file(
         (SMALL + "exclude: [{framework: mxnet on torhc, model: lenet}]\n", "m.yaml:4:23: exclude.framework: unknown framework 'torhc'; did you mean 'torch'?"),
         (SMALL + "exclude: [{model: lenet, layout: middle}]\n", "m.yaml:4:34: exclude.layout: middle is no value of layout; there is first, last"),
         (SMALL + "include: [{model: lenet, steps: 3, epochs: 3}]\n", "m.yaml:4:36: include: steps and epochs exclude each other; keep one"),
-        (SMALL + "include: [{model: lenet, expect: fine}]\n", "m.yaml:4:34: include.expect: should be 'ok', 'build_failed', 'launch_failed', 'import_failed', 'unsupported', 'failed', 'timeout', 'oom_host', 'oom_device', 'invalid_result', 'no_device' or 'not_run', not 'fine'; did you mean 'failed'?"),
+        (SMALL + "include: [{model: lenet, expect: fine}]\n", "m.yaml:4:34: include.expect: should be 'ok', 'build_failed', 'launch_failed', 'import_failed', 'unsupported', 'failed', 'timeout', 'oom_host', 'oom_device', 'output_limit', 'invalid_result', 'no_device' or 'not_run', not 'fine'; did you mean 'failed'?"),
         (SMALL + "modes: [train, train]\n", "m.yaml:4:8: modes: lists 'train' twice"),
         (SMALL + "options: {mxnet: {hybridize: [true, true]}}\n", "m.yaml:4:30: options.mxnet.hybridize: lists true twice"),
         (SMALL.replace("mxnet==1.9.1", "{name: noop, version: [1.0, 1]}"), "m.yaml:2:36: frameworks.version: lists '1.0' and '1', which are the same release; keep one"),

@@ -70,8 +70,8 @@ def test_mistakes_of_models_come_with_those_of_the_matrix_and_each_once(
 
     assert refusal(folder, known, models) == [
         "m.yaml:5:10: repeats: should be at least 1, not 0",
-        "mine/wide.py:1: not a model: TITLE must be a literal str at the top of the file",
-        "mine/mlp.py:1: a model 'mlp' is there already; give the file another name",
+        "mine/wide.py:1:9: not a model: TITLE must be a literal str at the top of the file",
+        "mine/mlp.py:1:1: a model 'mlp' is there already; give the file another name",
     ]
 
 
@@ -88,8 +88,8 @@ def test_a_model_or_definition_that_a_link_takes_from_elsewhere_is_refused_unles
 
     why = "leads out of the folder of the matrix through a link; copy the file there instead"
     assert refusal(folder, known, models) == [
-        f"mine/wide/torch.py:1: not a definition: {why}",
-        f"mine/far.py:1: not a model: {why}",
+        f"mine/wide/torch.py:1:1: not a definition: {why}",
+        f"mine/far.py:1:1: not a model: {why}",
     ]
     (folder / "m.yaml").write_text(TEXT.replace("mine", str(outside)).replace("wide", "far"))
     assert [own.name for own in matrix.load(folder / "m.yaml", known, models).own_models] == ["far"]

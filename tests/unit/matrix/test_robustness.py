@@ -77,9 +77,7 @@ def test_the_seed_itself_loads(tmp_path: Path) -> None:
     assert isinstance(load(tmp_path / "m.yaml", SEED), matrix.Matrix)
 
 
-QUICK = settings(
-    max_examples=2500, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-)
+QUICK = settings(max_examples=2500, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 
 
 @QUICK

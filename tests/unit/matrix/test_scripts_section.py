@@ -1,6 +1,8 @@
 # ruff: noqa: E501 — each message stands on one line, as it is printed
 """`scripts`: foreign programs in a matrix, and what they become in a plan."""
 
+import hashlib
+import os
 from pathlib import Path
 
 import jsonschema
@@ -8,9 +10,10 @@ import pytest
 import yaml
 
 from orchestrator import catalog, matrix, planning
-from orchestrator.brought import Better, Metric, Take
+from orchestrator.brought import Better, Metric, ScriptFile, Take
 from orchestrator.domain import Mode, Plan
 from orchestrator.errors import InputError
+from orchestrator.matrix import limits
 from tests.documented import introduction
 
 (DOCUMENTED,) = introduction("scripts.md", "yaml")
@@ -48,7 +51,10 @@ def test_the_documented_matrix_is_one_cell_with_its_metrics(
         2,
     )
     assert cell.script is not None
-    assert cell.script.path == str(folder / "scripts" / "train.py")
+    source = b"print('speed 1')"
+    assert cell.script.entry == "train.py"
+    assert cell.script.files == (ScriptFile("train.py", len(source), hashlib.sha256(source).hexdigest()),)
+    assert str(folder) not in str(found), "a plan names no place on a host"
     assert (cell.script.arguments, cell.script.environment) == (("--epochs", "3"), (("GREETING", "hello"),))
     assert cell.script.metrics == (
         Metric("speed", "speed: ([0-9.]+) samples/sec", "samples/s", Better.HIGHER, Take.ALL),
@@ -152,7 +158,7 @@ def test_a_script_that_is_a_link_out_of_the_folder_is_refused(
     with pytest.raises(InputError, match="leads out of the folder of the matrix through a link"):
         load(folder, known, models, FILE + f"scripts: [{ENTRY}]\n")
     openly = ENTRY.replace("scripts/train.py", str(outside))
-    assert load(folder, known, models, FILE + f"scripts: [{openly}]\n").scripts[0].script.path == str(outside)
+    assert load(folder, known, models, FILE + f"scripts: [{openly}]\n").scripts[0].folder == str(outside.parent)
 
 
 @pytest.mark.parametrize("rest", ["", "scripts: []\n"])
@@ -163,3 +169,90 @@ def test_a_matrix_without_models_and_scripts_says_what_is_missing(
         load(folder, known, models, FILE + rest)
 
     assert [message.partition(": ")[2] for message in caught.value.messages] == ["'models' is missing"]
+
+
+def with_files(folder: Path, files: str, *names: str) -> str:
+    """Write files beside the script, and give a matrix whose script declares `files`."""
+    for name in names:
+        path = folder / "scripts" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+    return FILE + f"scripts:\n  - {ENTRY.replace('metrics:', f'files: {files}, metrics:', 1)}\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        ("[util.py]", ["util.py"]),
+        ("['*.py']", ["util.py"]),
+        ("['**/*.py']", ["lib/a.py", "lib/deep/b.py", "util.py"]),
+        ("['lib/**/*', util.py, '*.py']", ["lib/a.py", "lib/deep/b.py", "util.py"]),
+        ("['[odd].txt']", ["[odd].txt"]),
+        ("[.env]", [".env"]),
+        ("['.e*']", [".env"]),
+        ("['*']", ["[odd].txt", "util.py"]),
+        ("['__pycache__/*']", ["__pycache__/util.pyc"]),
+    ],
+)
+def test_a_script_declares_its_files(
+    folder: Path, known: catalog.Catalog, models: Models, files: str, found: list[str]
+) -> None:
+    """Patterns mean what is plain to see; a file whose name holds a bracket is named as it is."""
+    names = ("util.py", "lib/a.py", "lib/deep/b.py", "[odd].txt", ".env", ".git/config", "__pycache__/util.pyc")
+    loaded = load(folder, known, models, with_files(folder, files, *names))
+
+    (axes,) = loaded.scripts
+    assert [file.path for file in axes.script.files] == sorted([*found, "train.py"])
+    assert all(
+        file.sha256 == hashlib.sha256((folder / "scripts" / file.path).read_bytes()).hexdigest()
+        for file in axes.script.files
+    )
+    assert load(folder, known, models, yaml.safe_dump(matrix.long_form(loaded), sort_keys=False)) == loaded
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ("[none.py]", "'none.py': there is no such file in the folder of the script"),
+        ("['*.txt']", "'*.txt': matches no file in the folder of the script"),
+        ("[../secret]", "'../secret': should be a path or a pattern below the folder of the script"),
+        ("['../*']", "'../*': should be a path or a pattern below the folder of the script"),
+        ("[/etc/passwd]", "'/etc/passwd': should be a path or a pattern below the folder of the script"),
+        ("[lib]", "'lib': is a folder; write lib/**/* for the files in it"),
+        ("[link]", "'link': 'link' leads out of the folder of the script through a link"),
+        ("['l*k']", "'l*k': 'link' leads out of the folder of the script through a link"),
+        ("[away/secret]", "'away/secret': 'away/secret' leads out of the folder of the script through a link"),
+        ("['away/*']", "'away/*': 'away/secret' leads out of the folder of the script through a link"),
+        ("[pipe]", "'pipe': 'pipe' is no plain file"),
+        ("['back*']", "'back*': 'back\\\\slash' cannot be carried: its name holds a control character or a backslash"),
+        ("['a\\0b']", "'a\\x00b': there is no such file in the folder of the script"),
+        ("['']", "is empty"),
+    ],
+)
+def test_a_file_that_a_script_cannot_have_is_told(
+    folder: Path, known: catalog.Catalog, models: Models, files: str, said: str
+) -> None:
+    (folder / "secret").write_text("password")
+    (folder / "scripts" / "link").symlink_to(folder / "secret")
+    (folder / "scripts" / "away").symlink_to(folder)
+    os.mkfifo(folder / "scripts" / "pipe")
+    text = with_files(folder, files.replace("'", '"') if "\\0" in files else files, "lib/a.py", "back\\slash")
+
+    with pytest.raises(InputError) as caught:
+        load(folder, known, models, text)
+
+    (message,) = caught.value.messages
+    assert message == f"{folder}/m.yaml:4:48: scripts.files: {said}"
+
+
+def test_the_files_of_a_script_are_bounded(
+    folder: Path, known: catalog.Catalog, models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = with_files(folder, "['*.txt']", *(f"{number}.txt" for number in range(5)))
+    monkeypatch.setattr(limits, "MAX_SCRIPT_FILES", 5)
+    with pytest.raises(InputError, match=r":4:47: scripts\.files: more than 5 files belong to the script"):
+        load(folder, known, models, text)
+    monkeypatch.setattr(limits, "MAX_SCRIPT_FILES", 6)
+    monkeypatch.setattr(limits, "MAX_SCRIPT_BYTES", 20)
+    with pytest.raises(InputError, match="the files of the script have 41 bytes, more than 0 MiB"):
+        load(folder, known, models, text)

@@ -16,9 +16,7 @@ from orchestrator.domain import Framework, Plan, System
 from orchestrator.errors import InputError
 from orchestrator.planning import ids
 
-QUICK = settings(
-    max_examples=200, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-)
+QUICK = settings(max_examples=200, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 MATRICES = corpus()
 TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 REPOSITORY = re.compile(r"bench/[a-z0-9]+([._-]+[a-z0-9]+)*")

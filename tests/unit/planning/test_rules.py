@@ -21,11 +21,11 @@ def test_an_excluded_cell_is_a_skip_that_names_the_line(plan: Any) -> None:
         "mxnet-1.9.1-cpu/mlp-train-b64",
     ]
     assert plan.skips(found) == {
-        "mxnet-1.5.1-cpu/mlp-train-b32": "excluded by m.yaml:3",
-        "mxnet-1.5.1-cpu/mlp-train-b32-hybridize=false": "excluded by m.yaml:3",
-        "mxnet-1.5.1-cpu/mlp-train-b64": "excluded by m.yaml:3",
-        "mxnet-1.5.1-cpu/mlp-train-b64-hybridize=false": "excluded by m.yaml:2",
-        "mxnet-1.9.1-cpu/mlp-train-b64-hybridize=false": "excluded by m.yaml:2",
+        "mxnet-1.5.1-cpu/mlp-train-b32": "excluded by m.yaml:3:5",
+        "mxnet-1.5.1-cpu/mlp-train-b32-hybridize=false": "excluded by m.yaml:3:5",
+        "mxnet-1.5.1-cpu/mlp-train-b64": "excluded by m.yaml:3:5",
+        "mxnet-1.5.1-cpu/mlp-train-b64-hybridize=false": "excluded by m.yaml:2:5",
+        "mxnet-1.9.1-cpu/mlp-train-b64-hybridize=false": "excluded by m.yaml:2:5",
     }
     assert found.warnings == ()
 
@@ -58,8 +58,8 @@ def test_an_entry_that_matches_nothing_is_a_warning_with_its_line(plan: Any) -> 
     found = plan("exclude:\n  - {batch_size: 7}\ninclude:\n  - {mode: infer, repeats: 2}")
 
     assert [warning.partition("m.yaml:")[2] for warning in found.warnings] == [
-        "2: exclude: this entry matches nothing",
-        "4: include: this entry matches nothing",
+        "2:5: exclude: this entry matches nothing",
+        "4:5: include: this entry matches nothing",
     ]
 
 
@@ -119,5 +119,5 @@ def test_an_include_leaves_open_what_the_matrix_says(plan: Any) -> None:
 
 def test_an_include_of_keras_needs_its_backend(plan: Any) -> None:
     assert plan.refusal("include:\n  - {framework: keras-mxnet==2.2.4.3, system: cpu, model: lenet}") == (
-        "m.yaml:2: include: 'keras-mxnet' needs a backend: keras-mxnet==2.2.4.3 on mxnet==VERSION"
+        "m.yaml:2:5: include: 'keras-mxnet' needs a backend: keras-mxnet==2.2.4.3 on mxnet==VERSION"
     )

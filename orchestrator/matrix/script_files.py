@@ -1,0 +1,91 @@
+"""The files that belong to a script: its own, and those that a matrix declares by paths and patterns."""
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path, PurePosixPath
+
+from orchestrator.brought import ScriptFile
+from orchestrator.errors import InputError
+from orchestrator.files import open_plain, problem_of_path
+from orchestrator.matrix import limits
+
+_CACHES = "__pycache__"
+_MAGIC = frozenset("*?[")
+
+
+def find(folder: Path, entry: str, patterns: Sequence[str]) -> tuple[tuple[str, ...], list[tuple[int, str]]]:
+    """Return the paths of a script's files below its folder, and what is wrong with each pattern, by its index."""
+    found = {entry}
+    mistakes: list[tuple[int, str]] = []
+    for index, pattern in enumerate(patterns):
+        try:
+            named = list(islice(_matches(folder, pattern), limits.MAX_SCRIPT_FILES + 1))
+            for path in named:
+                _check(folder, path)
+            found.update(named)
+        except (OSError, NotImplementedError, ValueError) as error:
+            # The first two come of the pattern itself; a `ValueError` of ours is a sentence.
+            said = error.strerror if isinstance(error, OSError) else str(error)
+            mistakes.append((index, f"{pattern!r}: {said}"))
+    return tuple(sorted(found)), mistakes
+
+
+def too_much(folder: Path, paths: Sequence[str]) -> str:
+    """Say by what the files of one script exceed their bounds; empty where they do not."""
+    if len(paths) > limits.MAX_SCRIPT_FILES:
+        return f"more than {limits.MAX_SCRIPT_FILES:,} files belong to the script; name fewer of them"
+    size_bytes = sum((folder / path).stat().st_size for path in paths)
+    if size_bytes > limits.MAX_SCRIPT_BYTES:
+        most = f"{limits.MAX_SCRIPT_BYTES // 1024**2} MiB"
+        return f"the files of the script have {size_bytes:,} bytes, more than {most}; keep large data in a dataset"
+    return ""
+
+
+def described(folder: Path, path: str) -> ScriptFile:
+    """Read a file of a script; raises `InputError` where it cannot be read."""
+    try:
+        with open_plain((folder / path).resolve()) as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+            return ScriptFile(path, os.fstat(file.fileno()).st_size, sha256)
+    except OSError as error:
+        raise InputError(f"{folder / path}: cannot be read: {error.strerror}") from error
+
+
+def _matches(folder: Path, pattern: str) -> Iterator[str]:
+    """Give the files that a pattern names; raises `ValueError` where it names none."""
+    parts = PurePosixPath(pattern).parts
+    if not parts or pattern.startswith("/") or ".." in parts:
+        raise ValueError("should be a path or a pattern below the folder of the script")
+    if os.path.lexists(folder / pattern):  # a name may hold a bracket
+        if (folder / pattern).is_dir():
+            raise ValueError(f"is a folder; write {pattern.rstrip('/')}/**/* for the files in it")
+        yield PurePosixPath(pattern).as_posix()
+        return
+    if not _MAGIC & set(pattern):
+        raise ValueError("there is no such file in the folder of the script")
+    found = False
+    for path in folder.glob(pattern):
+        relative = path.relative_to(folder)
+        if _is_meant(relative.parts, parts) and path.is_file():
+            found = True
+            yield relative.as_posix()
+    if not found:
+        raise ValueError("matches no file in the folder of the script")
+
+
+def _is_meant(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Whether a pattern means a file that it matches: hidden ones, and caches of bytecode, have to be named."""
+    hidden = any(part.startswith(".") for part in parts) and not any(part.startswith(".") for part in pattern)
+    return not hidden and not (_CACHES in parts and _CACHES not in pattern)
+
+
+def _check(folder: Path, path: str) -> None:
+    place = folder / path
+    if not place.resolve().is_relative_to(folder.resolve()):
+        raise ValueError(f"{path!r} leads out of the folder of the script through a link")
+    if not place.is_file():
+        raise ValueError(f"{path!r} is no plain file")
+    if problem_of_path(path):
+        raise ValueError(f"{path!r} cannot be carried: its name {problem_of_path(path)}")

@@ -1,0 +1,199 @@
+"""How long one container takes: from the work of its cell, and from containers that were measured before. Pure."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from statistics import median
+
+from orchestrator.catalog import DatasetInfo, ModelInfo
+from orchestrator.domain import Cell, Mode
+from orchestrator.planning.parity import BATCH_SIZE, UNCHECKED_BUILDERS, Check
+
+TRAINING_PASSES = 3
+"""A training step computes the forward pass once and about twice as much backward."""
+MULTIPLY_ADDS_PER_CPU_S = 8e9
+"""Of one CPU: LeNet at batch 200 trains with 1.8e9 (Keras on MXNet), 6e9 (JAX), 8e9 (MXNet), 11e9 (TensorFlow) and 12e9
+(PyTorch) multiply-adds a second and CPU in docs/performance.md. Larger layers run faster, smaller ones slower."""
+MULTIPLY_ADDS_PER_GPU_S = 2e12
+"""Of one GPU, without any measurement behind it: a tenth of what float32 units of data centre GPUs can do."""
+START_S = 5.0
+"""Of a container beside its steps: start, import, data, model and the first step."""
+EMPTY_START_S = 0.3
+"""The same without a framework."""
+UNKNOWN_S = 8.0
+"""Of a script, or of a model whose work the host cannot read, before the first measurement."""
+LEAST_STEP_S = 0.0005
+BLOCKS = 10
+BLOCK_S = 0.25
+"""Timed blocks are at least ten, of 0.2 s or a little more each."""
+WARM_UP_S = 0.45
+"""What it takes at least to find the number of steps in a block."""
+PARITY_START_S = 10.0
+"""Of a parity check: processes that import the framework."""
+PARITY_STEPS = 17
+"""Of training, on a fixed batch."""
+
+HELD_OUT = 1000
+"""Of synthetic data, as in `benchmarks/datasets.py`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assumed:
+    """What an estimate takes for granted of the host and of how cells are measured."""
+
+    latency_steps: int
+    """Asked of the latency pass."""
+    least_latency_steps: int
+    """Of the latency pass, however long they take."""
+    latency_limit_s: float
+    """Longest latency pass of more than the least steps."""
+    cpus: int = 1
+    """Of a system that takes every CPU."""
+    cpu_rate: float = MULTIPLY_ADDS_PER_CPU_S
+    gpu_rate: float = MULTIPLY_ADDS_PER_GPU_S
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """One container that was measured on this host."""
+
+    cell: Cell
+    outside_s: float
+    """Of its wall time, what went to anything but steps after the first."""
+    sample_s: float | None = None
+    """Seconds of a sample in its timed blocks; None for a script."""
+    multiply_adds: int = 0
+    """Of one sample's forward pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """An estimated container."""
+
+    wall_s: float
+    source: str
+    """`measured` (the same model and framework before), `scaled` (the framework on another model), `assumed` or
+    `unknown`."""
+
+
+class Durations:
+    """Estimates containers, by what was measured before where there is something."""
+
+    def __init__(
+        self,
+        models: Mapping[str, ModelInfo],
+        datasets: Mapping[str, DatasetInfo],
+        assumed: Assumed,
+        earlier: Iterable[Earlier],
+    ) -> None:
+        self._models, self._datasets, self._assumed = models, datasets, assumed
+        self._exact: dict[tuple[object, ...], list[Earlier]] = {}
+        self._similar: dict[tuple[object, ...], list[Earlier]] = {}
+        self._framework: dict[tuple[object, ...], list[Earlier]] = {}
+        for each in earlier:
+            self._exact.setdefault(_exact(each.cell), []).append(each)
+            self._similar.setdefault(_similar(each.cell), []).append(each)
+            self._framework.setdefault(_framework(each.cell), []).append(each)
+
+    def container(self, cell: Cell, builder: str) -> Container:
+        """Estimate one repeat of a cell, whatever its time-out."""
+        before = self._exact.get(_exact(cell)) or self._similar.get(_similar(cell)) or []
+        if cell.script is not None:
+            if before:
+                return Container(median(each.outside_s for each in before), "measured")
+            return Container(UNKNOWN_S, "unknown")
+        start_s = self._start_s(cell, builder)
+        if builder in UNCHECKED_BUILDERS:
+            return Container(start_s, "measured" if before else "assumed")
+        pass_s, source = self._pass_s(cell, before)
+        if pass_s is None:
+            return Container(UNKNOWN_S, source)
+        return Container(start_s + self._steps_s(cell, pass_s), source)
+
+    def parity_s(self, check: Check) -> float:
+        """Estimate one parity check."""
+        info = self._models.get(check.model)
+        if info is None or info.multiply_adds is None:
+            return PARITY_START_S
+        work = info.multiply_adds * BATCH_SIZE * TRAINING_PASSES * PARITY_STEPS
+        return PARITY_START_S + work / self._rate(check.system.cpus, check.system.gpus)
+
+    def _start_s(self, cell: Cell, builder: str) -> float:
+        before = self._exact.get(_exact(cell)) or self._framework.get(_framework(cell))
+        if before:
+            return median(each.outside_s for each in before)
+        return EMPTY_START_S if builder in UNCHECKED_BUILDERS else START_S
+
+    def _pass_s(self, cell: Cell, before: Iterable[Earlier]) -> tuple[float | None, str]:
+        """Seconds of one sample's forward pass, training counted as three of them; None where nothing tells."""
+        info = self._models.get(cell.workload.model)
+        work = info.multiply_adds if info else None
+        found = [_scaled(each, work) for each in before if each.sample_s is not None]
+        if found:
+            return median(found), "measured"
+        if not work:
+            return None, "unknown"
+        others = [each for each in self._framework.get(_framework(cell), []) if each.sample_s and each.multiply_adds]
+        if others:
+            # A framework is the slower the smaller its layers are: the model of the nearest size tells most.
+            nearest = min(others, key=lambda each: abs(math.log(each.multiply_adds / work)))
+            return _scaled(nearest, work), "scaled"
+        least_s = LEAST_STEP_S / (cell.workload.batch_size * _passes(cell))
+        return max(work / self._rate(cell.system.cpus, cell.system.gpus), least_s), "assumed"
+
+    def _rate(self, cpus: int | None, gpus: int) -> float:
+        return self._assumed.gpu_rate * gpus if gpus else self._assumed.cpu_rate * (cpus or self._assumed.cpus)
+
+    def _steps_s(self, cell: Cell, pass_s: float) -> float:
+        """Warm-up, timed steps or epochs with their evaluations, and the latency pass."""
+        work, duration = cell.workload, cell.duration
+        step_s = pass_s * _passes(cell) * work.batch_size
+        latency_s = self._latency_s(step_s)
+        if duration.epochs:
+            trained, tested = self._samples(cell)
+            steps = trained // work.batch_size
+            # An evaluation takes the test samples, and as many of those that are trained with.
+            evaluated = 2 * tested * pass_s if work.mode is Mode.TRAIN else 0.0
+            return duration.epochs * (steps * step_s + evaluated) + latency_s
+        warm_up_s = max(duration.warmup_steps * step_s, WARM_UP_S)
+        return warm_up_s + max(max(duration.steps or 0, BLOCKS) * step_s, BLOCKS * BLOCK_S) + latency_s
+
+    def _latency_s(self, step_s: float) -> float:
+        """The latency pass: all steps that were asked for, or those that fit its limit, but never less than the least.
+
+        `latency_steps` of `benchmarks/measure.py` sets the number of steps.
+        """
+        assumed = self._assumed
+        least_s = min(assumed.latency_steps, assumed.least_latency_steps) * step_s
+        return min(assumed.latency_steps * step_s, max(assumed.latency_limit_s, least_s))
+
+    def _samples(self, cell: Cell) -> tuple[int, int]:
+        """Samples that an epoch trains with, and those that an evaluation tests with."""
+        dataset = self._datasets.get(cell.workload.dataset)
+        if dataset is not None and dataset.training:
+            return dataset.training, dataset.testing
+        info = self._models.get(cell.workload.model)
+        samples = info.samples if info else 0
+        return samples, min(HELD_OUT, samples)
+
+
+def _scaled(measured: Earlier, work: int | None) -> float:
+    """Seconds of a forward pass of so many multiply-adds, by what was measured of another number of them."""
+    ratio = work / measured.multiply_adds if work and measured.multiply_adds else 1.0
+    return (measured.sample_s or 0.0) / _passes(measured.cell) * ratio
+
+
+def _passes(cell: Cell) -> int:
+    return TRAINING_PASSES if cell.workload.mode is Mode.TRAIN else 1
+
+
+def _framework(cell: Cell) -> tuple[object, ...]:
+    return cell.framework.name, cell.system.cpus, cell.system.gpus
+
+
+def _similar(cell: Cell) -> tuple[object, ...]:
+    return (*_framework(cell), cell.workload.model)
+
+
+def _exact(cell: Cell) -> tuple[object, ...]:
+    return (*_similar(cell), cell.workload.mode, cell.framework.label, cell.options)

@@ -1,0 +1,46 @@
+"""Is there disk for what is to be made: a decision from numbers. Pure."""
+
+from collections.abc import Sequence
+
+from orchestrator.catalog import Catalog
+from orchestrator.domain import ImageSpec
+from orchestrator.planning.estimate import BASE_MB, disk_bytes
+
+PACKED = 0.5
+"""Of the size of images, what their layers take in a bundle."""
+
+
+def image_bytes(absent: Sequence[ImageSpec], bases: int, catalog: Catalog) -> int:
+    """Estimate what an engine needs to build images, with so many base images to fetch.
+
+    An environment is there twice while its image is made; the largest one counts so.
+    """
+    sizes = [disk_bytes([image], catalog, bases=False) for image in absent]
+    return sum(sizes) + max(sizes, default=0) + bases * BASE_MB * 1_000_000
+
+
+def environment_bytes(absent: Sequence[ImageSpec], catalog: Catalog) -> int:
+    """Estimate what virtual environments take."""
+    return disk_bytes(absent, catalog, bases=False)
+
+
+def bundle_bytes(images: Sequence[ImageSpec], catalog: Catalog, there: int) -> int:
+    """Estimate what a bundle of images takes beyond what its folder holds already."""
+    return max(0, round(disk_bytes(images, catalog) * PACKED) - there)
+
+
+def shortage(what: str, needed: int, free: int | None, where: str, remedies: Sequence[str]) -> str:
+    """Say in one line that there is too little disk; empty where it fits, and where free space is not known.
+
+    The `remedies` are those of this place and this command, beside switching the check off.
+    """
+    if free is None or needed <= free:
+        return ""
+    return (
+        f"{where}: not enough disk for {what}: about {_size(needed)} are needed, {_size(free)} are free; "
+        f"{', '.join(remedies)}, or set ORCHESTRATOR_DISK_CHECK=off if the estimate is wrong"
+    )
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
