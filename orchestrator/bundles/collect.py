@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from orchestrator.bundles import layout
+from orchestrator.bundles.launch_files import OURS, LaunchFiles, launch_of
 from orchestrator.bundles.results_tar import CHUNK_BYTES, ArchiveWriter, written
 from orchestrator.bundles.returns import (
     MANIFEST,
@@ -25,9 +26,11 @@ from orchestrator.bundles.returns import (
     read_sums_line,
     sums_line,
 )
+from orchestrator.bundles.script_files import ScriptFiles
 from orchestrator.errors import HostError, InputError
 from orchestrator.files import open_plain
 from orchestrator.results.store import Run
+from orchestrator.results.trees import Entry, reclaim, walk
 
 NOT_CARRIED = frozenset({".lock", "report", MERGED})
 """In a run's folder: who writes it, pages that are made of the rest whenever they are asked for, and our mark."""
@@ -41,7 +44,8 @@ class Collected:
     size_bytes: int
     manifest: Returned
     left_out: tuple[str, ...] = ()
-    """Links, pipes and unspeakable names that what was measured has put into its folder, with their reason."""
+    """What was measured has put into its folder, with the reason: for each repeat how much there was beyond the
+    bounds, then links, pipes and unspeakable names."""
 
 
 def collect(runs: Sequence[Run], output: Path, version: str) -> Collected:
@@ -83,28 +87,41 @@ def _summed(run: Run, sums: BinaryIO, left_out: list[str]) -> RunEntry:
 
 
 def _files(run: Run, left_out: list[str]) -> list[str]:
-    """Every file of a run, as the archive names it: `<run>/<path in its folder>`, in order."""
-    found = []
-    pending = [run.folder]
-    while pending:
-        folder = pending.pop()
-        try:
-            entries = list(os.scandir(folder))
-        except OSError as error:
-            raise HostError(f"{folder}: cannot be read: {error.strerror}; give yourself the right to") from error
-        for entry in entries:
-            if folder == run.folder and entry.name in NOT_CARRIED:
-                continue
-            path = Path(entry.path).relative_to(run.folder.parent).as_posix()
-            mode = entry.stat(follow_symlinks=False).st_mode
-            problem = _problem(path, mode)
-            if problem:
-                left_out.append(f"{path!a} {problem}")
-            elif stat.S_ISDIR(mode):
-                pending.append(Path(entry.path))
-            else:
-                found.append(path)
-    return sorted(found)
+    """Every file of a run that is carried, as the archive names it: `<run>/<path in its folder>`, in order.
+
+    What was measured may have closed its own folders, and these are opened again.
+    """
+    found: list[str] = []
+    launches: dict[str, LaunchFiles] = {}
+    scripts = ScriptFiles(run)
+    for entry in _entries(run):
+        path = f"{run.name}/{entry.path}"
+        if not scripts.admits(entry):
+            continue
+        launch = launch_of(path)
+        if launch and not entry.status.st_mode & stat.S_IRUSR:
+            reclaim(run.folder.parent / launch)
+        problem = entry.problem or _problem(path, entry.status.st_mode) or _denied(run, path, entry)
+        if entry.problem and not launch:
+            raise HostError(f"{run.folder / entry.path}: {problem}; give yourself the right to")
+        if problem:
+            left_out.append(f"{path!a} {problem}")
+        elif stat.S_ISREG(entry.status.st_mode) and launch:
+            launches.setdefault(launch, LaunchFiles(launch)).add(path, entry.status.st_size)
+        elif stat.S_ISREG(entry.status.st_mode):
+            found.append(path)
+    lines = [launch.left_out() for _, launch in sorted(launches.items())]
+    left_out[:0] = filter(None, (*lines, scripts.left_out()))
+    return sorted([*found, *(path for launch in launches.values() for path in launch.carried())])
+
+
+def _entries(run: Run) -> Iterator[Entry]:
+    try:
+        for entry in walk(run.folder):
+            if entry.path.partition("/")[0] not in NOT_CARRIED:
+                yield entry
+    except OSError as error:
+        raise HostError(f"{run.folder}: cannot be read: {error.strerror}; give yourself the right to") from error
 
 
 def _problem(path: str, mode: int) -> str:
@@ -112,6 +129,14 @@ def _problem(path: str, mode: int) -> str:
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         return "is no plain file"
     return layout.problem_of_path(path)
+
+
+def _denied(run: Run, path: str, entry: Entry) -> str:
+    """Say that a file of another user, which no launch of ours has written, cannot be read; empty where it can."""
+    others = stat.S_ISREG(entry.status.st_mode) and entry.status.st_uid != os.geteuid()
+    if others and Path(path).name not in OURS and launch_of(path) and not os.access(run.folder.parent / path, os.R_OK):
+        return "cannot be read: it is another user's"
+    return ""
 
 
 def _content(run: Run, path: str) -> Iterator[bytes]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import docker
 
 from orchestrator import __version__
-from orchestrator.brought import ModelFile
+from orchestrator.brought import ModelFile, Script
 from orchestrator.bundles import layout, oci, unfinished
 from orchestrator.bundles.blobs import Blobs
 from orchestrator.bundles.earlier import Earlier
@@ -18,14 +18,14 @@ from orchestrator.bundles.progress import Meter
 from orchestrator.bundles.saving import STOPPED, StoppedError, Wanted, save_images
 from orchestrator.bundles.sources import FolderSource
 from orchestrator.domain import BuildSettings, Plan
-from orchestrator.errors import HostError, InputError
+from orchestrator.errors import HostError, InputError, remedy
 from orchestrator.events import Listener, Notice
 from orchestrator.images import Built
 from orchestrator.processes import Stop
 from orchestrator.results.store import write_atomically
 from orchestrator.runtimes.environments import Workshop
 
-MAY_BE_LEFT_OUT = (f"{layout.WHEELS}/", f"{layout.DATA}/", layout.OWN_IMAGE)
+MAY_BE_LEFT_OUT = (f"{layout.WHEELS}/", f"{layout.DATA}/", f"{layout.SCRIPTS}/", layout.OWN_IMAGE)
 """What a delta need not carry again, beside layers."""
 
 
@@ -51,6 +51,8 @@ class Export:
     earlier: Earlier | None = None
     data: tuple[tuple[str, Path], ...] = ()
     """Datasets by name, with the folders of their files."""
+    scripts: tuple[tuple[Script, Path], ...] = ()
+    """Each with the folder of its files."""
     pythons: tuple[str, ...] = ()
     """Of the far side; empty for all that there are wheels for."""
     try_wheels: bool = True
@@ -93,18 +95,8 @@ def write(export: Export, parts: Sequence[Part]) -> Manifest:
         return _finish(export)
     except OSError as error:
         raise HostError(
-            f"{error.filename or export.folder}: cannot be written: {error.strerror}; "
-            "make room there, or choose another -o"
+            f"{error.filename or export.folder}: cannot be written: {error.strerror}; {remedy(error, '-o')}"
         ) from error
-
-
-def not_carried(plan: Plan) -> list[str]:
-    """What a plan needs on the other side that no bundle brings, one line each."""
-    scripts = {cell.script.path: cell.script.name for cell in plan.cells if cell.script}
-    return [
-        f"script {name} is not in the bundle: carry its folder too, so that it lies at {path} on the other side"
-        for path, name in sorted(scripts.items())
-    ]
 
 
 def _refuse_own_data(export: Export) -> None:

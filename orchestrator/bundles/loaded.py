@@ -17,8 +17,9 @@ from pydantic_core import from_json
 
 from orchestrator.brought import Definition, ModelFile
 from orchestrator.bundles import layout
+from orchestrator.bundles.places import checked_places
 from orchestrator.domain import Plan
-from orchestrator.errors import HostError, InputError
+from orchestrator.errors import HostError, InputError, plain_words, remedy
 from orchestrator.results.plans import plan_from_json
 from orchestrator.runtimes.given import GivenImage
 
@@ -118,9 +119,9 @@ def read_plan(content: bytes, place: str) -> Plan:
     except ValueError as error:
         raise InputError(f"{place}: not JSON: {str(error)[:200]}") from None
     try:
-        return plan_from_json(document)
+        return checked_places(plan_from_json(document))
     except InputError as error:
-        raise InputError(f"{place}: {error}") from None
+        raise InputError(*(f"{place}: {message}" for message in error.messages)) from None
 
 
 def read_matrix(content: bytes, place: str) -> dict[str, Any]:
@@ -169,7 +170,8 @@ def register(bundles: Path, record: LoadedRecord, opened: Callable[[str], Binary
             finally:
                 shutil.rmtree(partial, ignore_errors=True)
     except OSError as error:
-        raise HostError(f"{error.filename or bundles}: cannot be written: {error.strerror}; make room there") from error
+        why = f"{error.strerror}; {remedy(error, 'XDG_DATA_HOME')}"
+        raise HostError(f"{error.filename or bundles}: cannot be written: {why}") from error
     return Loaded(folder, record)
 
 
@@ -247,7 +249,7 @@ def read(folder: Path) -> Loaded:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         raise InputError(
-            f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}; load the bundle again"
+            f"{path}: {'.'.join(map(str, first['loc']))}: {plain_words(first['msg'])}; load the bundle again"
         ) from error
     except (OSError, ValueError, AttributeError) as error:
         raise InputError(f"{path}: cannot be read; load the bundle again") from error

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic_core import from_json
 
 from orchestrator.bundles import layout
-from orchestrator.errors import InputError
+from orchestrator.errors import InputError, plain_words
 
 SCHEMA = 1
 MAX_MANIFEST_BYTES = 64 * 1024 * 1024
@@ -196,7 +196,7 @@ def read_manifest(content: bytes, place: str) -> Manifest:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
-        message = first["msg"].removeprefix("Value error, ")
+        message = plain_words(first["msg"])
         raise InputError(f"{place}: {where + ': ' if where else ''}{message[:500]}") from None
 
 

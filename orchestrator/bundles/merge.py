@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 from filelock import FileLock, Timeout
 
+from orchestrator.bundles.naming import STAGING, Naming, clear_away, complete_interrupted, remove
 from orchestrator.bundles.results_tar import CHUNK_BYTES, ArchiveReader, BrokenArchiveError, Member, shown
 from orchestrator.bundles.returns import (
     MANIFEST,
@@ -26,9 +27,8 @@ from orchestrator.bundles.returns import (
 )
 from orchestrator.errors import HostError, InputError
 from orchestrator.files import open_plain
-from orchestrator.results.store import Run
+from orchestrator.results.store import PRIVATE, Run
 
-STAGING = ".merging-"
 LOCK = ".merge.lock"
 _SPARE_BYTES = 16 * 1024 * 1024
 
@@ -57,9 +57,8 @@ def merge(path: Path, results: Path) -> Merged:
             merged = _checked(stream, results, staging)
             for entry in merged.added:
                 (staging / entry.run / MERGED).touch()
-            os.sync()  # what gets its name now must be on disk
-            for entry in merged.added:
-                (staging / entry.run).rename(results / entry.run)
+                (staging / entry.run).chmod(PRIVATE)
+            Naming(staging, tuple(entry.run for entry in merged.added)).all_or_none()
             return merged
     except BrokenArchiveError as error:
         raise InputError(f"{path}: {error}; nothing was merged: collect it again, or carry it again") from None
@@ -71,7 +70,7 @@ def merge(path: Path, results: Path) -> Merged:
 
 @contextlib.contextmanager
 def _staging(results: Path) -> Iterator[Path]:
-    """A folder beside the runs, which is gone afterwards; so is what a merge that was killed has left."""
+    """Make a folder beside the runs, which is gone afterwards; a merge that was killed is completed or cleared away."""
     results.mkdir(parents=True, exist_ok=True)
     lock = FileLock(results / LOCK)
     try:
@@ -79,14 +78,14 @@ def _staging(results: Path) -> Iterator[Path]:
     except Timeout:
         raise HostError(f"{results}: another merge is under way; wait for it") from None
     try:
-        for left in results.glob(f"{STAGING}*"):
-            shutil.rmtree(left, ignore_errors=True)
+        complete_interrupted(results)
+        clear_away(results)
         staging = results / f"{STAGING}{secrets.token_hex(8)}"
-        staging.mkdir()
+        staging.mkdir(PRIVATE)
         try:
             yield staging
         finally:
-            shutil.rmtree(staging, ignore_errors=True)
+            remove([staging])
     finally:
         lock.release()
 

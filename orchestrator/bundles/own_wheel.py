@@ -77,7 +77,8 @@ def pack(path: Path, files: Mapping[str, bytes]) -> None:
 def _built(root: Path, workshop: Workshop) -> dict[str, bytes]:
     offline = ["--no-index"] if workshop.settings.no_index else []
     with tempfile.TemporaryDirectory(prefix="bench-") as place:
-        command = [uv.find_uv_bin(), "build", "--wheel", "--quiet", *offline, "--out-dir", place, str(root)]
+        locked = ["--build-constraints", str(root / "locks" / "build.txt"), "--require-hashes"]
+        command = [uv.find_uv_bin(), "build", "--wheel", "--quiet", *locked, *offline, "--out-dir", place, str(root)]
         variables = sources.variables(workshop.settings, workshop.host, workshop.cache)
         try:
             said = processes.capture(command, environment=variables, folder=root, timeout_s=BUILD_TIMEOUT_S)

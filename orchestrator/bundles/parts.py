@@ -6,16 +6,18 @@ import shutil
 from orchestrator.bundles import layout
 from orchestrator.bundles.descriptions import write_bills, write_provenance
 from orchestrator.bundles.export import Export, Part
+from orchestrator.bundles.places import without_places
 from orchestrator.bundles.programs import write_programs
 from orchestrator.bundles.sources import FolderSource
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
+from orchestrator.results import frozen_scripts
 from orchestrator.results.plans import plan_to_json
 
 
 def documents(plan: Plan, matrix: str) -> dict[str, bytes]:
     """The files of the plan and of the matrix; raises `InputError` for what is larger than any `load` would read."""
-    frozen = json.dumps(plan_to_json(plan), indent=1, ensure_ascii=False)
+    frozen = json.dumps(plan_to_json(without_places(plan)), indent=1, ensure_ascii=False)
     found = {layout.PLAN: f"{frozen}\n".encode(), layout.MATRIX: matrix.encode()}
     for name, content in found.items():
         most = layout.MAX_DOCUMENT_BYTES[name]
@@ -38,6 +40,11 @@ def write_plan(export: Export) -> None:
             path.write_text(text, encoding="utf-8")
 
 
+def write_scripts(export: Export) -> None:
+    """The scripts of the matrix with the files that they declare; raises as `frozen_scripts.freeze` does."""
+    frozen_scripts.freeze(export.folder, export.scripts)
+
+
 def write_data(export: Export) -> None:
     """The datasets that were asked for, each a folder of its name."""
     for name, folder in export.data:
@@ -51,5 +58,5 @@ def write_data(export: Export) -> None:
 
 def of(*, orchestrator: bool) -> tuple[Part, ...]:
     """Every part, with or without the orchestrator itself."""
-    described: tuple[Part, ...] = (write_plan, write_data, write_bills, write_provenance)
+    described: tuple[Part, ...] = (write_plan, write_scripts, write_data, write_bills, write_provenance)
     return (*described, write_programs) if orchestrator else described

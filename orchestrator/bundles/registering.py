@@ -10,11 +10,13 @@ from orchestrator.bundles.loaded import Loaded, LoadedRecord, read_matrix, read_
 from orchestrator.bundles.manifest import File, Image
 from orchestrator.bundles.sources import Source, read_whole
 from orchestrator.bundles.verify import Opened, checked
+from orchestrator.domain import Plan
 from orchestrator.errors import InputError
+from orchestrator.results import frozen_scripts
 from orchestrator.runtimes import GivenImage
 
 KEPT = (layout.MATRIX, layout.PLAN, *(f"{folder}/" for folder in (
-    layout.MODELS, layout.DATA, layout.SBOM, layout.PROVENANCE,
+    layout.MODELS, layout.SCRIPTS, layout.DATA, layout.SBOM, layout.PROVENANCE,
 )))  # fmt: skip
 """Paths, and beginnings of paths."""
 
@@ -30,9 +32,22 @@ def check_kept(bundle: Opened, place: Path, bundles: Path) -> Mapping[str, Sourc
     for path, source in sources.items():
         for _ in checked(source, path, sums[path], lambda _: None):
             pass
-    read_plan(*_document(bundle.source, layout.PLAN))
+    _refuse_other_scripts(bundle, read_plan(*_document(bundle.source, layout.PLAN)))
     read_matrix(*_document(bundle.source, layout.MATRIX))
     return sources
+
+
+def _refuse_other_scripts(bundle: Opened, plan: Plan) -> None:
+    """Raise `InputError` where the plan means other files of scripts than the bundle has."""
+    listed = {file.path: file for file in (*bundle.manifest.files, *bundle.manifest.left_out)}
+    wrong = []
+    for script in frozen_scripts.scripts_of(plan):
+        for file in script.files:
+            path = f"{layout.SCRIPTS}/{script.name}/{file.path}"
+            if listed.get(path) != File(path=path, size_bytes=file.size_bytes, sha256=file.sha256):
+                wrong.append(f"{bundle.source.place}: {path} is not the file that the plan means; carry it again")
+    if wrong:
+        raise InputError(*wrong[:20])
 
 
 def keep(

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from orchestrator.bundles import layout
 from orchestrator.bundles.results_tar import BrokenArchiveError, shown
+from orchestrator.errors import plain_words
 
 SCHEMA: Literal[1] = 1
 KIND: Literal["framework-bench results"] = "framework-bench results"
@@ -94,7 +95,9 @@ def _why_not(text: bytes, error: Exception) -> str:
         return f"its schema {outline.schema_} is newer than this orchestrator reads ({SCHEMA}): upgrade it"
     first = error.errors(include_url=False, include_input=False)[0] if isinstance(error, ValidationError) else None
     where = ".".join(str(part) for part in first["loc"]) if first else ""
-    return f"its manifest cannot be read: {where}: {first['msg']}" if first else "its manifest cannot be read"
+    return (
+        f"its manifest cannot be read: {where}: {plain_words(first['msg'])}" if first else "its manifest cannot be read"
+    )
 
 
 def sums_line(digest: str, path: str) -> bytes:

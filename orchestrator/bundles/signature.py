@@ -67,14 +67,30 @@ def check(
         place.write_bytes(signature)
         against = ["-s", str(place), "-f", str(allowed.resolve())]
         found = _ask(["find-principals", *against], environment)
-        principals = found.output.splitlines()
-        if found.exit_code != 0 or not principals:
+        if found.exit_code != 0 or not found.output.strip():
             raise InputError(f"{bundle}: {_why_nobody(found, allowed)}")
-        signer = principals[0]
-        said = _ask(["verify", "-I", signer, "-n", NAMESPACE, *against], environment, manifest)
-        if said.exit_code != 0:
-            raise InputError(f"{bundle}: {_why_refused(said, signer, allowed)}")
-    return Verdict(signer, f"{bundle}: signed by {signer}")
+        refused = []
+        for signer in _principals(place, allowed, environment):
+            said = _ask(["verify", "-I", signer, "-n", NAMESPACE, *against], environment, manifest)
+            if said.exit_code == 0:
+                return Verdict(signer, f"{bundle}: signed by {signer}")
+            refused.append(_why_refused(said, signer, allowed))
+    raise InputError(f"{bundle}: {refused[0] if refused else _why_nobody(found, allowed)}")
+
+
+def _principals(signature: Path, allowed: Path, environment: Mapping[str, str]) -> list[str]:
+    """Return everybody whom a file of allowed signers names for the key of a signature.
+
+    ssh-keygen stops at the first line with the key, which may be for other signatures: it is given line by line.
+    """
+    line = signature.with_name("allowed")
+    found: dict[str, None] = {}
+    for text in allowed.read_bytes().splitlines():
+        if text.strip() and not text.lstrip().startswith(b"#"):
+            line.write_bytes(text + b"\n")
+            said = _ask(["find-principals", "-s", str(signature), "-f", str(line)], environment)
+            found |= dict.fromkeys(said.output.splitlines())
+    return list(found)
 
 
 def _ask(arguments: list[str], environment: Mapping[str, str], given: bytes | None = None) -> Captured:

@@ -7,7 +7,7 @@ from pathlib import Path
 from orchestrator.bundles import layout
 from orchestrator.bundles.earlier import Earlier, open_earlier
 from orchestrator.bundles.sources import FolderSource
-from orchestrator.errors import HostError, InputError
+from orchestrator.errors import HostError, InputError, remedy
 
 _FIRST = (layout.MANIFEST, layout.SIGNATURE, layout.SUMS, layout.INSTALL)
 
@@ -43,5 +43,5 @@ def write_tar(folder: Path, path: Path) -> Path:
         part.replace(path)
     except OSError as error:
         part.unlink(missing_ok=True)
-        raise HostError(f"{path}: cannot be written: {error.strerror}; make room there") from error
+        raise HostError(f"{path}: cannot be written: {error.strerror}; {remedy(error, '-o')}") from error
     return path

@@ -18,7 +18,7 @@ from orchestrator.files import open_plain
 from orchestrator.results.store import write_atomically
 
 _FILES = frozenset({layout.PLAN, layout.MATRIX, layout.INSTALL, layout.SUMS, layout.SIGNATURE})
-_FOLDERS = frozenset({layout.MODELS, layout.DATA, layout.SBOM, layout.PROVENANCE, layout.PROGRAMS})
+_FOLDERS = frozenset({layout.MODELS, layout.SCRIPTS, layout.DATA, layout.SBOM, layout.PROVENANCE, layout.PROGRAMS})
 _OF_IMAGES = re.compile(r"images/(oci-layout|index\.json|blobs/sha256/([0-9a-f]{64}|\.part))")
 _TEMPORARY = re.compile(r"\.(\.unfinished\.json|SHA256SUMS|manifest\.json(\.sig)?)\.[0-9a-f]{16}")
 """What a kill leaves of a file that is written atomically."""

@@ -1,11 +1,9 @@
-"""The orchestrator's dependencies as wheels for the far side's Pythons: resolved by uv, fetched by pip, none built."""
+"""The orchestrator's dependencies as wheels for the far side's Pythons: those of the lock, fetched by pip."""
 
-import importlib.metadata
 import shutil
 import sys
 import tempfile
 import zipfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from email.parser import HeaderParser
 from pathlib import Path
@@ -14,6 +12,7 @@ import uv
 from packaging.requirements import Requirement
 
 from orchestrator import processes
+from orchestrator.bundles.locked import LOCK, read, unsatisfied
 from orchestrator.errors import HostError
 from orchestrator.images.settings import redacted, secrets
 from orchestrator.processes import Cause, StartError, Stop, tail
@@ -24,7 +23,6 @@ PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 """Which the far side may have, unless it is said."""
 GLIBC_MINOR = 28
 """Of glibc 2.28, which RHEL 8, Debian 10, Ubuntu 20.04 and all after them have; older ones take the container."""
-PYPI = "https://pypi.org/simple"
 TIMEOUT_S = 1800.0
 
 
@@ -58,21 +56,23 @@ class Errand:
     stop: Stop
 
 
-def fetch(own: Path, far: Far, folder: Path, errand: Errand) -> tuple[str, ...]:
+def fetch(own: Path, far: Far, folder: Path, errand: Errand, lock: Path = LOCK) -> tuple[str, ...]:
     """Bring every wheel that `own` needs on one Python of the far side into `folder`; give their file names.
 
-    Those that are there already, with the right content, are not fetched again. Versions are those that run here
-    wherever the other Python has them. Raises `WheelsError` where one cannot be had as a wheel.
+    Those that are there already, with the right content, are not fetched again. Versions and hashes are those of the
+    lock, so that each export of a release brings the same. Raises `WheelsError` if the lock lacks one, or the package
+    index has it not as a wheel with that hash.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".fetching-", dir=folder.parent) as place:
-        lock = _resolve(own, far, Path(place), errand)
+        requirements = Path(place) / "requirements.txt"
+        requirements.write_text(_locked(own, far, lock), encoding="utf-8")
         fetched = Path(place) / "wheels"
         fetched.mkdir()
         command = [sys.executable, "-I", "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"]
         command += ["--only-binary", ":all:", "--implementation", "cp", "--python-version", far.python]
         command += [part for platform in far.platforms for part in ("--platform", platform)]
-        command += ["--dest", str(fetched), "--requirement", str(lock), *_offline(errand)]
+        command += ["--dest", str(fetched), "--requirement", str(requirements), *_offline(errand)]
         _run(command, errand, far)
         names = sorted(path.name for path in fetched.iterdir())
         for name in names:
@@ -99,30 +99,15 @@ def resolving(requirements: Path, far: Far) -> list[str]:
     ]  # fmt: skip
 
 
-def _resolve(own: Path, far: Far, place: Path, errand: Errand) -> Path:
-    requirements, lock = place / "requirements.in", place / "requirements.txt"
-    requirements.write_text("".join(f"{line}\n" for line in needs(own)), encoding="utf-8")
-    # What stands in the output beforehand is preferred, so that the far side gets what runs here.
-    lock.write_text("".join(f"{name}=={version}\n" for name, version in _at_hand()), encoding="utf-8")
-    _run([*resolving(requirements, far), "--output-file", str(lock), *_offline(errand)], errand, far)
-    return lock
-
-
-def _at_hand() -> Sequence[tuple[str, str]]:
-    found = importlib.metadata.distributions()
-    return sorted({one.name: one.version for one in found if "+" not in one.version}.items())
-
-
-def _variables(workshop: Workshop) -> dict[str, str]:
-    """As everywhere, but with the main index first.
-
-    Of a version that several indexes have, uv sees the files of the first one alone, and it is the main index that
-    has them for all Pythons.
-    """
-    settings = workshop.settings
-    indexes = (settings.pip_index or PYPI, *settings.extra_indexes)
-    order = {"UV_INDEX": " ".join(indexes[:-1]), "UV_DEFAULT_INDEX": indexes[-1]}
-    return sources.variables(settings, workshop.host, workshop.cache) | order
+def _locked(own: Path, far: Far, lock: Path) -> str:
+    """Return the lock as one Python of the far side takes it."""
+    pins = read(lock)
+    lacking = unsatisfied(needs(own), pins, far.python, far.machine)
+    if lacking:
+        raise WheelsError(
+            f"wheels for Python {far.python} cannot be fetched: {lock} has no {', '.join(lacking)}; renew it: make lock"
+        )
+    return "".join(f"{pin.line}\n" for pin in pins if pin.serves(far.python, far.machine))
 
 
 def _offline(errand: Errand) -> list[str]:
@@ -135,7 +120,7 @@ def _run(command: list[str], errand: Errand, far: Far) -> None:
     try:
         finished = processes.run(
             command,
-            environment=_variables(workshop),
+            environment=sources.variables(workshop.settings, workshop.host, workshop.cache),
             folder=workshop.cache,
             log=errand.log,
             timeout_s=TIMEOUT_S,
@@ -147,4 +132,13 @@ def _run(command: list[str], errand: Errand, far: Far) -> None:
         return
     said = "stopped" if finished.cause is Cause.STOPPED else reason(tail(errand.log))
     why = redacted(said, secrets(workshop.settings)) or f"{Path(command[0]).name} exited {finished.exit_code}"
-    raise WheelsError(f"wheels for Python {far.python} cannot be fetched: {why}")
+    raise WheelsError(f"wheels for Python {far.python} cannot be fetched: {why}{_remedy(why)}")
+
+
+def _remedy(why: str) -> str:
+    """What to do where the package index has not got what the lock names."""
+    if "No matching distribution" in why or "Could not find a version" in why:
+        return "; the lock of the orchestrator names this version: have the package index or mirror hold its wheel"
+    if "DO NOT MATCH THE HASHES" in why:
+        return "; the package index has another file of that name than the lock: have it hold the original wheel"
+    return ""

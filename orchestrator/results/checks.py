@@ -6,7 +6,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from orchestrator.errors import HostError
+from orchestrator.domain import Status
+from orchestrator.errors import host_error
 from orchestrator.files import open_plain
 from orchestrator.results.contract import Request
 from orchestrator.results.parity import ParityOutcome, ParityResult
@@ -16,7 +17,7 @@ from orchestrator.results.store import (
     InvalidResultError,
     Run,
     read_answer,
-    write_atomically,
+    write_end,
     write_request,
 )
 
@@ -44,8 +45,8 @@ class Checks:
 
     def write_outcome(self, outcome: ParityOutcome) -> None:
         """Record how a check ended; the last file it gets."""
-        path = self._made(outcome.check) / "outcome.json"
-        write_atomically(path, outcome.model_dump_json(by_alias=True, indent=1) + "\n")
+        text = outcome.model_dump_json(by_alias=True, indent=1) + "\n"
+        write_end(self._made(outcome.check), text, of_result=outcome.status is Status.OK)
 
     def outcome(self, check: str) -> ParityOutcome | None:
         """How a check ended; None where it has not, or its record is unreadable or that of another."""
@@ -68,5 +69,5 @@ class Checks:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise HostError(f"{folder}: cannot be made: {error.strerror}; choose another --results") from error
+            raise host_error(f"{folder}: cannot be made: {error.strerror}; choose another --results", error) from error
         return folder

@@ -1,5 +1,6 @@
 """An index of many runs for quick listings: a cache, brought up to date from the files whenever it is read."""
 
+import contextlib
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -11,10 +12,11 @@ from typing import Any, TypeVar
 from orchestrator.domain import Outcome, Status
 from orchestrator.errors import InputError
 from orchestrator.results.cache import Cache, read
+from orchestrator.results.pending import pending
 from orchestrator.results.plans import plan_from_json
 from orchestrator.results.store import OUTCOME_FIELDS, OUTCOME_VALUES, Run
 
-_VERSION = 4
+_VERSION = 6
 _SCHEMA = """
 CREATE TABLE run (
     name TEXT PRIMARY KEY, mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL,
@@ -92,6 +94,26 @@ def outcomes(results: Path, cache: Path, run: str) -> tuple[Outcome, ...]:
     return _read(results, cache, query)
 
 
+def problem(results: Path, cache: Path, run: str) -> str:
+    """Return why the record of a run could not be read; empty where it could."""
+
+    def query(connection: sqlite3.Connection) -> str:
+        row = connection.execute("SELECT problem FROM run WHERE name = ?", (run,)).fetchone()
+        return str(row[0]) if row else ""
+
+    return _read(results, cache, query)
+
+
+def latest_with(results: Path, cache: Path, cell_id: str) -> str | None:
+    """Return the name of the latest run that holds an outcome of a cell, or None."""
+
+    def query(connection: sqlite3.Connection) -> str | None:
+        row = connection.execute("SELECT max(run) FROM outcome WHERE cell_id = ?", (cell_id,)).fetchone()
+        return row[0] if row else None
+
+    return _read(results, cache, query)
+
+
 def _read(results: Path, cache: Path, query: Callable[[sqlite3.Connection], _T]) -> _T:
     return read(Cache("results", _VERSION, _SCHEMA, _refresh), results, cache, query)
 
@@ -111,7 +133,7 @@ def _refresh_outcomes(connection: sqlite3.Connection, run: Run) -> None:
     rows = connection.execute("SELECT path, mtime_ns, size FROM outcome WHERE run = ?", (run.name,))
     known = {path: (mtime, size) for path, mtime, size in rows}
     seen = set()
-    for cell_id, repeat, stamp in _outcome_files(run.folder, ""):
+    for cell_id, repeat, stamp in _outcome_files(run.folder):
         path = f"{cell_id}/{repeat}"
         outcome = None if known.get(path) == stamp else run.outcome(cell_id, repeat)
         if outcome is not None:
@@ -126,7 +148,10 @@ def _refresh_outcomes(connection: sqlite3.Connection, run: Run) -> None:
 def _run_folders(results: Path) -> Iterator[tuple[str, _Stamp]]:
     if not results.is_dir():
         return
+    hidden = pending(results)
     for entry in os.scandir(results):
+        if entry.name in hidden:
+            continue
         try:
             stat = (Path(entry) / "run.json").stat()
         except OSError:
@@ -134,20 +159,27 @@ def _run_folders(results: Path) -> Iterator[tuple[str, _Stamp]]:
         yield entry.name, (stat.st_mtime_ns, stat.st_size)
 
 
-def _outcome_files(folder: Path | str, cell_id: str) -> Iterator[tuple[str, int, _Stamp]]:
-    """Every `<cell id>/<repeat>/outcome.json` below a run's folder, without opening one."""
+def _outcome_files(run: Path) -> Iterator[tuple[str, int, _Stamp]]:
+    """Every `<cell id>/<repeat>/outcome.json` of a run, without opening one.
+
+    A cell's id has two parts. Below a repeat lies what was measured, which may be anything, and nothing is looked for.
+    """
+    for environment in _folders(run):
+        for work in _folders(environment.path):
+            for repeat in _folders(work.path):
+                if not (repeat.name.isascii() and repeat.name.isdecimal()):
+                    continue
+                with contextlib.suppress(OSError):
+                    stat = os.stat(f"{repeat.path}/outcome.json")  # noqa: PTH116 -- a `Path` for each takes far longer
+                    yield f"{environment.name}/{work.name}", int(repeat.name), (stat.st_mtime_ns, stat.st_size)
+
+
+def _folders(folder: Path | str) -> list[os.DirEntry[str]]:
     try:
-        entries = [entry for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False)]
+        with os.scandir(folder) as entries:
+            return [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
     except OSError:
-        return
-    for entry in entries:
-        try:
-            stat = os.stat(f"{entry.path}/outcome.json")  # noqa: PTH116 -- a `Path` for each takes far longer
-        except OSError:
-            yield from _outcome_files(entry.path, f"{cell_id}/{entry.name}".lstrip("/"))
-            continue
-        if cell_id and entry.name.isdecimal():
-            yield cell_id, int(entry.name), (stat.st_mtime_ns, stat.st_size)
+        return []
 
 
 def _run_columns(run: Run) -> tuple[Any, ...]:

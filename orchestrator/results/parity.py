@@ -4,16 +4,16 @@ A parity container measures no time. It says what the framework's own layers are
 host can tell which cells do the same work; `docs/measurement.md` explains how that is judged.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from orchestrator.domain import Status
 from orchestrator.results.contract import SCHEMA, Finite, Seconds
 from orchestrator.results.contract import _Strict as Strict
 from orchestrator.results.facts import Facts
 
-REVISION = 3
+REVISION = 4
 """Of what a check asks and answers: raised with it, so that no answer from before stands for what it never held."""
 LARGEST = 1e100
 """What is larger has diverged; its square is still a number."""
@@ -53,6 +53,56 @@ class Dropout(Strict):
     """Mean loss of the fixed batch at each of some steps at a learning rate of 0."""
 
 
+class Form(Strict):
+    """One form of an optimizer's rule, worked out in float64 from the framework's own gradients."""
+
+    moved: Norm
+    """Norm of what the rule makes of the gradients."""
+    apart: Norm
+    """Norm of the difference between that and what the framework's steps did."""
+
+
+class Sample(Strict):
+    """Some elements of a tensor, the same ones in every framework: all of them where there are at most 256."""
+
+    moved: tuple[Value, ...]
+    """What the steps did to each."""
+    gradients: tuple[Norm, ...]
+    """Least gradient of each in any step, as a share of the tensor's root mean square; 0 for an element that is left
+    out, and for one in which the forms of the rule differ by more than 1 %."""
+
+    @model_validator(mode="after")
+    def _pairs(self) -> Self:
+        if len(self.moved) != len(self.gradients):
+            raise ValueError("a sample holds as many gradients as values")
+        return self
+
+
+class Stepped(Strict):
+    """What the steps that are timed did to one tensor."""
+
+    elements: Count
+    left_out: Count
+    """Elements whose gradient is rounding in some step; the norms are of all others."""
+    weights: Norm
+    """Of the tensor after the steps."""
+    moved: Norm
+    """Of what the steps did to it."""
+    forms: Annotated[dict[Name, Form], Field(min_length=1)]
+    """By name: frameworks add Adam's and RMSprop's epsilon in different places."""
+    sample: Sample
+
+
+class OptimizerSteps(Strict):
+    """What the steps that are timed do: the model's own optimizer from the initial weights, without dropout."""
+
+    settings: Annotated[dict[Name, Finite | Name], Field(max_length=20)]
+    """Of the optimizer, as the model has them: `name`, `learning_rate` and its own."""
+    steps: Annotated[int, Field(ge=1)]
+    tensors: dict[Name, Stepped]
+    """By parameter name."""
+
+
 class ParityResult(Strict):
     """What a parity container answers: `/io/result.json`."""
 
@@ -86,9 +136,11 @@ class ParityResult(Strict):
     """The same by the step that is timed where inference is measured; None in older answers."""
     dropouts: dict[Name, Dropout] = Field(default_factory=dict)
     """By the name of the layer, `dropout_1`; none in older answers."""
+    optimizer: OptimizerSteps | None = None
+    """None in older answers, and where the session could not be asked."""
     lacking: tuple[str, ...] = ()
     """What the session could not be asked, as one of a framework's own definition may: `weights`, `native_layers`,
-    `predict`."""
+    `predict`; or `given_weights`, where it starts from other weights than it is given."""
     wall_s: Seconds
     facts: Facts
 

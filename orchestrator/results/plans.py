@@ -5,7 +5,8 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from orchestrator.domain import Plan
-from orchestrator.errors import InputError
+from orchestrator.errors import InputError, plain_words
+from orchestrator.planning import bounds
 
 _PLAN = TypeAdapter(Plan)
 
@@ -17,19 +18,18 @@ def plan_to_json(plan: Plan) -> dict[str, Any]:
 
 
 def plan_from_json(document: dict[str, Any]) -> Plan:
-    """Read a frozen plan back; raises `InputError` where it is not one."""
+    """Read a frozen plan back, which may come from anywhere; raises `InputError` where it is not one."""
     try:
         plan = _PLAN.validate_python(document)
-    except ValidationError as error:
+    except (ValidationError, OverflowError) as error:
+        if isinstance(error, OverflowError):
+            raise InputError("the stored plan is not readable: it has a number that no computer can hold") from error
         raise InputError(f"the stored plan is not readable: {first_problem(error)}") from error
-    for cell in plan.cells:
-        # An id is a path below the run's folder, and a run may come from anywhere.
-        if "\0" in cell.id or any(part in {"", ".", ".."} for part in cell.id.split("/")):
-            raise InputError(f"the stored plan is not readable: {cell.id!r} is no id of a cell")
+    bounds.check(plan, "the stored plan is not readable: ")
     return plan
 
 
 def first_problem(error: ValidationError) -> str:
     """Where the first mistake of a document is, and which: `cells.0.id: Field required`; no place if it is no JSON."""
     first = error.errors(include_url=False, include_input=False)[0]
-    return ": ".join(filter(None, (".".join(str(part) for part in first["loc"]), first["msg"])))
+    return ": ".join(filter(None, (".".join(str(part) for part in first["loc"]), plain_words(first["msg"]))))

@@ -44,10 +44,10 @@ class ScriptResult(Strict):
 
 
 def with_script(request: Request, script: Script, folder: str) -> Request:
-    """Ask for a script in place of a model; `folder` is where what runs it sees the folder of its file."""
+    """Ask for a script in place of a model; `folder` is where what runs it sees its files."""
     asked = ScriptRequest(
         folder=folder,
-        file=script.path.rpartition("/")[2],
+        file=script.file,
         arguments=script.arguments,
         environment=dict(script.environment),
         metrics=tuple(MetricRequest(name=each.name, pattern=each.pattern, take=each.take) for each in script.metrics),

@@ -16,7 +16,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from orchestrator.domain import Cell, Outcome, Plan, Status
-from orchestrator.errors import HostError, InputError
+from orchestrator.errors import HostError, InputError, host_error, remedy
 from orchestrator.files import move_aside, open_plain
 from orchestrator.results.contract import (
     SCHEMA,
@@ -27,6 +27,7 @@ from orchestrator.results.contract import (
     RunRecord,
 )
 from orchestrator.results.locks import locked
+from orchestrator.results.pending import pending
 from orchestrator.results.plans import first_problem, plan_from_json
 from orchestrator.results.scripts import ScriptResult
 
@@ -35,6 +36,8 @@ MAX_RESULT_VALUES = 4_000_000
 """More than a day of blocks has; each takes a hundred bytes of memory, however few it takes in the file."""
 MAX_OUTCOME_BYTES = 1024 * 1024
 NO_FILES: Mapping[str, str] = {}
+PRIVATE = 0o700
+"""The rights on a run's folder: what was measured may leave anything in it, programs of this user's too."""
 _MOST = 2**53
 _OUTCOME = TypeAdapter(Outcome)
 OUTCOME_FIELDS = tuple(field.name for field in fields(Outcome))
@@ -68,16 +71,25 @@ def write_atomically(path: Path, text: str) -> None:
             beside.unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise HostError(
-            f"{path}: cannot be written: {error.strerror}; make room there, or choose another place"
-        ) from error
+        raise host_error(f"{path}: cannot be written: {error.strerror}; {remedy(error)}", error) from error
 
 
 def write_request(folder: Path, request: Request, files: Mapping[str, str] = NO_FILES) -> None:
     """Write what a container is asked, last of all, and beside it the files that the request names."""
-    for name, text in files.items():
-        write_atomically(folder / name, text)
-    write_atomically(folder / "request.json", request.model_dump_json(by_alias=True, indent=1) + "\n")
+    asked = {"request.json": request.model_dump_json(by_alias=True, indent=1) + "\n"}
+    for name, text in {**files, **asked}.items():
+        _write_over(folder / name, text)
+
+
+def write_end(folder: Path, text: str, *, of_result: bool) -> None:
+    """Write `outcome.json` into a folder that a container has written to; `of_result` says that its result counts.
+
+    Raises `HostError` where that cannot be done.
+    """
+    if of_result:
+        # A power cut must not leave an outcome whose result is not on disk.
+        _synchronise(folder / "result.json")
+    _write_over(folder / "outcome.json", text)
 
 
 def _synchronise(path: Path) -> None:
@@ -90,19 +102,26 @@ def _synchronise(path: Path) -> None:
             os.close(descriptor)
 
 
-def _folder(path: Path) -> Path:
+def _folder(path: Path, rights: int = 0o777) -> Path:
     """Make a folder with all above it; raises `HostError` where that cannot be done."""
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        path.mkdir(rights, parents=True, exist_ok=True)
     except OSError as error:
-        raise HostError(f"{path}: cannot be made: {error.strerror}; choose another --results") from error
+        raise host_error(f"{path}: cannot be made: {error.strerror}; choose another --results", error) from error
     return path
 
 
-def _clear_the_way(path: Path) -> None:
-    """Move aside a folder that what was measured has put where a file of ours belongs; nothing in it is lost."""
-    if path.is_dir() and not path.is_symlink():
-        move_aside(path)
+def _write_over(path: Path, text: str) -> None:
+    """Write a file, and move aside a folder that what was measured has put in its place; nothing in it is lost.
+
+    Raises `HostError` where that cannot be done.
+    """
+    try:
+        if path.is_dir() and not path.is_symlink():
+            move_aside(path)
+    except OSError as error:
+        raise host_error(f"{path}: what is in its place cannot be moved aside: {error.strerror}", error) from error
+    write_atomically(path, text)
 
 
 def read_result(path: Path | str) -> Result:
@@ -171,10 +190,10 @@ class Run:
         return self.folder / cell_id / str(repeat)
 
     def create(self) -> None:
-        """Make the run's folder; raises `HostError` where it cannot be made, or another run has it."""
+        """Make the run's folder, for this user alone; raises `HostError` where it cannot be made, or is there."""
         _folder(self.folder.parent)
         try:
-            self.folder.mkdir()
+            self.folder.mkdir(PRIVATE)
         except OSError as error:
             raise HostError(f"{self.folder}: cannot be made: {error.strerror}; choose another --results") from error
 
@@ -197,7 +216,9 @@ class Run:
 
     def write_record(self, record: RunRecord) -> None:
         """Create the run's folder with its `run.json`."""
-        write_atomically(_folder(self.folder) / "run.json", record.model_dump_json(by_alias=True, indent=1) + "\n")
+        write_atomically(
+            _folder(self.folder, PRIVATE) / "run.json", record.model_dump_json(by_alias=True, indent=1) + "\n"
+        )
 
     def environments(self) -> EnvironmentsRecord:
         """Read `environments.json`, empty where none was provided yet; raises `InputError` like `record`."""
@@ -222,12 +243,8 @@ class Run:
         folder = self._made(outcome.cell_id, outcome.repeat)
         if attempt is not None:
             folder /= f"attempt-{attempt}"
-        path = folder / "outcome.json"
-        _clear_the_way(path)
-        if outcome.status is Status.OK:
-            # A power cut must not leave an outcome whose result is not on disk.
-            _synchronise(folder / "result.json")
-        write_atomically(path, _OUTCOME.dump_json(outcome, indent=1).decode() + "\n")
+        text = _OUTCOME.dump_json(outcome, indent=1).decode() + "\n"
+        write_end(folder, text, of_result=outcome.status is Status.OK)
 
     def _place(self, cell_id: str, repeat: int, name: str) -> str:
         """The path of a repeat's file as text, which is put together ten times as fast as a `Path`."""
@@ -301,4 +318,7 @@ def runs(results: Path) -> list[Run]:
     """Every run below a results folder, oldest first."""
     if not results.is_dir():
         return []
-    return [Run(path.parent) for path in sorted(results.glob("*/run.json"))]
+    hidden = pending(results)
+    found = sorted(results.glob("*/run.json"))
+    hidden |= pending(results)  # a merge may have begun since
+    return [Run(path.parent) for path in found if path.parent.name not in hidden]

@@ -15,7 +15,7 @@ from orchestrator.bundles.earlier import open_earlier
 from orchestrator.bundles.export import Export, Part
 from orchestrator.bundles.load import Receiver, load_images
 from orchestrator.bundles.manifest import Image, Manifest
-from orchestrator.bundles.parts import write_data, write_plan
+from orchestrator.bundles.parts import write_data, write_plan, write_scripts
 from orchestrator.bundles.sources import open_source
 from orchestrator.bundles.verify import open_bundle, verify
 from orchestrator.domain import BuildSettings, Environment, Framework, ImageSpec, Plan
@@ -25,7 +25,7 @@ from orchestrator.images import Built
 from orchestrator.runtimes.environments import Workshop
 
 BASE = layer({"etc/os-release": b"small", "lib/base": bytes(range(256)) * 64})
-PARTS: tuple[Part, ...] = (write_plan, write_data)
+PARTS: tuple[Part, ...] = (write_plan, write_scripts, write_data)
 
 
 def an_engine(*releases: str) -> FakeEngine:

@@ -1,5 +1,7 @@
+import hashlib
 import os
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -72,29 +74,73 @@ def test_wheels_without_pip_cannot_be_installed_where_there_is_none(tmp_path: Pa
         proof.pip(tmp_path)
 
 
-def test_what_no_index_has_is_said_for_its_python(tmp_path: Path, workshop: Workshop) -> None:
-    own = wheel_files.wheel(tmp_path, DISTRIBUTION, requires=("thing-that-is-nowhere",))
-    errand = wheels.Errand(workshop, tmp_path / "log.txt", threading.Event())
+@dataclass(frozen=True)
+class Far:
+    """A far side for which wheels are fetched from one folder, by a lock."""
 
-    with pytest.raises(wheels.WheelsError, match=r"Python 3\.12 cannot be fetched: .*thing-that-is-nowhere"):
-        wheels.fetch(own, wheels.Far("3.12"), tmp_path / "wheels", errand)
-    assert list((tmp_path / "wheels").iterdir()) == []
-    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".fetching")] == []
+    place: Path
+
+    def lock(self, *lines: str) -> None:
+        (self.place / "lock.txt").write_text("# made by hand\n" + "".join(f"{line}\n    # via us\n" for line in lines))
+
+    def offer(self, name: str, marker: str = "", version: str = "1.0") -> str:
+        """Offer a wheel of 1.0, and give a pin with its hash."""
+        (self.place / "offer").mkdir(exist_ok=True)
+        path = wheel_files.wheel(self.place / "offer", name)
+        return f"{name}=={version}{marker} \\\n    --hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
+
+    def fetch(self, python: str, *requires: str) -> tuple[str, ...]:
+        own = wheel_files.wheel(self.place, DISTRIBUTION, requires=requires)
+        settings = BuildSettings(no_index=True, find_links=(str(self.place / "offer"),))
+        workshop = Workshop(self.place / "cache", settings, os.environ)
+        errand = wheels.Errand(workshop, self.place / "log.txt", threading.Event())
+        return wheels.fetch(own, wheels.Far(python), self.place / "wheels", errand, self.place / "lock.txt")
 
 
-def test_wheels_come_from_a_folder_once_and_those_for_all_pythons_are_shared(tmp_path: Path) -> None:
-    (tmp_path / "offer").mkdir()
-    own = wheel_files.wheel(tmp_path, DISTRIBUTION, requires=("thing>=1", 'extra-thing; python_version < "3.12"'))
-    wheel_files.wheel(tmp_path / "offer", "thing")
-    wheel_files.wheel(tmp_path / "offer", "extra-thing")
-    settings = BuildSettings(no_index=True, find_links=(str(tmp_path / "offer"),))
-    workshop = Workshop(tmp_path / "cache", settings, os.environ)
-    errand = wheels.Errand(workshop, tmp_path / "log.txt", threading.Event())
+@pytest.fixture
+def far(tmp_path: Path) -> Far:
+    return Far(tmp_path)
+
+
+def test_wheels_come_by_the_lock_and_those_for_all_pythons_are_shared(far: Far) -> None:
+    far.lock(far.offer("thing"), far.offer("extra-thing", " ; python_version < '3.12'"))
 
     fetched = {
-        python: wheels.fetch(own, wheels.Far(python), tmp_path / "wheels", errand) for python in ("3.11", "3.12")
+        python: far.fetch(python, "thing>=1", 'extra-thing; python_version < "3.12"') for python in ("3.11", "3.12")
     }
 
     shared = "thing-1.0-py3-none-any.whl"
     assert fetched == {"3.11": ("extra_thing-1.0-py3-none-any.whl", shared), "3.12": (shared,)}
-    assert sorted(path.name for path in (tmp_path / "wheels").iterdir()) == list(fetched["3.11"])
+    assert sorted(path.name for path in (far.place / "wheels").iterdir()) == list(fetched["3.11"])
+
+
+def test_a_newer_version_on_the_index_is_not_taken(far: Far) -> None:
+    """Two exports of one release carry the same, whatever was published in between."""
+    far.lock(far.offer("thing"))
+    wheel_files.wheel(far.place / "offer", "thing", "2.0")
+
+    assert far.fetch("3.12", "thing>=1") == ("thing-1.0-py3-none-any.whl",)
+
+
+def test_a_requirement_that_the_lock_lacks_is_named(far: Far) -> None:
+    far.lock(far.offer("thing"))
+
+    with pytest.raises(wheels.WheelsError, match=r"lock\.txt has no other>=2, thing>=3; renew it: make lock"):
+        far.fetch("3.12", "other>=2", "thing>=3")
+
+
+def test_a_version_that_the_index_lacks_is_named(far: Far) -> None:
+    far.lock(far.offer("thing", version="1.5"))
+
+    with pytest.raises(wheels.WheelsError, match=r"Python 3\.12 cannot be fetched: .*thing==1\.5.*; the lock of"):
+        far.fetch("3.12", "thing>=1")
+    assert list((far.place / "wheels").iterdir()) == []
+    assert [path.name for path in far.place.iterdir() if path.name.startswith(".fetching")] == []
+
+
+def test_a_wheel_of_another_content_is_refused(far: Far) -> None:
+    far.offer("thing")
+    far.lock(f"thing==1.0 --hash=sha256:{'0' * 64}")
+
+    with pytest.raises(wheels.WheelsError, match=r"have it hold the original wheel"):
+        far.fetch("3.12", "thing>=1")

@@ -2,8 +2,12 @@
 
 import os
 import shutil
+import signal
 import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import zstandard
@@ -14,7 +18,8 @@ from orchestrator.bundles import merge as merging
 from orchestrator.bundles.collect import collect
 from orchestrator.bundles.merge import merge
 from orchestrator.errors import HostError, InputError
-from orchestrator.results.store import Run
+from orchestrator.results import index
+from orchestrator.results.store import Run, runs
 from tests.unit.bundles.returning_runs import HOST, OTHER, RUN, a_run, content, entries
 
 
@@ -143,6 +148,85 @@ def test_what_a_killed_merge_has_left_is_cleared_away_by_the_next(far: Path, hom
 
     assert not list(home.glob(".merging-*"))
     assert content(home) == content(far)
+
+
+KILLED_AFTER = """
+import os, signal, sys
+from pathlib import Path
+from orchestrator.bundles.merge import merge
+
+left = int(sys.argv[3])
+rename = Path.rename
+
+def counted(self, target):
+    global left
+    if left == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    left -= 1
+    return rename(self, target)
+
+Path.rename = counted
+merge(Path(sys.argv[1]), Path(sys.argv[2]))
+"""
+
+
+@pytest.mark.parametrize("renames", [0, 1, 2])
+def test_a_killed_merge_shows_no_run_until_the_next(far: Path, home: Path, tmp_path: Path, renames: int) -> None:
+    """Whatever the rename before which a merge is killed, readers see none of its runs, and the next merge all."""
+    third = "20260102T050607Z-0a1b"
+    file = _collected(tmp_path / "r.tar.zst", *(a_run(far, name) for name in (RUN, OTHER, third)))
+    later = _collected(tmp_path / "later.tar.zst", a_run(far, "20260103T000000Z-ffff"))
+    arguments = [sys.executable, "-c", KILLED_AFTER, str(file), str(home), str(renames)]
+
+    assert subprocess.run(arguments, check=False).returncode == -signal.SIGKILL
+    assert runs(home) == []
+    assert index.summaries(home, tmp_path / "cache") == ()
+
+    assert [run.run for run in merge(later, home).added] == ["20260103T000000Z-ffff"]
+    assert [run.name for run in runs(home)] == [RUN, OTHER, third, "20260103T000000Z-ffff"]
+    assert content(home) == content(far)
+    assert not list(home.glob(".merging*"))
+    assert merge(file, home).added == ()
+
+
+def test_a_merge_whose_second_rename_fails_leaves_nothing(
+    far: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = _collected(tmp_path / "r.tar.zst", a_run(far), a_run(far, OTHER))
+    rename = Path.rename
+
+    def refused(self: Path, target: Path) -> Path:
+        if target == home / OTHER:
+            raise OSError(13, "Permission denied", str(target))
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", refused)
+    with pytest.raises(HostError, match="Permission denied; nothing was merged"):
+        merge(file, home)
+
+    assert (runs(home), content(home)) == ([], {})
+
+
+def test_runs_are_on_disk_before_they_get_their_names(
+    far: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut must not leave a name whose run is not on disk: nothing but the order of the calls shows that."""
+    file = _collected(tmp_path / "r.tar.zst", a_run(far), a_run(far, OTHER))
+    calls: list[tuple[str, bool]] = []
+
+    def told(name: str, call: Callable[..., object]) -> Callable[..., object]:
+        def recorded(*arguments: Any) -> object:
+            calls.append((name, (home / ".merging.json").exists()))
+            return call(*arguments)
+
+        return recorded
+
+    monkeypatch.setattr(os, "sync", told("sync", os.sync))
+    monkeypatch.setattr(Path, "rename", told("rename", Path.rename))
+    merge(file, home)
+
+    assert calls == [("sync", False), ("rename", True), ("rename", True), ("sync", True)]
+    assert not (home / ".merging.json").exists()
 
 
 def test_a_merge_that_fails_while_it_writes_leaves_nothing(

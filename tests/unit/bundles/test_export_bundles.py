@@ -18,7 +18,6 @@ from orchestrator.bundles import layout
 from orchestrator.bundles.blobs import Blobs
 from orchestrator.bundles.sources import open_source
 from orchestrator.bundles.tarred import write_tar
-from orchestrator.domain import Cell, Framework, Mode, Plan, Script, System, Workload
 from orchestrator.errors import HostError, InputError
 
 
@@ -271,15 +270,3 @@ def test_links_in_a_dataset_are_not_followed(tmp_path: Path) -> None:
 
     with pytest.raises(InputError, match="is a link, a device or a pipe"):
         exported(an_engine("1"), tmp_path / "bundle", ["1"], data=((data.name, data),))
-
-
-def test_a_script_stays_at_home_and_that_is_said() -> None:
-    script = Script("train", "/srv/work/train.py", ())
-    cell = Cell("x", Framework("noop", "1"), System("cpu"), Workload("train", Mode.SCRIPT, 1), "image", script=script)
-
-    assert exporting.not_carried(Plan("p", 1, (), (cell, cell))) == [
-        (
-            "script train is not in the bundle: "
-            "carry its folder too, so that it lies at /srv/work/train.py on the other side"
-        )
-    ]

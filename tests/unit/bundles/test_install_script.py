@@ -197,6 +197,18 @@ def test_a_file_too_many_is_refused(host: Host, bundle: Path) -> None:
     assert "evil-1.0-py3-none-any.whl is not in SHA256SUMS" in refusal(host, bundle)
 
 
+@pytest.mark.parametrize("shell", SHELLS, ids=lambda shell: Path(shell.split()[0]).name)
+@pytest.mark.parametrize("name", ["plan.txt\nplan.txt", "a\x1b[2Jb", "back\\slash"])
+def test_a_name_with_a_line_break_is_refused(host: Host, bundle: Path, shell: str, name: str) -> None:
+    """Each line of such a name is itself the name of a listed file, so that no line of `find` is too many."""
+    host.shell = shell
+    (bundle / "plan.txt").write_text("plan")
+    installing.seal(bundle)
+    (bundle / name).write_text("planted")
+
+    assert "a name in the bundle holds a control character or a backslash" in refusal(host, bundle)
+
+
 def test_a_file_too_few_is_refused(host: Host, bundle: Path) -> None:
     (bundle / WHEEL).unlink()
 
@@ -312,3 +324,18 @@ def test_only_a_bundle_of_an_allowed_signer_is_installed(host: Host, bundle: Pat
     assert done.returncode == 0, done.stderr
     assert "night is signed by me@example.org" in done.stderr
     assert done.stdout == f"orchestrator load {bundle} {allowed}\n"
+
+
+def test_every_principal_of_a_key_is_tried(host: Host, bundle: Path) -> None:
+    """The first line that has the key may be for other signatures than those of bundles."""
+    key, allowed = host.home / "key", host.home / "allowed"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", key], check=True)
+    public = key.with_suffix(".pub").read_text()
+    allowed.write_text(f'git@example.org namespaces="git" {public}me@example.org {public}')
+    manifest = (bundle / layout.MANIFEST).read_bytes()
+    (bundle / layout.SIGNATURE).write_bytes(signature.sign(manifest, key, os.environ))
+
+    done = host.install(bundle, "--allowed-signers", allowed)
+
+    assert done.returncode == 0, done.stderr
+    assert "night is signed by me@example.org" in done.stderr

@@ -24,7 +24,7 @@ from orchestrator.bundles.tarred import write_tar
 from orchestrator.bundles.verify import open_bundle, verify
 from orchestrator.errors import InputError, OrchestratorError
 
-THOUSANDS = settings(max_examples=1500, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+THOUSANDS = settings(max_examples=1500, database=None, suppress_health_check=list(HealthCheck))
 PLACE = "bundle"
 
 

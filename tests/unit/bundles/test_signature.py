@@ -1,6 +1,6 @@
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -89,6 +89,27 @@ def test_a_signer_who_may_sign_something_else_is_refused(keys: Keys, tmp_path: P
     allowed = allow(tmp_path / "allowed", keys[0], 'namespaces="git"')
 
     assert "does not let bundles@example.org sign bundles" in refusal(made, allowed)
+
+
+@pytest.mark.parametrize(
+    ("lines", "signer"),
+    [
+        (('git@example.org namespaces="git" {key}', "bundles@example.org {key}"), "bundles@example.org"),
+        (('old@example.org valid-before="20200101" {key}', "bundles@example.org {key}"), "bundles@example.org"),
+        (
+            ("# who may", "x@example.org {other}", 'git@example.org namespaces="git" {key}', "", "y@example.org {key}"),
+            "y@example.org",
+        ),
+    ],
+)
+def test_every_principal_of_a_key_is_tried(keys: Keys, tmp_path: Path, lines: Sequence[str], signer: str) -> None:
+    """The first line that has the key may be for other signatures than those of bundles."""
+    made = signature.sign(MANIFEST, keys[0], ENVIRONMENT)
+    key, other = (" ".join(path.with_suffix(".pub").read_text().split()[:2]) for path in keys)
+    allowed = tmp_path / "allowed"
+    allowed.write_text("\n".join(lines).format(key=key, other=other) + "\n")
+
+    assert checked(made, allowed).signer == signer
 
 
 def test_a_signature_made_for_something_else_is_refused(keys: Keys, tmp_path: Path) -> None:

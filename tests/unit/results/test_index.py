@@ -127,7 +127,7 @@ def test_an_index_that_cannot_be_used_is_built_again(results: Path, tmp_path: Pa
     assert index.summaries(results, cache) == before
     if spoil != "directory":
         with sqlite3.connect(path) as connection:
-            assert connection.execute("PRAGMA user_version").fetchone() == (4,)
+            assert connection.execute("PRAGMA user_version").fetchone() == (6,)
             assert connection.execute("SELECT count(*) FROM outcome").fetchone() == (2,)
         connection.close()
 
@@ -198,3 +198,28 @@ def test_every_field_of_an_outcome_has_its_column(results: Path, tmp_path: Path)
     connection.close()
 
     assert columns[-len(fields(Outcome)) :] == [field.name for field in fields(Outcome)]
+
+
+def test_what_a_container_left_is_never_walked(results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A repeat without outcome may hold any number of folders, nested as deep as its container liked."""
+    open_repeat = Run(results / NAME).repeat_folder("torch-2.13.0-cpu/lenet-train-b200", 1)
+    open_repeat.mkdir()
+    folder = os.open(open_repeat, os.O_RDONLY)
+    for _ in range(1500):
+        os.mkdir("d", dir_fd=folder)
+        inner = os.open("d", os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder = inner
+    os.close(folder)
+    seen: list[str] = []
+    scandir = os.scandir
+
+    def scanned(path: str) -> object:
+        seen.append(str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", scanned)
+    (summary,) = index.summaries(results, tmp_path / "cache")
+
+    assert summary.counts == ((Status.OK, 1), (Status.TIMEOUT, 1))
+    assert not [path for path in seen if path.startswith(str(open_repeat))]

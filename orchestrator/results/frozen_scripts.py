@@ -1,0 +1,102 @@
+"""Scripts as they were when a run began: copies of their files, below the run's folder; nothing else is mounted."""
+
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from orchestrator.brought import Script, ScriptFile
+from orchestrator.domain import Plan
+from orchestrator.errors import HostError, InputError
+from orchestrator.files import open_plain
+
+FOLDER = "scripts"
+_CHUNK_BYTES = 1 << 20
+_READABLE = 0o444
+
+
+def folder_of(base: Path, script: Script) -> Path:
+    """Return where the files of a script lie: below the folder of a run, or of a bundle."""
+    return base / FOLDER / script.name
+
+
+def scripts_of(plan: Plan) -> tuple[Script, ...]:
+    """Return every script of a plan, once."""
+    return tuple(dict.fromkeys(cell.script for cell in plan.cells if cell.script))
+
+
+def freeze(base: Path, scripts: Sequence[tuple[Script, Path]]) -> None:
+    """Copy the files of scripts, each given with its folder, below `base`.
+
+    Raises `InputError` for a file that has changed since the plan was made, `HostError` where it cannot be copied.
+    """
+    for script, source in scripts:
+        for file in script.files:
+            target = folder_of(base, script) / file.path
+            try:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                _copy(script, file, source, target)
+            except OSError as error:
+                raise HostError(f"{error.filename or target}: cannot be copied: {error.strerror}") from error
+
+
+def check(base: Path, scripts: Sequence[Script]) -> None:
+    """Raise `InputError` with a line for every frozen file that is not what it was."""
+    mistakes = []
+    for script in scripts:
+        for file in script.files:
+            place = folder_of(base, script) / file.path
+            try:
+                with open_plain(place) as copy:
+                    same = hashlib.file_digest(copy, "sha256").hexdigest() == file.sha256  # type: ignore[arg-type]
+            except OSError:
+                same = False
+            if not same:
+                mistakes.append(f"{place}: is not what it was when the run began; bring it back, or begin a new run")
+    if mistakes:
+        raise InputError(*mistakes)
+
+
+def refuse_paths(plan: Plan, remedy: str) -> None:
+    """Raise `InputError` for a plan of an earlier version, whose scripts lie somewhere on a host: none is opened."""
+    old = [script for script in scripts_of(plan) if not script.files]
+    if old:
+        raise InputError(
+            *(
+                f"script {script.name}: the plan names a place on a host, {script.path[:200]!r}, and not the files "
+                f"themselves; nothing is run from there: {remedy}"
+                for script in old
+            )
+        )
+
+
+def copied(file: ScriptFile, source: Path, target: Path) -> bool:
+    """Copy a file of a script to a new place; return false, and leave no copy, where it is not what it was.
+
+    Raises `OSError`.
+    """
+    digest = hashlib.sha256()
+    with open_plain(source) as original, target.open("xb") as copy:
+        _pour(original, copy, file.size_bytes, digest.update)
+        copy.flush()
+        os.fsync(copy.fileno())
+    if digest.hexdigest() != file.sha256:
+        target.unlink()
+        return False
+    target.chmod(_READABLE)
+    return True
+
+
+def _copy(script: Script, file: ScriptFile, source: Path, target: Path) -> None:
+    if not copied(file, (source / file.path).resolve(), target):
+        raise InputError(f"{source / file.path}: changed since it was planned for the script {script.name}; try again")
+
+
+def _pour(source: BinaryIO, target: BinaryIO, size_bytes: int, seen: Callable[[bytes], object]) -> None:
+    """Copy at most one byte more than there should be: whatever grows meanwhile fills no disk."""
+    left = size_bytes + 1
+    while left and (chunk := source.read(min(left, _CHUNK_BYTES))):
+        seen(chunk)
+        target.write(chunk)
+        left -= len(chunk)

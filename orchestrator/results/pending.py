@@ -1,0 +1,55 @@
+"""Runs that a merge has not given all their names yet: while its journal is there, readers see none of them."""
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from orchestrator.files import open_plain
+
+JOURNAL = ".merging.json"
+_MOST_BYTES = 64 * 1024 * 1024
+
+
+class Journal(BaseModel):
+    """`.merging.json`: the runs of a merge, and the folder in which they were complete."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    staging: str = Field(pattern=r"\A\.[A-Za-z0-9-]{1,100}\z")
+    """A folder beside the runs."""
+    runs: tuple[str, ...]
+
+
+def read_journal(results: Path) -> Journal | None:
+    """Read the journal of a merge that is not complete; None where every merge is.
+
+    Raises `OSError` or `ValueError` where something else lies in its place.
+    """
+    try:
+        with open_plain(results / JOURNAL) as file:
+            return Journal.model_validate_json(file.read(_MOST_BYTES))
+    except FileNotFoundError:
+        return None
+    except ValidationError as error:
+        raise ValueError(str(error)) from error
+
+
+def notice(results: Path) -> str:
+    """Say what an interrupted merge keeps from readers, in one line; empty where every merge is complete."""
+    try:
+        journal = read_journal(results)
+    except (OSError, ValueError):
+        return f"{results / JOURNAL}: is not the journal of a merge: some runs of that merge may be missing here"
+    if not journal:
+        return ""
+    runs, verb = ("1 run", "is") if len(journal.runs) == 1 else (f"{len(journal.runs):,} runs", "are")
+    return f"{runs} of an interrupted merge {verb} hidden; the next merge of any file completes it"
+
+
+def pending(results: Path) -> frozenset[str]:
+    """Return the names of runs that are not to be seen yet."""
+    try:
+        journal = read_journal(results)
+    except (OSError, ValueError):
+        return frozenset()
+    return frozenset(journal.runs) if journal else frozenset()
