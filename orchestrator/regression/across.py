@@ -1,6 +1,6 @@
 """Stored runs held against each other: two releases of one run, two runs, or several nights of each side."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -22,6 +22,8 @@ from orchestrator.results.store import Run
 
 _HOST = (("hostname", "host"), *HOST)
 _Key = tuple[str, Workload, Options, Duration, str]
+COMPUTES_NOTHING = "computes nothing"
+"""Reason that a pair is not judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,11 @@ class Operand:
             return False
         return self.side is None or _is_of(cell, self.side)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it means all cells of its runs, and names no release and no side of a regression test."""
+        return self.side is None and self.cell_ids is None
+
 
 def _is_of(cell: Cell, side: Side) -> bool:
     framework, backend = cell.framework, cell.framework.backend
@@ -55,9 +62,15 @@ def _is_of(cell: Cell, side: Side) -> bool:
 
 
 def across(
-    baseline: Operand, candidate: Operand, gates: Sequence[Gate], faults: Iterable[KnownFault] = ()
+    baseline: Operand,
+    candidate: Operand,
+    gates: Sequence[Gate],
+    faults: Iterable[KnownFault] = (),
+    idle_builders: Collection[str] = (),
 ) -> Regression:
     """Hold two operands against each other, cell by cell; what only one of them has stands in it too.
+
+    `idle_builders` compute nothing: their cells are shown and decide nothing, unless both operands name what is meant.
 
     Raises `InputError` where the runs are of different hosts or runtimes, or no two cells are of the same work: such
     figures say nothing about a release. What only some cells differ in makes those `not comparable`.
@@ -75,9 +88,12 @@ def across(
             f"{baseline.text} and {candidate.text}: no cell of the one does the work of a cell of the other in the "
             f"same way; there is {_listed(ones)}, and {_listed(others)}"
         )
-    family = max(1, len(both) * sum(not metric.is_exact and _gates(gates, metric) for metric in METRICS))
+    named_both = not baseline.is_whole and not candidate.is_whole
+    idle = frozenset() if named_both else _idle_cells(plans.values(), idle_builders)
+    judged = sum(idle.isdisjoint(cell.id for _, cell in (*ones[key], *others[key])) for key in both)
+    family = max(1, judged * sum(not metric.is_exact and _gates(gates, metric) for metric in METRICS))
     paired = baseline.runs == candidate.runs
-    judge = Across(_design(baseline, candidate), tuple(gates), family, ALPHA / len(both), paired, tuple(faults))
+    judge = Across(_design(baseline, candidate), tuple(gates), family, ALPHA / max(1, judged), paired, tuple(faults))
     environments = {name: run.environments() for name, run in runs.items()}
     sides = [
         (measured(ones[key], baseline.runs, environments), measured(others[key], candidate.runs, environments))
@@ -106,8 +122,29 @@ def across(
         design=judge.design,
         blocks_follow_sight=any(map(blocks_follow_sight, runs.values())),
         moved=tuple(dict.fromkeys(chain.from_iterable(moved_between(*each) for each in sides))),
-        pairs=(*map(_pair, both, sides, found), *gone, *new),
+        pairs=tuple(_shown_only(pair, idle) for pair in (*map(_pair, both, sides, found), *gone, *new)),
     )
+
+
+def _idle_cells(plans: Iterable[Plan], idle_builders: Collection[str]) -> frozenset[str]:
+    """Return the ids of the cells that compute nothing."""
+    found: set[str] = set()
+    for plan in plans:
+        images = {image.name for image in plan.images if image.environment.builder in idle_builders}
+        found.update(cell.id for cell in plan.cells if cell.image in images)
+    return frozenset(found)
+
+
+def _shown_only(pair: JudgedPair, idle: Collection[str]) -> JudgedPair:
+    """Keep the figures of a pair that computes nothing, without any verdict on them; return others as they are."""
+    if pair.baseline_cell not in idle and pair.candidate_cell not in idle:
+        return pair
+    if not pair.baseline_cell or not pair.candidate_cell:
+        return pair.model_copy(update={"computes": False})
+    nothing = {"verdict": Verdict.NOT_COMPARABLE, "reason": COMPUTES_NOTHING}
+    metrics = tuple(each.model_copy(update={**nothing, "gates": False, "more_blocks": None}) for each in pair.metrics)
+    notes = (*pair.notes, pair.reason) if pair.reason else pair.notes
+    return pair.model_copy(update={**nothing, "computes": False, "notes": notes, "metrics": metrics})
 
 
 def _pair(key: _Key, sides: tuple[Measured, Measured], found: Found) -> JudgedPair:
@@ -195,8 +232,7 @@ def _has_several(operand: Operand, plans: Mapping[str, Plan]) -> bool:
     meant = [[cell.framework for cell in plans[run.name].cells if operand.has(cell)] for run in operand.runs]
     if len({framework.label for frameworks in meant for framework in frameworks}) > 1:
         return True
-    is_whole = operand.side is None and operand.cell_ids is None
-    return is_whole and any(len({framework.packages for framework in frameworks}) > 1 for frameworks in meant)
+    return operand.is_whole and any(len({framework.packages for framework in frameworks}) > 1 for frameworks in meant)
 
 
 def _nights(operand: Operand, plans: Mapping[str, Plan], *, named: bool) -> dict[_Key, list[Placed]]:

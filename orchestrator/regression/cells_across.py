@@ -20,6 +20,7 @@ from orchestrator.regression.known_once import judged_image_size, judged_loss
 from orchestrator.regression.metrics import METRICS, Gate, Metric, tolerance
 from orchestrator.regression.model import Design, Judged, Moved, Nights, Verdict
 from orchestrator.regression.rules import LEAST_BLOCKS
+from orchestrator.regression.single_steps import with_enough_steps
 from orchestrator.regression.standing import doubt, standing
 from orchestrator.regression.verdicts import Found, weakened
 from orchestrator.results.contract import EnvironmentRecord, EnvironmentsRecord
@@ -130,6 +131,7 @@ class Across:
         if held.metric.name == "image_size":
             return judged_image_size(held, one.last.environment, other.last.environment)
         found = self._compared(held, one, other)
+        found = with_enough_steps(found, held.metric, one.joined().measurements, other.joined().measurements)
         if found.verdict is Verdict.NOT_MEASURED and not held.gates:
             return None
         work = comparable.work_difference(parity)

@@ -1,7 +1,7 @@
 """Series over many runs: a cell, a metric and a host, night by night, with the points at which they change. Pure."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from packaging.version import InvalidVersion, Version
@@ -39,6 +39,8 @@ class CellNight:
     """The framework's, and those of the pinned packages: `("1.9.1", "1.22.4")`."""
     figures: tuple[tuple[str, float, int], ...]
     """Metric, value, and how many repeats it is the mean of."""
+    builder: str = ""
+    """Of the image that it ran in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,8 @@ class Series:
     breaks: tuple[int, ...] = ()
     """Indices of points that are measured otherwise than the one before: nothing is compared across them."""
     shifts: tuple[Shift, ...] = ()
+    computes: bool = True
+    """False where the cell computes nothing: then no change is looked for."""
 
     @property
     def is_tracked(self) -> bool:
@@ -130,20 +134,27 @@ def series(
     *,
     min_effect: float = MIN_EFFECT,
     metrics: Sequence[str] | None = None,
+    idle_builders: Collection[str] = (),
 ) -> tuple[Series, ...]:
     """Put the nights of cells together: a series for the newest release of each run, and one for each release.
 
-    Points are in the order of their runs' beginnings. Change points are looked for between breaks alone.
+    Points are in the order of their runs' beginnings. Change points are looked for between breaks alone, and in
+    no cell of `idle_builders`, which compute nothing.
     """
     gathered: dict[tuple[str, str, str, str], list[Point]] = {}
+    idle: set[str] = set()
     for name, night in _named(sorted(nights, key=lambda one: (one.created_at, one.run))):
+        if night.builder in idle_builders:
+            idle.add(name)
         for metric, value, repeats in night.figures:
             if metrics is None or metric in metrics:
                 point = Point(
                     night.run, night.created_at, night.release, night.versions, value, repeats, night.conditions
                 )
                 gathered.setdefault((name, night.pair, metric, night.host), []).append(point)
-    return tuple(_series(key, points, known, min_effect) for key, points in sorted(gathered.items()))
+    return tuple(
+        _series(key, points, known, min_effect, computes=key[0] not in idle) for key, points in sorted(gathered.items())
+    )
 
 
 def _named(nights: Sequence[CellNight]) -> Iterator[tuple[str, CellNight]]:
@@ -172,17 +183,22 @@ def _version(text: str) -> tuple[bool, Version, str]:
 
 
 def _series(
-    key: tuple[str, str, str, str], points: Sequence[Point], known: Sequence[AcknowledgedEntry], min_effect: float
+    key: tuple[str, str, str, str],
+    points: Sequence[Point],
+    known: Sequence[AcknowledgedEntry],
+    min_effect: float,
+    *,
+    computes: bool,
 ) -> Series:
     name, pair, metric, host = key
     breaks = [0, *_breaks(points)]
     shifts = [
         shift
-        for start, end in itertools.pairwise([*breaks, len(points)])
+        for start, end in itertools.pairwise([*breaks, len(points)] if computes else ())
         for shift in _shifts(points, start, end, min_effect)
     ]
     told = tuple(replace(shift, acknowledged=_reason(shift, points, pair, metric, known)) for shift in shifts)
-    return Series(name, pair, metric, host, tuple(points), tuple(breaks[1:]), told)
+    return Series(name, pair, metric, host, tuple(points), tuple(breaks[1:]), told, computes)
 
 
 def _breaks(points: Sequence[Point]) -> Iterator[int]:

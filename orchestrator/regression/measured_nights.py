@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.analysis import RepeatMeasurement, repeat_measurement
-from orchestrator.domain import Cell, Mode, Status
+from orchestrator.domain import Cell, Mode, Plan, Status
 from orchestrator.errors import InputError
 from orchestrator.planning import check_id
 from orchestrator.regression import comparable
@@ -18,10 +18,11 @@ from orchestrator.regression.metrics import METRICS
 from orchestrator.results.cache import Cache, read
 from orchestrator.results.checks import Checks
 from orchestrator.results.contract import RunRecord
+from orchestrator.results.pending import pending
 from orchestrator.results.plans import plan_from_json
 from orchestrator.results.store import InvalidResultError, Run
 
-_VERSION = 3
+_VERSION = 5
 _SCHEMA = """
 CREATE TABLE run (
     name TEXT PRIMARY KEY, stamp TEXT NOT NULL, created_at TEXT NOT NULL, host TEXT NOT NULL, conditions TEXT NOT NULL
@@ -29,7 +30,7 @@ CREATE TABLE run (
 CREATE TABLE cell (
     run TEXT NOT NULL REFERENCES run(name) ON DELETE CASCADE, cell_id TEXT NOT NULL, tracked TEXT NOT NULL,
     pair TEXT NOT NULL, release TEXT NOT NULL, versions TEXT NOT NULL, parity TEXT NOT NULL, stamp TEXT NOT NULL,
-    conditions TEXT NOT NULL,
+    conditions TEXT NOT NULL, builder TEXT NOT NULL,
     PRIMARY KEY (run, cell_id)
 );
 CREATE TABLE figure (
@@ -52,8 +53,8 @@ def _query(connection: sqlite3.Connection) -> tuple[CellNight, ...]:
     ):
         figures.setdefault((run, cell_id), []).append((metric, value, repeats))
     rows = connection.execute(
-        "SELECT run.name, created_at, host, run.conditions, cell.conditions, cell_id, tracked, pair, release, versions "
-        "FROM cell JOIN run ON run.name = cell.run"
+        "SELECT run.name, created_at, host, run.conditions, cell.conditions, cell_id, tracked, pair, release, "
+        "versions, builder FROM cell JOIN run ON run.name = cell.run"
     )
     return tuple(
         CellNight(
@@ -67,8 +68,9 @@ def _query(connection: sqlite3.Connection) -> tuple[CellNight, ...]:
             release=release,
             versions=tuple(json.loads(versions)),
             figures=tuple(figures[run, cell_id]),
+            builder=builder,
         )
-        for run, created_at, host, of_run, of_cell, cell_id, tracked, pair, release, versions in rows
+        for run, created_at, host, of_run, of_cell, cell_id, tracked, pair, release, versions, builder in rows
         if (run, cell_id) in figures
     )
 
@@ -90,7 +92,10 @@ def _refresh(connection: sqlite3.Connection, results: Path) -> None:
 
 
 def _stamps(results: Path) -> Iterator[tuple[str, str]]:
+    hidden = pending(results)
     for entry in os.scandir(results) if results.is_dir() else ():
+        if entry.name in hidden:
+            continue
         try:
             stat = (Path(entry) / "run.json").stat()
         except OSError:
@@ -102,16 +107,18 @@ def _refresh_run(connection: sqlite3.Connection, run: Run, stamp: str) -> None:
     """The cells of a run anew; a record that cannot be read has none."""
     try:
         record: RunRecord | None = run.record()
-        cells = [cell for cell in plan_from_json(record.plan).cells if cell.script is None] if record else []
+        plan: Plan | None = plan_from_json(record.plan) if record else None
     except InputError:
-        record, cells = None, []
+        record, plan = None, None
+    cells = [cell for cell in plan.cells if cell.script is None] if plan else []
+    builders = {image.name: image.environment.builder for image in plan.images} if plan else {}
     connection.execute("DELETE FROM run WHERE name = ?", (run.name,))
     created_at, host = (record.created_at, str(record.host.get("hostname") or "")) if record else ("", "")
     conditions = json.dumps(_run_conditions(record) if record else {})
     connection.execute("INSERT INTO run VALUES (?, ?, ?, ?, ?)", (run.name, stamp, created_at, host, conditions))
     connection.executemany(
-        "INSERT OR REPLACE INTO cell VALUES (?, ?, ?, ?, ?, ?, ?, '', '{}')",
-        [(run.name, *_columns(cell)) for cell in cells],
+        "INSERT OR REPLACE INTO cell VALUES (?, ?, ?, ?, ?, ?, ?, '', '{}', ?)",
+        [(run.name, *_columns(cell), builders.get(cell.image, "")) for cell in cells],
     )
 
 

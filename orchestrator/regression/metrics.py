@@ -37,6 +37,8 @@ class Metric:
     """Its value in one repeat, None where that has none; no function for what is known of a side once and exactly."""
     gates: bool = False
     """Whether a regression in it is a regression of the release where nothing else is asked for."""
+    share: float | None = None
+    """Of a percentile of single steps: the share of steps that are as fast; None for any other metric."""
 
     @property
     def is_exact(self) -> bool:
@@ -48,8 +50,20 @@ class Metric:
         return self.better is Better.EQUAL or (ratio < 1) == (self.better is Better.HIGHER)
 
 
-def _percentile(name: str) -> Callable[[RepeatMeasurement], float | None]:
-    return lambda found: getattr(found.latency, name) if found.latency else None
+def least_steps_of_a_repeat(share: float) -> int:
+    """Return the fewest steps of which a percentile is more than the slowest one: 100 for the p99."""
+    return round(1 / (1 - share))
+
+
+def _percentile(name: str, title: str, tolerance: float, share: float) -> Metric:
+    least = least_steps_of_a_repeat(share)
+
+    def take(found: RepeatMeasurement) -> float | None:
+        if found.latency is None or found.latency.n < least:
+            return None
+        return float(getattr(found.latency, f"{name}_s"))
+
+    return Metric(f"latency_{name}", title, "s", Better.LOWER, tolerance, take, share=share)
 
 
 def _cold_start(found: RepeatMeasurement) -> float | None:
@@ -60,9 +74,9 @@ def _cold_start(found: RepeatMeasurement) -> float | None:
 METRICS: Final[tuple[Metric, ...]] = (
     Metric("throughput", "throughput", "samples/s", Better.HIGHER, 0.02, lambda found: found.samples_per_s, gates=True),
     Metric("loss", "loss after ten steps", "", Better.EQUAL, 1e-4, None, gates=True),
-    Metric("latency_p50", "step, median", "s", Better.LOWER, 0.02, _percentile("p50_s")),
-    Metric("latency_p90", "step, 90th percentile", "s", Better.LOWER, 0.05, _percentile("p90_s")),
-    Metric("latency_p99", "step, 99th percentile", "s", Better.LOWER, 0.1, _percentile("p99_s")),
+    _percentile("p50", "step, median", 0.02, 0.5),
+    _percentile("p90", "step, 90th percentile", 0.05, 0.9),
+    _percentile("p99", "step, 99th percentile", 0.1, 0.99),
     Metric("cold_start", "cold start", "s", Better.LOWER, 0.05, _cold_start),
     Metric("first_step", "first step", "s", Better.LOWER, 0.1, lambda found: dict(found.phases_s).get("first_step")),
     Metric(

@@ -26,7 +26,7 @@ class Verdict(StrEnum):
     SAME = "same"
     INCONCLUSIVE = "inconclusive"
     NOT_COMPARABLE = "not comparable"
-    """Other work, or another environment: the reason says which."""
+    """Other work, another environment, or nothing that computes: the reason says which."""
     BROKE = "broke"
     """The candidate does not run any more, or fails more often than chance explains: the reason is its outcome."""
     FIXED = "fixed"
@@ -139,6 +139,8 @@ class JudgedPair(Strict):
     """One line, where the verdict is not that of a metric."""
     notes: tuple[str, ...] = ()
     """What else must be known: repeats that failed or were disturbed, what weakens the parity."""
+    computes: bool = True
+    """False where a side computes nothing and was not asked for by name: the pair is shown and decides nothing."""
     metrics: tuple[Judged, ...] = ()
 
     @property
@@ -216,4 +218,5 @@ class Regression(Strict):
     @property
     def doubtful(self) -> tuple[JudgedPair, ...]:
         """The pairs that are no regression, and yet not shown to be as good or better."""
-        return tuple(pair for pair in self.pairs if not pair.is_regression and not pair.verdict.is_good)
+        judged = (pair for pair in self.pairs if pair.computes)
+        return tuple(pair for pair in judged if not pair.is_regression and not pair.verdict.is_good)

@@ -24,6 +24,7 @@ from orchestrator.regression.nightly_file import (
     NightlyFile,
     WebhookEntry,
 )
+from orchestrator.regression.single_steps import blocks_needed, too_few_blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +168,7 @@ def _meaning(source: Source, catalog: Catalog, folder: Path) -> Iterator[Mistake
     yield from _watch(source, catalog)
     yield from _versions(source)
     yield from _metrics(source)
+    yield from _single_steps(source)
 
 
 def _watch(source: Source, catalog: Catalog) -> Iterator[Mistake]:
@@ -212,6 +214,21 @@ def _metrics(source: Source) -> Iterator[Mistake]:
         if name and name not in BY_NAME:
             loc: Loc = ("metrics", index) if isinstance(given, list) else ("metrics",)
             yield source.mistake(loc, f"unknown metric {name!r}{did_you_mean(name, tuple(BY_NAME))}")
+
+
+def _single_steps(source: Source) -> Iterator[Mistake]:
+    """Metrics that have no bounds after as many blocks as a trial may have."""
+    given, most = (
+        source.value.get("metrics"),
+        source.value.get("max_blocks", NightlyFile.model_fields["max_blocks"].default),
+    )
+    if not isinstance(most, int):
+        return
+    for index, text in enumerate(given if isinstance(given, list) else [given]):
+        name = text.partition("=")[0].partition("@")[0].strip() if isinstance(text, str) else ""
+        if reason := too_few_blocks(name, most):
+            loc: Loc = ("metrics", index) if isinstance(given, list) else ("metrics",)
+            yield source.mistake(loc, f"{reason}: write max_blocks: {blocks_needed(name)} or more")
 
 
 def _acknowledged_meaning(source: Source) -> Iterator[Mistake]:

@@ -10,8 +10,8 @@ from orchestrator.catalog import Catalog
 from orchestrator.domain import Framework
 from orchestrator.errors import InputError
 from orchestrator.matrix import pins
-from orchestrator.matrix.file import DISTRIBUTION
 from orchestrator.matrix.hints import did_you_mean
+from orchestrator.matrix.names import DISTRIBUTION
 
 _EXAMPLE = "mxnet==1.9.1 or mxnet==1.9.1,numpy==1.22.4"
 

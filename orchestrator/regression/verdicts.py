@@ -14,6 +14,7 @@ from orchestrator.regression.metrics import BY_NAME, METRICS, Metric, tolerance
 from orchestrator.regression.model import Judged, JudgedPair, Moved, Regression, SideRecord, Verdict
 from orchestrator.regression.pairing import Unpaired
 from orchestrator.regression.rules import Rules
+from orchestrator.regression.single_steps import with_enough_steps
 from orchestrator.regression.standing import doubt, standing
 from orchestrator.regression.stored import Trial
 from orchestrator.results.contract import EnvironmentRecord
@@ -151,6 +152,7 @@ class Judge:
             return None  # such as the memory of a device that is none
         shown = self.pairs * (len(METRICS) - len(self._deciding()))
         found = held.judge(measured, self.rules.at(look, self.family) if held.gates else self.rules.alone(shown))
+        found = with_enough_steps(found, held.metric, baseline.measurements, candidate.measurements)
         if work and held.metric.name != "accuracy":
             return found.model_copy(update={"verdict": Verdict.NOT_COMPARABLE, "reason": work, "more_blocks": None})
         return found

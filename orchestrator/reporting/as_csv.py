@@ -20,15 +20,16 @@ _REPEAT = (
     *("latency_p50_s", "latency_p90_s", "latency_p99_s", "peak_rss_bytes", "peak_device_bytes"),
     *("cpu_user_s", "cpu_system_s", "read_bytes", "written_bytes", "gpu_energy_j", "gpu_hottest_c"),
     *("first_loss", "last_loss", "parameters", "multiply_adds"),
-    *("parity", "parity_reason"),
+    *("parity", "parity_reason", "harness_share"),
     *("epoch_s", "epochs_total_s", "epochs_after_first_s", "train_loss", "test_loss", "test_accuracy"),
     *("wall_s", "exit_code", "attempts", "remeasured", "not_remeasured", "disturbance", "started_at", "log"),
+    *("cell_latency_p99_s", "cell_latency_p99_low_s", "cell_latency_p99_high_s"),
 )
 COLUMNS = ("run", *_CELL, *_REPEAT)
 
 
 def csv_text(report: Report) -> str:
-    """Render a report as CSV with a header; every figure in a row is that of its repeat.
+    """Render a report as CSV with a header; every figure in a row is that of its repeat, but for `cell_…`.
 
     What scripts printed has a column for each figure and unit, after all others. A text that a spreadsheet would run
     as a formula is given a leading apostrophe.
@@ -62,14 +63,37 @@ def _safe(value: Value) -> Value:
 
 def _rows(report: Report) -> Iterator[dict[str, Value]]:
     places = {place.cell_id: place for group in report.groups for place in group.places}
+    floors = _floors(report)
     for cell in report.cells:
-        columns = _cell_columns(cell.cell) | _parity_columns(places.get(cell.cell.id))
+        columns = _cell_columns(cell.cell) | _parity_columns(places.get(cell.cell.id)) | _latency_columns(cell)
         printed = _printed_columns(cell) if cell.printed else {}
         for repeat in cell.repeats:
             of_script = printed.get(repeat.outcome.repeat, {})
-            yield columns | _outcome_columns(repeat) | _measured_columns(repeat) | of_script
+            share = _share_columns(cell, repeat, floors.get(cell.cell.id))
+            yield columns | _outcome_columns(repeat) | _measured_columns(repeat) | share | of_script
     for skip in report.skips:
         yield _skip_columns(skip)
+
+
+def _floors(report: Report) -> dict[str, float]:
+    """The floor of each cell's group by the cell's id: seconds of a step that computes nothing."""
+    floors: dict[str, float] = {}
+    for group in report.groups:
+        known = [floor.step_s for floor in group.floors if floor.step_s is not None]
+        if known:
+            floors |= dict.fromkeys((place.cell_id for place in group.places), max(known))
+    return floors
+
+
+def _share_columns(cell: CellReport, repeat: Repeat, floor_s: float | None) -> dict[str, Value]:
+    """The part of this repeat's step that the harness takes: all of it where the cell computes nothing."""
+    if repeat.measurement is None:
+        return {}
+    if not cell.computes:
+        return {"harness_share": 1}
+    if floor_s is None:
+        return {}
+    return {"harness_share": floor_s * repeat.measurement.samples_per_s / cell.cell.workload.batch_size}
 
 
 def _printed_column(figure: Printed) -> str:
@@ -104,6 +128,19 @@ def _parity_columns(place: Placed | None) -> dict[str, Value]:
         return {"parity": "reference" if place.rank else None}
     reasons = (place.parity.reason, place.parity.known_fault, place.parity.note)
     return {"parity": place.parity.work.value, "parity_reason": "; ".join(filter(None, reasons))}
+
+
+def _latency_columns(cell: CellReport) -> dict[str, Value]:
+    """The p99 of all repeats together, with its interval: one repeat by itself has none."""
+    latency = cell.measurement.latency if cell.measurement else None
+    if latency is None:
+        return {}
+    low, high = latency.p99_bounds_s or (None, None)
+    return {
+        "cell_latency_p99_s": latency.p99_s,
+        "cell_latency_p99_low_s": low,
+        "cell_latency_p99_high_s": high,
+    }
 
 
 def _outcome_columns(repeat: Repeat) -> dict[str, Value]:

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,12 +14,12 @@ from markupsafe import Markup
 
 from orchestrator.analysis import CONFIDENCE, PHASES, PREDICTION, TOLERANCE
 from orchestrator.errors import HostError
-from orchestrator.reporting import hosts_as_text, printed, text
+from orchestrator.reporting import floors, hosts_as_text, printed, text
 from orchestrator.reporting.charts import charts
 from orchestrator.reporting.curves import curves
 from orchestrator.reporting.hosts import SideBySide
 from orchestrator.reporting.model import CellReport, Report
-from orchestrator.reporting.pages import INDEX, Page, pages, places
+from orchestrator.reporting.pages import INDEX, Page, directory, pages, places
 from orchestrator.reporting.parity import lines
 from orchestrator.results.store import write_atomically
 
@@ -67,6 +68,7 @@ def html_pages(report: Report, raw: str | None = None) -> Iterator[tuple[str, st
         "report": report,
         "cells": report.by_id,
         "pages": found,
+        "directory": _data(directory(found, report.by_id)) if len(found) > 1 else None,
         "raw": None if raw is None else Path(raw).as_posix(),
         **page_parts(),
         "phases": PHASES,
@@ -74,6 +76,8 @@ def html_pages(report: Report, raw: str | None = None) -> Iterator[tuple[str, st
         "confidence": CONFIDENCE,
         "prediction": PREDICTION,
         "tolerance": TOLERANCE,
+        "floor_heads": floors.HEADS,
+        "floor_note": floors.NOTE,
         "epoch_heads": text.EPOCH_HEADS,
         "epoch_note": text.EPOCH_NOTE,
         **{f"most_{name}": most for name, most in _MOST.items()},
@@ -125,6 +129,12 @@ def page_parts() -> dict[str, Any]:
     }
 
 
+def _data(value: Any) -> Markup:
+    """Values as JSON that a script of the page reads; nothing in it ends the element that it stands in."""
+    encoded = json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
+    return Markup(encoded)  # noqa: S704 -- no character in it begins a tag
+
+
 def _addresses(page: Page, where: Mapping[str, str]) -> Callable[[str], str]:
     """Links from a page to a cell or a group, by id or anchor."""
 
@@ -153,7 +163,7 @@ def page_environment() -> "Environment":
             name: getattr(text, name)
             for name in (
                 *("clean_line", "rate", "rate_interval", "factor", "factor_interval", "verdict", "seconds", "memory"),
-                "gpu_figures",
+                *("gpu_figures", "share", "seconds_bounds"),
                 *("epoch_figures", "count", "next_interval", "percent", "statuses", "plural", "repeats", "options"),
             )
         },
@@ -161,6 +171,7 @@ def page_environment() -> "Environment":
         "circles": _circles,
         "curves": curves,
         "facts": _facts,
+        "harness_shares": lambda part: {place.cell_id: place.harness_share for place in part.places},
         "learned": lambda cells: [cell for cell in cells if cell.epochs and cell.epochs.curve],
         "moment": lambda iso: iso.replace("T", " ").replace("+00:00", " UTC").replace("Z", " UTC"),
         "numbered": _numbered,

@@ -27,7 +27,7 @@ def junit_text(report: Report) -> str:
     tails = {log.log: log.tail for problem in report.problems for log in problem.logs}
     for group in report.groups:
         suite = _suite(report, group.label)
-        suite.add_testcases([case for place in group.places for case in _cases(cells[place.cell_id], tails)])
+        suite.add_testcases([case for cell_id in group.cell_ids for case in _cases(cells[cell_id], tails)])
         suites.add_testsuite(suite)
     if report.scripts:
         suite = _suite(report, printed.TITLE.lower())

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from orchestrator.reporting import printed
+from orchestrator.reporting.floors import lines as floor_lines
 from orchestrator.reporting.model import CellReport, Group, Placed, Report
 from orchestrator.reporting.parity import lines as parity_lines
 from orchestrator.reporting.text import (
@@ -28,7 +29,7 @@ from orchestrator.reporting.text import (
 
 _SPECIAL = re.compile(r"([\\`*\[\]<>|~&#]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
 _RANKING = ("Rank", "Framework", "Samples/s", "95 % interval", "× best", "its interval", "Verdict")
-_DETAILS = ("Step p50", "Step p99", "Start", "Memory", "Repeats")
+_DETAILS = ("Step p50", "Step p99", "its interval", "Start", "Memory", "Repeats")
 
 
 def markdown(report: Report) -> str:
@@ -65,8 +66,9 @@ def _lines(report: Report) -> Iterator[str]:
     for group in report.groups:
         yield f"## {escape(group.label)}\n"
         yield f"{escape(group.sentence)}\n"
-        yield _group(cells, group) + "\n"
-        if found := parity_lines(group):
+        if group.places:
+            yield _group(cells, group) + "\n"
+        if found := [*parity_lines(group), *floor_lines(group)]:
             yield "\n".join(f"- {escape(said)}" for said in found) + "\n"
         yield from _epochs(cells, group)
     if report.groups:
@@ -82,13 +84,13 @@ def _lines(report: Report) -> Iterator[str]:
 
 def _group(cells: Mapping[str, CellReport], group: Group) -> str:
     rows = [_row(cells[place.cell_id], place) for place in group.places]
-    return table((*_RANKING, *_DETAILS), rows, frozenset({0, 2, 3, 4, 5, 7, 8, 9, 10}))
+    return table((*_RANKING, *_DETAILS), rows, frozenset({0, 2, 3, 4, 5, 7, 8, 9, 10, 11}))
 
 
 def _row(cell: CellReport, place: Placed) -> tuple[str, ...]:
     found = cell.measurement
     if found is None:
-        return ("–", place.label, *["–"] * 9, statuses(cell.statuses))
+        return ("–", place.label, *["–"] * 10, statuses(cell.statuses))
     over, device = place.to_best, found.peak_device_bytes
     return (
         place.rank.label if place.rank else "–",

@@ -1,5 +1,6 @@
 """The terminal: one table per group, then what did not end well and what was skipped."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from rich.text import Text
 from orchestrator.analysis import Measurement, Ratio, Verdict
 from orchestrator.domain import Status
 from orchestrator.reporting import printed
+from orchestrator.reporting.floors import lines as floor_lines
 from orchestrator.reporting.model import CellReport, Group, LogEnd, Placed, Problem, Report
 from orchestrator.reporting.parity import lines as parity_lines
 from orchestrator.reporting.text import (
@@ -20,10 +22,12 @@ from orchestrator.reporting.text import (
     LEGEND,
     clean,
     clean_line,
+    counted,
     epoch_figures,
     factor,
     factor_interval,
     latency,
+    listing_of,
     memory,
     plural,
     rate,
@@ -41,6 +45,8 @@ _VERDICT_STYLES = {
     Verdict.NOT_COMPARABLE: "yellow",
 }
 _TAIL_LINES = 6
+_MOST_NAMED = 3
+"""Cells or groups that one reason names; the rest is a count."""
 
 
 _NARROW = 100
@@ -66,17 +72,7 @@ def _parts(report: Report, gap: int) -> Iterator[RenderableType]:
     yield _line(f"{report.matrix}: run {report.run} ({report.runtime})", "bold")
     for warning in report.warnings:
         yield _line(f"warning: {warning}", "yellow")
-    cells = report.by_id
-    for group in report.groups:
-        yield Text()
-        yield _line(group.label, "bold")
-        yield _line(group.sentence)
-        # A group without a figure would be a table of dashes; its cells are all named under "Not ok".
-        if any(cells[place.cell_id].measurement for place in group.places):
-            yield _group(group, cells, gap)
-        for said in parity_lines(group):
-            yield _line(said, "dim")
-        yield from _epochs(group, cells, gap)
+    yield from _groups(report, gap)
     yield from _printed(report, gap)
     if report.problems:
         yield Text()
@@ -86,12 +82,62 @@ def _parts(report: Report, gap: int) -> Iterator[RenderableType]:
     if report.skips:
         yield Text()
         yield _line(f"Skipped by the plan: {len(report.skips)} {plural('cell', len(report.skips))}", "bold")
-        for skip in report.skips:
-            yield _line(f"{skip.cell_id}: {skip.reason}")
+        for line in _skips(report):
+            yield _line(line)
     yield Text()
+    if _has_more(report):
+        yield _line("orchestrator report --format md names every cell and log.", "dim")
     if report.groups:
         yield _line(LEGEND, "dim")
     yield _statuses(report)
+
+
+def _groups(report: Report, gap: int) -> Iterator[RenderableType]:
+    cells = report.by_id
+    silent = [group for group in report.groups if _is_silent(group, cells)]
+    folded = silent if silent[1:] else []
+    for group in report.groups:
+        if group not in folded:
+            yield from _shown(group, cells, gap)
+    if folded:
+        yield Text()
+        names = listing_of([group.label for group in folded], _MOST_NAMED)
+        yield _line(f"Nothing was measured in {counted(len(folded), 'group')}: {names}")
+
+
+def _shown(group: Group, cells: dict[str, CellReport], gap: int) -> Iterator[RenderableType]:
+    yield Text()
+    yield _line(group.label, "bold")
+    yield _line(group.sentence)
+    # A group without a figure would be a table of dashes; its cells stand under "Not ok".
+    if any(cells[place.cell_id].measurement for place in group.places):
+        yield _group(group, cells, gap)
+    for said in (*parity_lines(group), *floor_lines(group)):
+        yield _line(said, "dim")
+    yield from _epochs(group, cells, gap)
+
+
+def _is_silent(group: Group, cells: dict[str, CellReport]) -> bool:
+    """Tell whether there is nothing to show of a group but that it was not measured."""
+    measured = any(cells[place.cell_id].measurement for place in group.places)
+    floors = any(floor.step_s is not None for floor in group.floors)
+    return not (measured or floors or any(parity_lines(group)))
+
+
+def _skips(report: Report) -> Iterator[str]:
+    """Give a line for each reason, with the cells that it names."""
+    alike: dict[str, list[str]] = {}
+    for skip in report.skips:
+        alike.setdefault(skip.reason, []).append(skip.cell_id)
+    for reason, ids in alike.items():
+        yield f"{listing_of(ids, _MOST_NAMED)}: {reason}"
+
+
+def _has_more(report: Report) -> bool:
+    """Whether some reason names fewer cells than it has."""
+    most = _MOST_NAMED + 1
+    reasons = Counter(skip.reason for skip in report.skips)
+    return any(number > most for number in (*(len(problem.cells) for problem in report.problems), *reasons.values()))
 
 
 def _printed(report: Report, gap: int) -> Iterator[RenderableType]:
@@ -123,7 +169,7 @@ def _group(group: Group, cells: dict[str, CellReport], gap: int) -> Table:
     found.add_column("Framework", overflow="fold", min_width=14)
     found.add_column("Samples/s\ninterval", justify="right", no_wrap=True)
     found.add_column("× best\ninterval", justify="right", no_wrap=True)
-    found.add_column("Step p50\np99", justify="right", no_wrap=True)
+    found.add_column("Step p50\np99\ninterval", justify="right", no_wrap=True)
     found.add_column("Start\nmemory", justify="right", no_wrap=True)
     found.add_column("Status", overflow="fold")
     for place in group.places:
@@ -156,7 +202,7 @@ def _row(place: Placed, cell: CellReport) -> tuple[Text, ...]:
         _line(place.label),
         _two(rate(measured.throughput.value), rate_interval(measured.throughput)),
         _ratio(place.to_best),
-        _two(*latency(measured.latency)),
+        _latency(measured),
         _two(seconds(measured.start_s), "\n".join(_memory(measured))),
         status,
     )
@@ -165,6 +211,13 @@ def _row(place: Placed, cell: CellReport) -> tuple[Text, ...]:
 def _memory(measured: Measurement) -> list[str]:
     on_device = measured.peak_device_bytes
     return [memory(measured.peak_rss_bytes), *([] if on_device is None else [f"{memory(on_device)} device"])]
+
+
+def _latency(measured: Measurement) -> Text:
+    p50, p99, bounds = latency(measured.latency)
+    if " " not in bounds.partition("–")[0]:  # both ends are in the unit of the p99 above them
+        bounds = bounds.partition(" ")[0]
+    return _two(p50, f"{p99}\n{bounds}")
 
 
 def _two(first: str, second: str) -> Text:
@@ -191,9 +244,14 @@ def _problem(problem: Problem) -> Iterator[RenderableType]:
     style = "red" if problem.status.is_failure and not problem.expected else "yellow"
     reason = f": {clean_line(problem.reason)}" if problem.reason else ""
     yield Text.assemble((f"{problem.status.value}{expected}", style), reason)
-    for cell in problem.cells:
+    named = problem.cells if len(problem.cells) <= _MOST_NAMED + 1 else problem.cells[:_MOST_NAMED]
+    for cell in named:
         yield Padding(_line(f"{cell.cell_id}, {repeats(cell.repeats)}"), (0, 0, 0, 2), expand=False)
-    for log in problem.logs if problem.status.is_failure else ():
+    if named != problem.cells:
+        total = sum(len(cell.repeats) for cell in problem.cells)
+        more = f"and {len(problem.cells) - len(named):,} more cells; {counted(total, 'repeat')} in all"
+        yield Padding(_line(more), (0, 0, 0, 2), expand=False)
+    for log in problem.logs[:_MOST_NAMED] if problem.status.is_failure else ():
         yield from _log(log, len(problem.logs))
 
 

@@ -100,7 +100,8 @@ class _Gathering:
     cell: Cell
     shared: _Shared
     repeats: dict[int, Repeat] = field(default_factory=dict)
-    step_s: "array[float]" = field(default_factory=lambda: array("d"))
+    step_s: "list[array[float]]" = field(default_factory=list)
+    """Of each repeat that measured."""
     facts: list[Facts] = field(default_factory=list)
     versions: set[int] = field(default_factory=set)
     printed: list[ScriptResult] = field(default_factory=list)
@@ -120,7 +121,7 @@ class _Gathering:
         found, outcome = _measured(outcome, item.result, self.cell)
         self.repeats[outcome.repeat] = Repeat(outcome, found)
         if found is not None and item.result is not None:
-            self.step_s.extend(item.result.latency_s)
+            self.step_s.append(array("d", item.result.latency_s))
             self.facts.append(self.shared.flat(item.result.facts))
             self.versions.add(item.result.measurement_version)
 

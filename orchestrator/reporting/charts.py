@@ -10,7 +10,7 @@ from itertools import accumulate, pairwise
 from orchestrator.analysis import PHASES, Measurement
 from orchestrator.reporting import text
 from orchestrator.reporting.model import CellReport
-from orchestrator.reporting.scales import Scale, from_zero, seconds_from_zero, spread
+from orchestrator.reporting.scales import CUT_NOTE, UNCUT, Cuts, Scale, from_zero, seconds_from_zero, spread
 
 MOST_LANES = 40
 """Cells drawn in one chart; the tables have them all."""
@@ -46,6 +46,8 @@ class Lane:
     """A wider interval, drawn thinner."""
     drop: float = 13.0
     """Where the intervals are drawn, in pixels from above."""
+    cuts: Cuts = UNCUT
+    """Where its intervals go on beyond the axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +111,11 @@ def _throughput(shown: Shown) -> Made:
                 middle=scale.at(estimate.value),
                 interval=_span(scale, estimate.low, estimate.high),
                 outer=_span(scale, estimate.next_low, estimate.next_high),
+                cuts=scale.cuts((estimate.high, estimate.next_high)),
             )
         )
     note = "a dot per repeat; thick: 95 % interval; thin: where one further repeat is expected (99 %)"
+    note += f"; {CUT_NOTE}" if any(lane.cuts for lane in lanes) else ""
     return lambda rest: Chart(
         "throughput", "Throughput", f"samples/s, {note}", scale, tuple(lanes), rest,
         "Throughput of every repeat with intervals; the table of the ranking and that of intervals hold these figures.",

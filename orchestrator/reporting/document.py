@@ -1,6 +1,7 @@
 """From a plan and what became of it to a report: pure, and nothing planned gets lost on the way."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 
 from orchestrator.domain import Cell, Mode, Outcome, Plan, Skip, System, Workload
 from orchestrator.reporting.cells import cell_reports, counts
@@ -23,12 +24,14 @@ def document(  # noqa: PLR0913, PLR0917 -- all that a report is made of
     environments: Sequence[EnvironmentRecord] = (),
     judge: Judge = unknown,
     checks: tuple[CheckReport, ...] = (),
+    idle_builders: Collection[str] = (),
 ) -> Report:
     """Say what a run found.
 
     `stored` may come in any order and is read once; what the plan does not hold is left out, and a planned repeat
     without an outcome is `not_run`. `tail` gives the end of an outcome's log, asked once for each log that is shown.
     `judge` says whether two cells do the same work, by what the parity `checks` found.
+    `idle_builders` are those that compute nothing.
     """
     groups: dict[tuple[System, Workload], list[Cell]] = {}
     for cell in plan.cells:
@@ -36,7 +39,11 @@ def document(  # noqa: PLR0913, PLR0917 -- all that a report is made of
     named = {
         cell.id: label for members in groups.values() for cell, label in zip(members, labels(members), strict=True)
     }
-    cells = cell_reports(plan.cells, named, stored)
+    idle = {image.name for image in plan.images if image.environment.builder in idle_builders}
+    cells = tuple(
+        replace(cell, computes=False) if cell.cell.image in idle and not cell.cell.script else cell
+        for cell in cell_reports(plan.cells, named, stored)
+    )
     by_id = {cell.cell.id: cell for cell in cells}
     compared = tuple(
         group(system, workload, [by_id[cell.id] for cell in members], judge)

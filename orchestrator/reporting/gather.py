@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 
-from orchestrator.catalog import load_faults
+from orchestrator.catalog import load, load_faults
 from orchestrator.domain import Cell, Outcome, Plan, Status
 from orchestrator.files import read_tail
 from orchestrator.planning import checks
@@ -32,9 +33,17 @@ def report(run: Run) -> Report:
         run.environments().environments,
         known.judge if plan.parity else unknown,
         known.reports(),
+        idle_builders(),
     )
     compared = any(len(group.places) > 1 for group in found.groups)
     return found if plan.parity or not compared else replace(found, warnings=(*found.warnings, NOT_ASKED))
+
+
+@cache
+def idle_builders() -> frozenset[str]:
+    """Return the builders that compute nothing, as the catalog says: of older runs too, whose plan does not."""
+    entries = load(IMAGES / "catalog").entries.values()
+    return frozenset(entry.builder for entry in entries if not entry.computes)
 
 
 def parity(run: Run, plan: Plan) -> Parity:

@@ -7,6 +7,7 @@ from itertools import zip_longest
 from orchestrator.analysis import Estimate, Ratio, Verdict, ranks, ranks_by_intervals, ratio, ratio_matrix
 from orchestrator.analysis.parity import PairParity, Work
 from orchestrator.domain import Cell, System, Workload
+from orchestrator.reporting.floors import floor_finding, floors, share_of
 from orchestrator.reporting.model import CellReport, Group, Placed
 from orchestrator.reporting.summary import finding
 
@@ -27,7 +28,11 @@ def unknown(one: Cell, other: Cell) -> PairParity | None:
 
 
 def group(system: System, workload: Workload, cells: Sequence[CellReport], judge: Judge = unknown) -> Group:
-    """Rank the cells of a group and say what was found; what does other work never wins."""
+    """Rank the cells of a group and say what was found.
+
+    What does other work never wins; what computes nothing has no place.
+    """
+    idle, cells = [cell for cell in cells if not cell.computes], [cell for cell in cells if cell.computes]
     measured = sorted((cell for cell in cells if cell.measurement is not None), key=lambda cell: -_rate(cell))
     small = len(measured) <= MOST_IN_MATRIX
     best = _pivot(measured, judge)
@@ -49,13 +54,14 @@ def group(system: System, workload: Workload, cells: Sequence[CellReport], judge
             rank,
             over,
             None if best is None or cell is best else judge(best.cell, cell.cell),
+            share_of(cell, idle),
         )
         for cell, rank, over in zip_longest(measured, spans, to_best)
     ]
     placed += [Placed(cell.cell.id, cell.label, None, None) for cell in cells if cell.measurement is None]
     return Group(
         system, workload, tuple(placed), matrix, parity if any(any(row) for row in parity) else (),
-        *finding(measured, to_best, cells),
+        *(finding(measured, to_best, cells) if cells else floor_finding(idle)), floors(idle, measured),
     )  # fmt: skip
 
 

@@ -84,7 +84,8 @@ def summary(series: Series) -> str:
     nights = len(series.points)
     changed = len(series.shifts)
     broken = len(series.breaks)
-    text = f"{nights} {plural('night', nights)}, {changed or 'no'} {plural('change', changed)}"
+    changes = f"{changed or 'no'} {plural('change', changed)}" if series.computes else "computes nothing"
+    text = f"{nights} {plural('night', nights)}, {changes}"
     return f"{text}, {broken} {plural('break', broken)} where it was measured otherwise" if broken else text
 
 
@@ -109,6 +110,7 @@ def entry(series: Series) -> dict[str, Any]:
         "cell": series.pair,
         "metric": series.metric,
         "host": series.host,
+        "computes": series.computes,
         "points": [asdict(point) for point in series.points],
         "breaks": list(series.breaks),
         "changes": [

@@ -130,6 +130,8 @@ def _beside(cell: Cell, by_id: Sequence[dict[str, CellReport]]) -> Beside:
 def _why_not(measured: Sequence[CellReport]) -> str:
     """Why one and the same cell is not the same measurement in all runs; empty where it is."""
     first = measured[0]
+    if not first.computes:
+        return "computes nothing"
     for one in measured[1:]:
         if (one.cell.framework, one.cell.system, one.cell.workload, one.cell.options, one.cell.duration) != (
             first.cell.framework, first.cell.system, first.cell.workload, first.cell.options, first.cell.duration,

@@ -19,7 +19,7 @@ from orchestrator.reporting.as_markdown import escape
 from orchestrator.reporting.as_markdown import table as markdown_table
 from orchestrator.reporting.hosts import FACTS, Beside, HostRun, SideBySide, surely
 from orchestrator.reporting.model import CellReport
-from orchestrator.reporting.text import clean_line, factor, factor_interval, rate, rate_interval, statuses
+from orchestrator.reporting.text import clean_line, factor, factor_interval, rate, rate_interval, seconds, statuses
 
 TITLE = "Runs side by side"
 NOT_PLANNED = "not in its plan"
@@ -36,6 +36,8 @@ def figures(cell: CellReport | None) -> tuple[str, str]:
         return "–", NOT_PLANNED
     if cell.measurement is None:
         return "–", statuses(cell.statuses)
+    if not cell.computes and cell.step_s is not None:
+        return seconds(cell.step_s), "a step: harness floor"
     return rate(cell.measurement.throughput.value), rate_interval(cell.measurement.throughput)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from orchestrator.reporting.regressions import ratio
-from orchestrator.reporting.scales import Scale, between
+from orchestrator.reporting.scales import CUT_NOTE, UNCUT, Cuts, Scale, between
 
 MOST_LANES = 60
 
@@ -33,6 +33,8 @@ class Lane:
     middle: float
     interval: tuple[float, float] | None
     tolerance: tuple[float, float]
+    cuts: Cuts = UNCUT
+    """Where its interval, or the ratio of a block, lies beyond the axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,11 @@ class Plot:
     one: float
     """Where the ratio of 1 lies."""
     left_out: int
+
+    @property
+    def note(self) -> str:
+        """What is to be known of the drawing itself; empty where nothing is cut."""
+        return CUT_NOTE if any(lane.cuts for lane in self.lanes) else ""
 
 
 def plot(compared: Sequence[Compared]) -> Plot | None:
@@ -71,6 +78,7 @@ def _lane(found: Compared, scale: Scale) -> Lane:
         middle=scale.at(found.ratio),
         interval=None if found.low is None or found.high is None else _span(scale, found.low, found.high),
         tolerance=_span(scale, 1 / (1 + found.tolerance), 1 + found.tolerance),
+        cuts=scale.cuts((found.low, found.high, *found.of_blocks)),
     )
 
 

@@ -15,6 +15,7 @@ from orchestrator.events import BuildFinished, Event, Notice, RepeatFinished
 from orchestrator.reporting.plain import ended, line, transferred
 from orchestrator.reporting.progress import Progress, advance
 from orchestrator.reporting.text import clean_line, rate, seconds
+from orchestrator.reporting.unlaunched import Unlaunched
 
 REFRESH_HZ = 1.0
 """Redrawing any faster would take time from what is being measured on the same CPUs."""
@@ -24,13 +25,15 @@ _MOST_LINES = 6
 class LiveView:
     """A listener and a context manager: inside it the view is drawn, at `REFRESH_HZ` however many events come.
 
-    What ended is printed above the view and stays. `clock` is in seconds and only runs forward (`time.monotonic`).
+    What ended is printed above the view and stays; repeats that end without a launch are counted, and told at the end,
+    a line for each reason. `clock` is in seconds and only runs forward (`time.monotonic`).
     """
 
     def __init__(self, console: Console, clock: Callable[[], float]) -> None:
         self._console = console
         self._clock = clock
         self._progress = Progress()
+        self._unlaunched = Unlaunched()
         self._lock = threading.Lock()
         self._live = Live(
             console=console, refresh_per_second=REFRESH_HZ, transient=True, get_renderable=self._view,
@@ -47,19 +50,29 @@ class LiveView:
     ) -> None:
         """Take the view away; what was printed above it stays."""
         self._live.stop()
+        for status, text in self._unlaunched.lines():
+            self._console.print(Text(text, style=_style(status)))
 
     def __call__(self, event: Event) -> None:
         """Take in an event, from any thread."""
         with self._lock:
             self._progress = advance(self._progress, event, self._clock())
+            if self._unlaunched.takes(event):
+                return
         if isinstance(event, RepeatFinished):
-            style = "" if event.outcome.status is Status.OK else "red" if event.outcome.status.is_failure else "yellow"
+            style = _style(event.outcome.status, disturbed=bool(event.outcome.disturbance))
             self._console.print(Text(ended(event.outcome, event.throughput), style=style))
         elif isinstance(event, Notice | BuildFinished):
             self._console.print(Text(line(event, 0), style="dim"))
 
     def _view(self) -> RenderableType:
         return view(self._progress, self._clock())
+
+
+def _style(status: Status, *, disturbed: bool = False) -> str:
+    if status.is_failure:
+        return "red"
+    return "" if status is Status.OK and not disturbed else "yellow"
 
 
 def view(progress: Progress, now_s: float) -> RenderableType:
@@ -84,6 +97,7 @@ def view(progress: Progress, now_s: float) -> RenderableType:
 
 def _bar(progress: Progress, now_s: float) -> RenderableType:
     counts = [f"{progress.done}/{progress.planned}", f"{progress.ok} ok"]
+    counts += [f"{progress.disturbed} disturbed"] if progress.disturbed else []
     counts += [f"{progress.failed} failed"] if progress.failed else []
     counts += [f"{progress.other} not measured"] if progress.other else []
     counts += [f"{len(progress.running)} running"] if progress.running else []

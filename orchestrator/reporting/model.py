@@ -38,11 +38,19 @@ class CellReport:
     measurement_versions: tuple[int, ...] = ()
     printed: tuple[Printed, ...] = ()
     """What a script said of itself, in place of a measurement; never compared with one."""
+    computes: bool = True
+    """False where its builder computes nothing: then it shows what the harness takes, and is compared with nothing."""
 
     @property
     def epochs(self) -> Epochs | None:
         """Total time; None where nothing was measured, or steps were timed."""
         return self.measurement.epochs if self.measurement else None
+
+    @property
+    def step_s(self) -> float | None:
+        """Wall time of one step, from the throughput; None where nothing was measured."""
+        found = self.measurement
+        return self.cell.workload.batch_size / found.throughput.value if found and found.throughput.value else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +68,21 @@ class Placed:
     parity: PairParity | None = None
     """Whether it does the work of the best; None for that one itself, and where nothing was measured or is known."""
 
+    harness_share: float | None = None
+    """Part of its step that the harness takes, by the floor of its group; None where either was not measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """A cell that computes nothing: its step is what the harness takes of every other cell's."""
+
+    cell_id: str
+    label: str
+    step_s: float | None
+    """Wall time of its step; None where it was not measured."""
+    share: float | None
+    """Part of a step of the fastest cell of the group; None where either was not measured."""
+
 
 class Conclusion(StrEnum):
     """What a group comes to."""
@@ -73,6 +96,8 @@ class Conclusion(StrEnum):
     """No two cells do the same work."""
     ALONE = "nothing to compare"
     """A single cell was measured."""
+    FLOOR = "harness floor"
+    """Nothing but cells that compute nothing was planned."""
     NOTHING = "not measured"
 
 
@@ -93,6 +118,13 @@ class Group:
     conclusion: Conclusion
     sentence: str
     """What was found, in plain words."""
+    floors: tuple[Floor, ...] = ()
+    """The cells that compute nothing, in the order of the plan: they have no place and are compared with nothing."""
+
+    @property
+    def cell_ids(self) -> tuple[str, ...]:
+        """Every cell of the group: those that have a place, then those that compute nothing."""
+        return (*(place.cell_id for place in self.places), *(floor.cell_id for floor in self.floors))
 
     @property
     def label(self) -> str:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from orchestrator.reporting.model import CellReport, Group, Placed, Report
+from orchestrator.reporting.model import CellReport, Floor, Group, Placed, Report
+from orchestrator.reporting.text import clean_line, statuses
 
 INDEX = "index.html"
 MOST_ON_ONE_PAGE = 5000
@@ -21,6 +22,16 @@ class Part:
     first: int
     """Position of the first place, counted from 1."""
     places: tuple[Placed, ...]
+
+    @property
+    def floors(self) -> tuple[Floor, ...]:
+        """The cells of the group that compute nothing, which its first part shows."""
+        return self.group.floors if self.first == 1 else ()
+
+    @property
+    def cell_ids(self) -> tuple[str, ...]:
+        """Every cell that is shown here."""
+        return (*(place.cell_id for place in self.places), *(floor.cell_id for floor in self.floors))
 
     @property
     def is_whole(self) -> bool:
@@ -46,7 +57,7 @@ def pages(report: Report) -> tuple[Page, ...]:
     kept: list[Part] = []
     filled = 0
     for part in parts:
-        size = sum(rows[place.cell_id] for place in part.places)
+        size = sum(rows[cell_id] for cell_id in part.cell_ids)
         if kept and filled + size > MOST_ON_ONE_PAGE:
             found.append(Page(f"groups-{len(found):04}.html", tuple(kept)))
             kept, filled = [], 0
@@ -70,12 +81,38 @@ def _addresses(found: tuple[Page, ...]) -> Iterator[tuple[str, str]]:
         for part in page.parts:
             if part.first == 1:
                 yield part.anchor, page.name
-            for place in part.places:
-                yield place.cell_id, page.name
+            for cell_id in part.cell_ids:
+                yield cell_id, page.name
+
+
+MOST_IN_DIRECTORY = 30_000
+"""Cells that the directory holds: a hundred bytes of the index for each."""
+
+Directory = list[tuple[str, str, str, list[tuple[str, str, str]]]]
+"""Page, anchor and title of every part, and id, label and further words of each of its cells."""
+
+
+def directory(found: tuple[Page, ...], cells: Mapping[str, CellReport]) -> Directory:
+    """List which page has which cell, for the filter and the addresses of a report of many pages."""
+    listed: Directory = []
+    left = MOST_IN_DIRECTORY
+    for page in found:
+        for part in page.parts:
+            words = {place.cell_id: place.to_best.verdict.value for place in part.places if place.to_best}
+            rows = [_listed(cells[cell_id], words.get(cell_id, "")) for cell_id in part.cell_ids[:left]]
+            listed.append((page.name, clean_line(part.anchor), clean_line(part.group.label), rows))
+            left -= len(rows)
+    return listed
+
+
+def _listed(cell: CellReport, verdict: str) -> tuple[str, str, str]:
+    disturbed = any(repeat.outcome.disturbance for repeat in cell.repeats)
+    words = (statuses(cell.statuses), "disturbed" if disturbed else "", verdict)
+    return clean_line(cell.cell.id), cell.label, ", ".join(filter(None, words))
 
 
 def _parts(group: Group, rows: Mapping[str, int]) -> Iterator[Part]:
-    start = filled = 0
+    start, filled = 0, sum(rows[floor.cell_id] for floor in group.floors)
     for end, place in enumerate(group.places):
         if end > start and filled + rows[place.cell_id] > MOST_ON_ONE_PAGE:
             yield _part(group, start, end)

@@ -16,22 +16,34 @@ from orchestrator.events import (
     Transferred,
 )
 from orchestrator.reporting.text import clean_line, plural, rate, seconds
+from orchestrator.reporting.unlaunched import Unlaunched
 
 
 @dataclass
 class PlainView:
-    """A listener that writes one line per event; phases inside a repeat are left out."""
+    """A listener that writes one line per event; phases inside a repeat are left out.
+
+    Repeats that end without a launch are counted, and told by `close`, a line for each reason.
+    """
 
     write: Callable[[str], object]
     """Gets a line with its newline: `sys.stderr.write`."""
     _total: int = field(default=0, init=False)
+    _unlaunched: Unlaunched = field(default_factory=Unlaunched, init=False)
 
     def __call__(self, event: Event) -> None:
         """Tell an event."""
         if isinstance(event, RunStarted):
             self._total = event.planned
+        if self._unlaunched.takes(event):
+            return
         text = line(event, self._total)
         if text:
+            self.write(f"{text}\n")
+
+    def close(self) -> None:
+        """Tell what was counted."""
+        for _, text in self._unlaunched.lines():
             self.write(f"{text}\n")
 
 
@@ -40,10 +52,8 @@ def line(event: Event, total: int) -> str:
     match event:
         case BuildStarted(image=image, log=log):
             text = f"building {image} (log: {log})"
-        case BuildFinished(image=image, reason=reason) if reason:
-            text = f"build failed: {image}: {reason}"
-        case BuildFinished(image=image, wall_s=wall_s, cached=cached):
-            text = f"image {image} was there already" if cached else f"built {image} in {seconds(wall_s)}"
+        case BuildFinished():
+            text = _build_ended(event)
         case RunStarted(planned=planned, done=done):
             text = f"{planned} {plural('repeat', planned)} to measure" + (f", {done} done before" if done else "")
         case RepeatStarted(cell_id=cell_id, repeat=repeat, position=position):
@@ -53,11 +63,21 @@ def line(event: Event, total: int) -> str:
         case Transferred(what=what, done_bytes=done, total_bytes=total_bytes):
             text = f"{what}: {transferred(done, total_bytes)}"
         case Notice(message=message):
-            text = f"note: {message}"
+            text = message if message.startswith("warning: ") else f"note: {message}"
         case PhaseChanged():
             text = ""
     indent = "  " if text.startswith("  ") else ""
     return indent + clean_line(text) if text else ""
+
+
+def _build_ended(event: BuildFinished) -> str:
+    if event.stopped:
+        return f"build stopped: {event.image}"
+    if event.reason:
+        return f"build failed: {event.image}: {event.reason}"
+    return (
+        f"image {event.image} was there already" if event.cached else f"built {event.image} in {seconds(event.wall_s)}"
+    )
 
 
 def transferred(done_bytes: int, total_bytes: int | None) -> str:

@@ -39,6 +39,8 @@ class Progress:
     failed: int = 0
     other: int = 0
     """Ended without failure and without measurement: `unsupported`, `no_device`, `not_run`."""
+    disturbed: int = 0
+    """Of those that are `ok`, how many something else disturbed."""
     running: tuple[Running, ...] = ()
     building: tuple[tuple[str, float], ...] = ()
     """Image and the time its build started."""
@@ -98,6 +100,7 @@ def _finished(progress: Progress, outcome: Outcome, throughput: float | None) ->
             item for item in progress.running if (item.cell_id, item.repeat) != (outcome.cell_id, outcome.repeat)
         ),
         ok=progress.ok + ok,
+        disturbed=progress.disturbed + (ok and bool(outcome.disturbance)),
         failed=progress.failed + outcome.status.is_failure,
         other=progress.other + (not ok and not outcome.status.is_failure),
         throughput=throughput,

@@ -1,7 +1,7 @@
 """What a regression test says, in words and figures that are the same in every format."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from orchestrator.regression.model import Design, Judged, JudgedPair, Regression, Verdict
@@ -75,6 +75,41 @@ def rows(found: Regression, *, gates: bool) -> tuple[Row, ...]:
             nothing = (*["–"] * 4, pair_verdict(pair), "–", "–")
             made.append(Row(pair, None, (clean_line(pair.id), "–", *nothing)))
     return tuple(made)
+
+
+def by_metric(found: Sequence[Row]) -> Iterator[tuple[str, str, str]]:
+    """Give each metric with its verdicts and ratios: `step, median`, `1 slower, 3 same`, `0.91–1.02`."""
+    alike: dict[str, list[Judged]] = {}
+    for row in found:
+        if row.judged:
+            alike.setdefault(row.judged.title, []).append(row.judged)
+    for name, judged in alike.items():
+        counts = Counter(each.verdict for each in judged)
+        verdicts = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict])
+        ratios = [each.ratio for each in judged if each.ratio is not None]
+        yield name, verdicts, interval_of(min(ratios, default=None), max(ratios, default=None))
+
+
+def by_reason(found: Sequence[Row]) -> tuple[tuple[Row, ...], tuple[tuple[Row, str], ...]]:
+    """Part rows into those to show one by one, and a line for each reason that several rows share.
+
+    A line is given with its first row: `3 gone: REASON (CELL, CELL and CELL)`. What decides, and what broke, is shown
+    one by one.
+    """
+    alike: dict[tuple[Verdict, str], list[Row]] = {}
+    for row in found:
+        reason = row.judged.reason if row.judged else row.pair.reason
+        if reason and not (row.judged.gates if row.judged else row.pair.is_regression):
+            alike.setdefault((row.verdict, reason), []).append(row)
+    shared = {key: rows for key, rows in alike.items() if len(rows) > 1}
+    folded = {id(row) for rows in shared.values() for row in rows}
+    lines = tuple((rows[0], _shared_reason(rows, *key)) for key, rows in shared.items())
+    return tuple(row for row in found if id(row) not in folded), lines
+
+
+def _shared_reason(rows: Sequence[Row], verdict: Verdict, reason: str) -> str:
+    names = list(dict.fromkeys(row.judged.title if row.judged else row.pair.id for row in rows))
+    return clean_line(f"{len(rows)} {verdict.value}: {reason} ({listing_of(names, _MOST_NAMED)})")
 
 
 def pair_verdict(pair: JudgedPair) -> str:

@@ -23,6 +23,9 @@ _STYLES = {
 _RIGHT = frozenset({2, 3, 4, 5, 8})
 _SKIPPED = frozenset({Verdict.INCONCLUSIVE, Verdict.NOT_COMPARABLE, Verdict.NOT_MEASURED, Verdict.GONE, Verdict.NEW})
 """No verdict on the release: for JUnit a case that was skipped, with its reason."""
+_MOST_ROWS = 12
+"""Of what decides nothing; a terminal shows more of it by metric."""
+_ELSEWHERE = "--format md shows the figures of every cell."
 SHOWN_TOO = "Shown too, and decides nothing"
 
 
@@ -45,16 +48,27 @@ def _parts(found: Regression) -> Iterator[RenderableType]:
         yield Text(clean_line(f"warning: {warning}"), style="yellow")
     yield Text(regressions.headline(found))
     yield Text()
-    yield _table(heads(found), regressions.rows(found, gates=True))
+    yield from _folded(heads(found), regressions.rows(found, gates=True))
     others = regressions.rows(found, gates=False)
     if others:
         yield Text()
         yield Text(SHOWN_TOO, style="bold")
-        yield _table(heads(found), others)
+        yield from _folded(heads(found), others) if len(others) <= _MOST_ROWS else [_counted(others)]
     yield Text()
     for line in (*regressions.notes(found), regressions.moved(found), regressions.how(found)):
         if line:
             yield Text(line, style="dim")
+
+
+def _folded(named: tuple[str, ...], rows: tuple[Row, ...]) -> Iterator[RenderableType]:
+    """Give a table, and below it one line for each reason that several rows share."""
+    single, shared = regressions.by_reason(rows)
+    if single:
+        yield _table(named, single)
+    for row, line in shared:
+        yield Text(line, style=_STYLES.get(row.verdict, ""))
+    if shared:
+        yield Text(_ELSEWHERE, style="dim")
 
 
 def _table(named: tuple[str, ...], rows: tuple[Row, ...]) -> Table:
@@ -64,6 +78,16 @@ def _table(named: tuple[str, ...], rows: tuple[Row, ...]) -> Table:
     for row in rows:
         made.add_row(*(Text(cell) for cell in _narrow(row.cells)), style=_STYLES.get(row.verdict, ""))
     return made
+
+
+def _counted(rows: tuple[Row, ...]) -> RenderableType:
+    """Give a row for each metric: how many cells have which verdict, and the ratios they have."""
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1), header_style="bold")
+    for head in ("Metric", "Cells", "Ratios"):
+        made.add_column(head, overflow="fold")
+    for title, verdicts, ratios in regressions.by_metric(rows):
+        made.add_row(*(Text(clean_line(text)) for text in (title, verdicts, ratios)))
+    return Group(made, Text(_ELSEWHERE, style="dim"))
 
 
 def _narrow(cells: tuple[str, ...]) -> tuple[str, ...]:

@@ -44,6 +44,27 @@ class Scale:
         share = (value - low) / (high - low) if high > low else 0.5
         return round(100 * min(1.0, max(0.0, share)), 1)
 
+    def cuts(self, values: Iterable[float | None]) -> "Cuts":
+        """Say on which ends of the axis some of the values lie beyond it."""
+        known = [value for value in values if value is not None]
+        return Cuts(any(value < self.low for value in known), any(value > self.high for value in known))
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """The ends of an axis at which something that is drawn goes on beyond it."""
+
+    low: bool = False
+    high: bool = False
+
+    def __bool__(self) -> bool:
+        return self.low or self.high
+
+
+UNCUT = Cuts()
+CUT_NOTE = "an arrow: it goes on beyond the axis"
+"""What a chart says of what it cuts."""
+
 
 def from_zero(values: Iterable[float], text: Callable[[float], str]) -> Scale:
     """An axis from zero to a little above the highest value: for bars, whose length is what they say."""

@@ -11,6 +11,14 @@ from orchestrator.reporting.text import clean_line, factor, factor_interval, lis
 _MOST_NAMES = 4
 _CONFIDENCE = f"each pair at {100 * CONFIDENCE:.0f} % confidence"
 
+_NOT_COMPARED = {
+    Conclusion.NOT_COMPARABLE: "In {} no two cells do the same work.",
+    Conclusion.ALONE: "{} had one cell only, so nothing to compare it with.",
+    Conclusion.FLOOR: "{} had nothing but the floor of the harness.",
+    Conclusion.NOTHING: "Nothing was measured in {}.",
+}
+"""A sentence of the headline for each conclusion that names no winner."""
+
 
 def finding(
     measured: Sequence[CellReport],
@@ -65,12 +73,13 @@ def headline(groups: Sequence[Group], cells: Mapping[str, CellReport]) -> str:
     sentences = (
         [f"Of {compared:,} {plural('comparison', compared)}, {listing(parts)} ({_CONFIDENCE})."] if compared else []
     )
-    if counts[Conclusion.NOT_COMPARABLE]:
-        sentences.append(f"In {counts[Conclusion.NOT_COMPARABLE]:,} no two cells do the same work.")
-    if counts[Conclusion.ALONE]:
-        sentences.append(f"{counts[Conclusion.ALONE]:,} more had one cell only, so nothing to compare it with.")
-    if counts[Conclusion.NOTHING]:
-        sentences.append(f"Nothing was measured in {counts[Conclusion.NOTHING]:,}{' more' if compared else ''}.")
+    for conclusion, sentence in _NOT_COMPARED.items():
+        number = counts[conclusion]
+        if number:
+            more = " more" if sentences and conclusion is not Conclusion.NOT_COMPARABLE else ""
+            sentences.append(
+                sentence.format(f"{number:,}{more}" if sentences else f"{number:,} {plural('group', number)}")
+            )
     return clean_line(" ".join(sentences))
 
 

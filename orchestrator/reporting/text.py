@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from orchestrator.analysis import CONFIDENCE, Epochs, Estimate, GpuUse, Percentiles, Ratio
+from orchestrator.analysis import CONFIDENCE, Bounds, Epochs, Estimate, GpuUse, Percentiles, Ratio
 from orchestrator.domain import Cell, Options, Status
 
 _ESCAPES = re.compile(
@@ -64,14 +64,21 @@ def rate_interval(value: Estimate) -> str:
     """`12,990–13,830`, or why there is none."""
     if value.low is None or value.high is None:
         return "1 repeat"
-    return f"{rate(value.low)}–{rate(value.high)}"
+    return _rates(value.low, value.high)
 
 
 def next_interval(value: Estimate) -> str:
     """Where one further repeat will lie: `12,400–14,480`, or why nothing says."""
     if value.next_low is None or value.next_high is None:
         return "1 repeat"
-    return f"{rate(value.next_low)}–{rate(value.next_high)}"
+    return _rates(value.next_low, value.next_high)
+
+
+def _rates(low: float, high: float) -> str:
+    """Write a range whose ends both show their unit, or both have none: `1.27 M–1.48 M`, `3.27–1,480,000`."""
+    if rate(low)[-1].isdigit() and not rate(high)[-1].isdigit():
+        return f"{rate(low)}–{float(f'{high:.3g}'):,.0f}"
+    return f"{rate(low)}–{rate(high)}"
 
 
 def factor(value: float) -> str:
@@ -123,7 +130,8 @@ def seconds_interval(value: Estimate) -> str:
 LEGEND = (
     f"Samples/s: geometric mean over the repeats. Intervals: {100 * CONFIDENCE:.0f} %, from repeat to repeat. "
     "A rank such as 1–2: the repeats do not tell these apart. "
-    "Step: median and 99th percentile, from a separate pass that is synchronised at every step. "
+    "Step: median and 99th percentile with its interval (– if there are too few steps or one repeat), from a separate "
+    "pass that is synchronised at every step. "
     "Start: import, build and first step. Memory: the highest of any repeat."
 )
 EPOCH_HEADS = ("Epochs", "Total time", "Without the first", "First epoch", "Later epochs", "Test accuracy")
@@ -198,14 +206,32 @@ def count(number: int) -> str:
     return str(number)
 
 
-def latency(value: Percentiles | None) -> tuple[str, str]:
-    """Median and p99 of a step, for people."""
-    return ("–", "–") if value is None else (seconds(value.p50_s), seconds(value.p99_s))
+def latency(value: Percentiles | None) -> tuple[str, str, str]:
+    """Median and p99 of a step, and the interval of the p99, for people."""
+    if value is None:
+        return "–", "–", "–"
+    return seconds(value.p50_s), seconds(value.p99_s), seconds_bounds(value.p99_bounds_s)
+
+
+def seconds_bounds(bounds: Bounds | None) -> str:
+    """`17.1–25.0 ms`, `980 µs–1.12 ms`, or `–` if there are none."""
+    if bounds is None:
+        return "–"
+    low, high = (seconds(end) for end in bounds)
+    number, _, unit = low.partition(" ")
+    return f"{number}–{high}" if high.partition(" ")[2] == unit and " " not in unit else f"{low}–{high}"
 
 
 def percent(value: float | None) -> str:
     """`1.8 %`, `–` where unknown."""
     return "–" if value is None else f"{100 * value:.1f} %"
+
+
+def share(value: float) -> str:
+    """Return a part of a whole to two digits: `0.0012 %`, `3.4 %`, `62 %`; `below 0.0001 %`."""
+    if value < 1e-6:
+        return "below 0.0001 %"
+    return f"{100 * value:.0f} %" if value >= 0.0995 else f"{100 * value:.2g} %"
 
 
 def statuses(counts: Sequence[tuple[Status, int]]) -> str:
@@ -216,6 +242,11 @@ def statuses(counts: Sequence[tuple[Status, int]]) -> str:
 def plural(word: str, number: int) -> str:
     """`repeat` for one, `repeats` for any other number."""
     return word if number == 1 else f"{word}s"
+
+
+def counted(number: int, word: str) -> str:
+    """`1 cell`, `1,234 repeats`."""
+    return f"{number:,} {plural(word, number)}"
 
 
 def listing(items: Sequence[str]) -> str:

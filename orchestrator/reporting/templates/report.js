@@ -30,6 +30,47 @@
     });
   }
 
+  // The index of a large report knows on which page each cell is; every page leads to what another one has.
+  const directory = document.getElementById("directory");
+  const elsewhere = new Map();
+  const cells = [];
+  for (const [page, anchor, title, rows] of directory ? JSON.parse(directory.textContent) : []) {
+    elsewhere.set(anchor, page);
+    for (const [id, label, words] of rows) {
+      elsewhere.set(id, page);
+      cells.push({ id, label, words, title, text: `${label} ${id} ${title} ${words}`.toLowerCase() });
+    }
+  }
+  const everywhere = document.getElementById("everywhere");
+  const lead = () => {
+    let id = "";
+    try { id = decodeURIComponent(location.hash.slice(1)); } catch { return; }
+    if (!id || document.getElementById(id)) return;
+    if (elsewhere.has(id)) location.replace(elsewhere.get(id) + location.hash);
+    else if (everywhere) location.replace(`index.html${location.hash}`);
+  };
+  window.addEventListener("hashchange", lead);
+  lead();
+  const most = 100;
+  const list = (words) => {
+    const found = words.length ? cells.filter((cell) => words.every((word) => cell.text.includes(word))) : [];
+    const section = document.getElementById("matches");
+    section.hidden = !found.length;
+    section.querySelector("ol").replaceChildren(...found.slice(0, most).map((cell) => {
+      const [item, link, rest] = ["li", "a", "span"].map((name) => document.createElement(name));
+      link.href = `${elsewhere.get(cell.id)}#${encodeURIComponent(cell.id).replaceAll("%2F", "/")}`;
+      link.textContent = cell.label;
+      rest.className = "on";
+      rest.textContent = ` ${cell.title}: ${cell.words}`;
+      item.append(link, rest);
+      return item;
+    }));
+    const more = section.querySelector("p");
+    more.hidden = found.length <= most;
+    more.textContent = `And ${found.length - most} more: another word finds fewer.`;
+    return found.length;
+  };
+
   // Every word must be in a row. A cell that its ranking shows keeps its lanes in charts and its rows elsewhere.
   const filter = document.getElementById("filter");
   const apply = () => {
@@ -52,11 +93,22 @@
     for (const part of all("[data-of]")) part.hidden = !kept.has(part.dataset.of);
     const rest = all(".finding, table.filtered tbody tr:not([data-cell]):not([data-of])");
     for (const part of rest) part.hidden = !holds(part);
+    if (everywhere) {
+      everywhere.hidden = !words.length;
+      everywhere.href = `index.html?filter=${encodeURIComponent(filter.value)}`;
+    }
+    if (directory) {
+      const count = list(words);
+      document.getElementById("shown").textContent = words.length ? `${count} of ${cells.length} cells` : "";
+      return;
+    }
     const [shown, of] = ranked.length ? [kept.size, ranked.length] : [rest.filter((part) => !part.hidden).length, rest.length];
     document.getElementById("shown").textContent = words.length ? `${shown} of ${of} ${ranked.length ? "cells" : "rows"}` : "";
   };
   filter.addEventListener("input", apply);
   filter.closest("search").hidden = false;
+  filter.value = new URLSearchParams(location.search).get("filter") ?? "";
+  if (filter.value) apply();
 
   window.addEventListener("beforeprint", () => all("details").forEach((part) => { part.open = true; }));
 })();

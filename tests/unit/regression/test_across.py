@@ -340,3 +340,52 @@ def test_where_parity_was_not_asked_for_it_is_said_so_of_both_runs_and_of_one(tm
     one = only(releases(asked, others=(other,)))
     assert "parity was not asked for: nothing says that both sides do the same work" in neither.notes
     assert "parity: not checked: mxnet 1.9.1: parity was not asked for in run-2" in one.notes
+
+
+NOOP = Framework("noop", "1", python="3.11")
+
+
+def slower_noop(results: Path, *, failing: bool = False) -> tuple[Run, Run]:
+    """Two runs of mxnet at one speed and of noop, which gets slower or fails."""
+    rates = () if failing else around(500)
+    return (
+        stored(results, 1, Made(OLD, around(100)), Made(NOOP, around(1000))),
+        stored(results, 2, Made(OLD, around(100)), Made(NOOP, rates)),
+    )
+
+
+@pytest.mark.parametrize("failing", [False, True])
+def test_what_computes_nothing_is_no_finding(tmp_path: Path, failing: bool) -> None:
+    one, other = (Operand(run.name, (run,)) for run in slower_noop(tmp_path, failing=failing))
+    found = across(one, other, DEFAULT_GATES, idle_builders={"noop"})
+
+    assert [(pair.id, pair.verdict, pair.computes) for pair in found.pairs] == [
+        ("mxnet-1.5.1-cpu/lenet-train-b200", Verdict.SAME, True),
+        ("noop-1-cpu/lenet-train-b200", Verdict.NOT_COMPARABLE, False),
+    ]
+    idle = found.pairs[1]
+    assert idle.reason == "computes nothing"
+    assert not any(metric.gates for metric in idle.metrics)
+    assert {metric.verdict for metric in idle.metrics} <= {Verdict.NOT_COMPARABLE}
+    assert (found.regressions, found.doubtful, found.family) == ((), (), 1)
+    assert judged(found.pairs[0]).confidence == pytest.approx(0.95)
+    if failing:
+        assert any("exit status 139" in note for note in idle.notes)
+    else:
+        assert judged(idle).ratio == pytest.approx(0.5, rel=0.01)
+
+
+def test_what_one_run_alone_has_of_noop_is_no_doubt(tmp_path: Path) -> None:
+    one, _ = slower_noop(tmp_path)
+    other = stored(tmp_path, 3, Made(OLD, around(100)))
+    found = across(Operand("run-1", (one,)), Operand("run-3", (other,)), DEFAULT_GATES, idle_builders={"noop"})
+
+    assert [pair.verdict for pair in found.pairs] == [Verdict.SAME, Verdict.GONE]
+    assert found.doubtful == ()
+
+
+def test_noop_is_judged_where_both_sides_name_it(tmp_path: Path) -> None:
+    one, other = (Operand(f"{run.name}:noop==1", (run,), Side("noop", "1")) for run in slower_noop(tmp_path))
+    pair = only(across(one, other, DEFAULT_GATES, idle_builders={"noop"}))
+
+    assert (pair.verdict, pair.computes) == (Verdict.SLOWER, True)

@@ -307,3 +307,22 @@ def test_a_night_in_which_a_repeat_is_0_has_no_figure_made_of_the_others(monkeyp
 
     assert list(_figures([0.9, 0.9], {})) == [("accuracy", pytest.approx(0.9), 2)]  # type: ignore[list-item]
     assert list(_figures([0.9, 0.0], {})) == []  # type: ignore[list-item]
+
+
+def test_what_computes_nothing_has_no_change() -> None:
+    nights = [replace(one, builder="noop") for one in levels((100, 20, "1"), (60, 20, "1"))]
+    found = [one for one in series(nights, idle_builders={"noop"}) if one.is_tracked]
+
+    assert [(one.shifts, one.computes, histories.summary(one)) for one in found] == [
+        ((), False, "40 nights, computes nothing")
+    ]
+    assert tracked(nights).shifts  # where nobody says that it computes nothing
+
+
+def test_a_night_names_the_builder_of_its_image(tmp_path: Path) -> None:
+    run = stored(tmp_path / "results", 1, [100.0])
+    (image,) = run.plan().images
+
+    assert [one.builder for one in measured_nights(tmp_path / "results", tmp_path / "cache")] == [
+        image.environment.builder
+    ]

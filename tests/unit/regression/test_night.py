@@ -1,6 +1,8 @@
 """What a night does with what is new, and what the next one makes of it."""
 
 import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -242,6 +244,29 @@ def test_a_broken_state_is_one_clear_error(world: World) -> None:
     (world.folder / "reports" / "state.json").write_text('{"schema": 1')
     with pytest.raises(InputError, match=r"state\.json: not a record of a nightly: Invalid JSON: .*; move it away"):
         world.night()
+
+
+@pytest.mark.parametrize("planted", ["pipe", "link"])
+def test_a_state_that_is_no_plain_file_is_refused(world: World, planted: str) -> None:
+    """Reading a pipe would wait for ever, and a link could lead anywhere."""
+    world.night()
+    path = world.folder / "reports" / "state.json"
+    path.unlink()
+    if planted == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(world.folder / "elsewhere.json")
+    signal.signal(signal.SIGALRM, _waits)
+    signal.alarm(10)
+    try:
+        with pytest.raises(InputError, match=r"state\.json: is no plain file; move it away"):
+            world.night()
+    finally:
+        signal.alarm(0)
+
+
+def _waits(*_: object) -> None:
+    raise AssertionError("the file was opened and waited for")
 
 
 def test_images_of_the_newest_measured_releases_and_of_the_baseline_stay(world: World) -> None:

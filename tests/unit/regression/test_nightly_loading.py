@@ -89,6 +89,15 @@ acknowledged: none.yaml
         ("watch: noop", "'noop' has no package on any index; name a `package` to watch in it"),
         ("watch: mxnet\nbaseline: 1.5.1\nfirst: 1.5.1", "'first' goes with `baseline: accepted`; drop one of them"),
         ("watch: mxnet\nbaseline: 1.5.1\naccept: by_hand", "'accept' goes with `baseline: accepted`; a pinned"),
+        (
+            "watch: mxnet\nmax_blocks: 2\nmetrics: [throughput, latency_p99=5%]",
+            "4:23: metrics: latency_p99 has no bounds with fewer than 368 single steps of each side; 2 blocks of 150",
+        ),
+        (
+            "watch: mxnet\nmax_blocks: 2\nmetrics: [throughput, latency_p99=5%]",
+            "steps are 300, and 3 blocks are needed: write max_blocks: 3 or more",
+        ),
+        ("watch: mxnet\nmax_blocks: 2\nmetrics: latency_p99", "4:10: metrics: latency_p99 has no bounds"),
         ("watch: mxnet\nkeep_images: -1", "should be at least 0, not -1"),
         ("baseline: 1.5.1", "'watch' is missing"),
         ("watch: mxnet\nwebhook: {url: ''}", "webhook.url: is no URL that one can post to"),

@@ -73,12 +73,13 @@ def cell(  # noqa: PLR0913 -- one argument per axis that a test may want
 def result(planned: Cell, repeat: int, samples_per_s: float, *, spread: float = 0.02) -> Result:
     """A result whose blocks scatter around a rate, the same at every call."""
     draw = random.Random(f"{planned.id} {repeat}")
+    of_steps = random.Random(f"{planned.id} {repeat} steps")
     batch = planned.workload.batch_size
     step_s = batch / samples_per_s
 
     def block(steps: int, slower: float = 1.0) -> Block:
-        wall_s = round(slower * steps * step_s * draw.lognormvariate(0, spread), 6)
-        return Block(steps=steps, samples=steps * batch, wall_s=wall_s, cpu_s=round(1.9 * wall_s, 6))
+        wall_s = _rounded(slower * steps * step_s * draw.lognormvariate(0, spread))
+        return Block(steps=steps, samples=steps * batch, wall_s=wall_s, cpu_s=_rounded(1.9 * wall_s))
 
     epochs = planned.duration.epochs
     start = round(1.5 + draw.random(), 3)
@@ -99,7 +100,9 @@ def result(planned: Cell, repeat: int, samples_per_s: float, *, spread: float = 
             if epochs
             else tuple(block(20) for _ in range(10))
         ),
-        latency_s=tuple(round(step_s * draw.lognormvariate(0.05, 0.1), 6) for _ in range(50)),
+        latency_s=tuple(
+            _rounded(step_s * (draw if step < 50 else of_steps).lognormvariate(0.05, 0.1)) for step in range(150)
+        ),
         loss=Loss(first=2.302585, last=0.71 + 0.01 * repeat) if train else None,
         epochs=tuple(
             Evaluation(
@@ -120,6 +123,10 @@ def result(planned: Cell, repeat: int, samples_per_s: float, *, spread: float = 
             "gpus": [],
         },
     )  # fmt: skip
+
+
+def _rounded(seconds: float) -> float:
+    return round(seconds, 6) if seconds > 1e-3 else seconds
 
 
 def ok(planned: Cell, rates: Sequence[float], *, spread: float = 0.02) -> list[Stored]:

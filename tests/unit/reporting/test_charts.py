@@ -5,10 +5,11 @@ import itertools
 import pytest
 
 from orchestrator.analysis import PHASES
-from orchestrator.reporting import text
+from orchestrator.reporting import html_text, text
 from orchestrator.reporting.charts import MOST_LANES, charts
 from orchestrator.reporting.curves import curves
 from orchestrator.reporting.document import document
+from orchestrator.reporting.lanes import Compared, plot
 from orchestrator.reporting.scales import between, from_zero, seconds_from_zero, spread
 from tests.unit.reporting import synthetic as s
 
@@ -113,3 +114,34 @@ def test_what_was_learned_is_drawn_against_epochs_and_against_seconds() -> None:
     assert len(accuracy) == 3
     assert accuracy[0][1] > accuracy[2][1], "up is better, and percent count from above"
     assert curves([report.by_id[place.cell_id] for place in report.groups[0].places]) == ()
+
+
+def test_an_interval_that_is_cut_is_marked() -> None:
+    """Two repeats that scatter have an interval without end; the other cell's lies inside the axis."""
+    wide, narrow = s.cell(s.MXNET), s.cell(s.TORCH)
+    plan = s.plan([wide, narrow])
+    stored = [*s.ok(wide, [900.0, 1100.0], spread=0), *s.ok(narrow, [1000.0, 1001.0, 999.0], spread=0)]
+    report = document(s.record(plan), plan, stored)
+
+    throughput = charts([report.by_id[place.cell_id] for place in report.groups[0].places])[0]
+
+    cuts = {lane.cell.cell.id: (lane.cuts.low, lane.cuts.high) for lane in throughput.lanes}
+    assert cuts == {wide.id: (False, True), narrow.id: (False, False)}
+    assert throughput.note.endswith("an arrow: it goes on beyond the axis")
+    assert html_text(report).count('<svg class="cut" x="100%"') == 1
+    (alone,) = charts([report.by_id[narrow.id]])[:1]
+    assert "arrow" not in alone.note
+
+
+def test_a_ratio_that_is_cut_is_marked_on_its_side() -> None:
+    wide = Compared("wide", 1.0, 0.2, 9.0, 0.02, (1.0, 1.01))
+    narrow = Compared("narrow", 1.0, 0.99, 1.01, 0.02, (1.0,))
+    low = Compared("low", 1.0, 0.99, 1.01, 0.02, (0.3,))
+
+    drawn = plot([wide, narrow, low])
+    assert drawn is not None
+    assert [(lane.cuts.low, lane.cuts.high) for lane in drawn.lanes] == [(True, True), (False, False), (True, False)]
+    assert drawn.note == "an arrow: it goes on beyond the axis"
+    alone = plot([narrow])
+    assert alone is not None
+    assert alone.note == ""

@@ -271,7 +271,7 @@ def test_of_two_cells_that_do_not_do_the_same_work_none_wins() -> None:
 
     assert report.groups[0].conclusion is Conclusion.NOT_COMPARABLE
     assert report.groups[0].sentence.startswith("No two of the measured cells do the same work. Not comparable with")
-    assert report.headline == "In 1 no two cells do the same work."
+    assert report.headline == "In 1 group no two cells do the same work."
     for name in ("html", "md"):
         assert "not comparable" in FORMATS[name](report)
     assert "conv2d_1 yields 7×24×24" in FORMATS["html"](report)

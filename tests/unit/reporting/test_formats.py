@@ -19,7 +19,7 @@ from rich.console import Console
 from orchestrator.brought import Better, Metric, Script
 from orchestrator.domain import Mode, Status
 from orchestrator.reporting import FORMATS, Report, document, html_text, table, write_html
-from orchestrator.reporting.as_csv import COLUMNS, csv_text
+from orchestrator.reporting.as_csv import COLUMNS, _safe, csv_text
 from orchestrator.reporting.as_html import html_pages
 from orchestrator.reporting.as_markdown import escape, fence
 from orchestrator.results.contract import Conditions, GpuConditions
@@ -27,7 +27,7 @@ from orchestrator.results.scripts import PrintedMemory, PrintedValues, ScriptRes
 from orchestrator.results.store import Stored
 from tests.unit.reporting import synthetic as s
 
-SCRIPT = Script("bench", "/bench.py", tuple(Metric(name, ".", "ms", Better.LOWER) for name in ("one", "two")))
+SCRIPT = Script("bench", tuple(Metric(name, ".", "ms", Better.LOWER) for name in ("one", "two")), path="/bench.py")
 GOLDEN = Path(__file__).parents[2] / "golden" / "reports"
 EVIL = '=HYPERLINK("x")|`</script><img src=x onerror=alert(1)>&{{ 7*7 }}[red]\x1b[31m\x1b]0;t\x07\u202e'
 
@@ -89,8 +89,9 @@ def test_a_reason_that_hit_ten_cells_is_told_once_with_its_log(name: str) -> Non
 
     assert text.count("the reason") == 2  # as the reason, and where the log ends with it
     assert text.count("end of the log\n") == 1
-    for cell in cells:
-        assert cell.id in text
+    named = [cell for cell in cells if cell.id in text]
+    assert len(named) == (3 if name == "table" else 10)
+    assert ("and 7 more cells; 10 repeats in all" in text) is (name == "table")
 
 
 def evil() -> Report:
@@ -125,6 +126,40 @@ def test_no_text_field_of_the_csv_starts_a_formula() -> None:
             assert not value.startswith(("=", "+", "-", "@", "\t")), row
     (first, *_) = csv.DictReader(io.StringIO(csv_text(evil())))
     assert first["version"].startswith("'=HYPERLINK")
+
+
+def test_every_format_shows_the_bounds_of_a_p99() -> None:
+    """Three repeats of 150 steps bound it; two `ok` ones, 300 steps, do not."""
+    report, name = s.example(), "mxnet-1.9.1-cpu/lenet-train-b200"
+    document = json.loads(FORMATS["json"](report))
+    latency = {each["cell"]["id"]: (each["measurement"] or {}).get("latency") for each in document["cells"]}
+    low, high = latency[name]["p99_bounds_s"]
+    shown = f"{1000 * low:.1f}–{1000 * high:.1f}"
+    short = latency["torch-2.13.0-cpu/lenet-train-b200"]
+
+    assert (latency[name]["n"], short["n"], short["p99_bounds_s"]) == (450, 300, None)
+    assert shown in terminal(report, 80)
+    assert f"| {shown} ms |" in FORMATS["md"](report)
+    assert f"<small>{shown} ms</small>" in html_text(report)
+    row = next(csv.DictReader(io.StringIO(csv_text(report))))
+    assert (float(row["cell_latency_p99_low_s"]), float(row["cell_latency_p99_high_s"])) == (low, high)
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1+1", "-1+1", "@SUM(1)", "\t=1", "\r=1", "  -1+1"])
+def test_a_text_that_would_be_a_formula_gets_an_apostrophe(text: str) -> None:
+    cell = s.cell(s.TORCH, repeats=1)
+    plan = s.plan([cell])
+    report = document(s.record(plan), plan, [s.failed(cell, 0, Status.FAILED, text)])
+
+    (row,) = csv.DictReader(io.StringIO(csv_text(report)))
+
+    assert row["reason"] == f"'{text.strip()}"
+
+
+def test_a_negative_number_is_left_as_it_is() -> None:
+    assert _safe(-1.5) == -1.5
+    assert _safe("-1.5") == "'-1.5"
+    assert _safe("a-b") == "a-b"
 
 
 def test_the_csv_has_a_row_per_planned_repeat_and_skip_with_figures_of_that_repeat() -> None:
@@ -336,6 +371,21 @@ def test_a_large_report_is_an_index_with_bounded_pages_that_hold_every_cell(tmp_
     assert "groups-0002.html#group/cpu/mlp-train-b32" in linked
     assert len(linked) > 200
     assert index.stat().st_size < 200_000
+
+
+def test_the_directory_of_a_large_report_ends_no_script() -> None:
+    evil = s.Framework("mxnet", "1</script><img src=x>", python="3.11")
+    cells = [s.cell(evil, repeats=2), *(s.cell(s.Framework("mxnet", f"1.{n}", python="3.11")) for n in range(400))]
+    plan = s.plan(cells)
+
+    index = dict(html_pages(document(s.record(plan), plan, s.ok(cells[0], [100.0, 101.0]))))["index.html"]
+
+    data = re.search(r'<script type="application/json" id="directory">(.*?)</script>', index, re.DOTALL)
+    assert data is not None
+    listed = {row[0]: (page, row[1], row[2]) for page, _, _, rows in json.loads(data[1]) for row in rows}
+    assert listed[cells[0].id] == ("groups-0001.html", "mxnet 1</script><img src=x>", "2 ok")
+    assert len(listed) == 401
+    assert "<img" not in index
 
 
 def test_junit_has_a_case_for_every_repeat_and_skip_with_a_typed_result() -> None:

@@ -39,7 +39,9 @@ CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u2
 def printing(text: str) -> Cell:
     """A cell of a script, with a figure in a unit of its own."""
     cell = s.cell(s.MXNET, Workload(text, Mode.SCRIPT, 1), repeats=2)
-    return replace(cell, script=Script(text, f"/{text}", (Metric("figure", ".", text, Better.HIGHER),)), id=f"s/{text}")
+    return replace(
+        cell, script=Script(text, (Metric("figure", ".", text, Better.HIGHER),), path=f"/{text}"), id=f"s/{text}"
+    )
 
 
 def printed(cell: Cell, text: str) -> Stored:
@@ -87,7 +89,7 @@ def of_terminal(report: Report) -> str:
     return console.file.getvalue()
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(hostile)
 def test_junit_is_xml_with_a_case_for_every_repeat_and_skip(text: str) -> None:
     xml = FORMATS["junit"](report_of(text))
@@ -101,7 +103,7 @@ def test_junit_is_xml_with_a_case_for_every_repeat_and_skip(text: str) -> None:
     assert not re.search("[\ufffe\uffff]", xml), "which no XML may hold"
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(hostile)
 def test_no_field_of_the_csv_is_a_formula_and_every_row_has_every_column(text: str) -> None:
     found = FORMATS["csv"](report_of(text))
@@ -116,7 +118,7 @@ def test_no_field_of_the_csv_is_a_formula_and_every_row_has_every_column(text: s
     found.encode()
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(hostile)
 def test_markdown_tables_keep_their_columns_and_no_text_becomes_markup(text: str) -> None:
     found = FORMATS["md"](report_of(text))
@@ -176,7 +178,7 @@ class Page(HTMLParser):
 HARMLESS = Page(html_text(report_of("harmless")))
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(hostile)
 def test_the_page_has_no_tag_and_no_attribute_that_a_harmless_report_has_not(text: str) -> None:
     found = html_text(report_of(text))
@@ -189,7 +191,7 @@ def test_the_page_has_no_tag_and_no_attribute_that_a_harmless_report_has_not(tex
     found.encode()
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(hostile)
 def test_the_terminal_gets_nothing_that_steers_it(text: str) -> None:
     found = of_terminal(report_of(text))
@@ -198,7 +200,7 @@ def test_the_terminal_gets_nothing_that_steers_it(text: str) -> None:
     found.encode()
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(hostile)
 def test_the_json_can_be_written_and_steers_no_terminal(text: str) -> None:
     found = FORMATS["json"](report_of(text))
@@ -208,7 +210,6 @@ def test_the_json_can_be_written_and_steers_no_terminal(text: str) -> None:
     assert json.loads(found)["run"] == text
 
 
-@settings(deadline=None)
 @given(hostile)
 def test_a_line_of_progress_is_one_line(text: str) -> None:
     outcome = Outcome(text, 0, Status.FAILED, text, disturbance=text)

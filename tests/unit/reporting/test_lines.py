@@ -65,6 +65,12 @@ def test_a_line_says_what_when_and_with_which_outcome() -> None:
     assert (document["outcome"]["status"], document["outcome"]["reason"]) == ("timeout", "over")
 
 
+def test_a_line_says_that_a_build_was_stopped() -> None:
+    (line,) = lines(BuildFinished("bench/mxnet:1.9.1-cpu", 1.0, reason="stopped", stopped=True))
+
+    assert json.loads(line)["stopped"] is True
+
+
 @pytest.mark.parametrize(
     "wrong", [{"event": "notice", "at": "t"}, {"event": "other", "at": "t", "message": "m"}, {"message": "m"}]
 )

@@ -100,14 +100,13 @@ def check(drawn: Drawn) -> None:
         assert pairs == {Work.SAME}
 
 
-@settings(deadline=None)
 @given(groups())
 @example(Drawn([[200.0] * 3, [100.0] * 3, [80.0] * 3], {frozenset((0, 2)): Work.NOT_COMPARABLE}))
 def test_no_cell_that_does_the_work_of_the_winner_is_faster_than_it(drawn: Drawn) -> None:
     check(drawn)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(groups())
 @example(Drawn([[200.0] * 3, [100.0] * 3], {frozenset((0, SLOW)): Work.NOT_COMPARABLE}))
 def test_nor_in_a_group_too_large_for_every_pair(drawn: Drawn) -> None:

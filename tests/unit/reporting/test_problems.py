@@ -1,13 +1,16 @@
 """What did not end well is said once per reason, with every cell that it hit."""
 
+import io
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
+from rich.console import Console
 
 from orchestrator.domain import Cell, Outcome, Status
 from orchestrator.reporting import document
-from orchestrator.reporting.model import Problem
+from orchestrator.reporting.as_table import table
+from orchestrator.reporting.model import Problem, Report
 from orchestrator.reporting.problems import MOST_LOGS, bounded
 from orchestrator.results.store import Stored
 from tests.unit.reporting import synthetic as s
@@ -21,6 +24,13 @@ def found(cells: Sequence[Cell], stored: Sequence[Stored], tail: Callable[[Outco
     return document(s.record(plan), plan, stored, tail).problems
 
 
+def as_text(report: Report) -> str:
+    console = Console(width=200, color_system=None, file=io.StringIO())
+    console.print(table(report))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
 def failures(cells: Sequence[Cell], *, log: str | None = None) -> list[Stored]:
     ended = [s.failed(cell, repeat, Status.BUILD_FAILED, REASON) for cell in cells for repeat in range(2)]
     return [Stored(replace(each.outcome, log=log or each.outcome.log), None) for each in ended]
@@ -31,6 +41,29 @@ def test_cells_that_failed_for_one_reason_are_one_problem_and_every_cell_is_name
 
     assert (problem.status, problem.reason) == (Status.BUILD_FAILED, REASON)
     assert [(cell.cell_id, cell.repeats) for cell in problem.cells] == [(cell.id, (0, 1)) for cell in CELLS]
+
+
+def test_the_terminal_counts_the_cells_of_a_reason_beyond_the_first() -> None:
+    skips = tuple(s.Skip(f"torch-{number}-cpu/mlp", "no release for Python 3.6") for number in range(40))
+    plan = s.plan(CELLS, skips)
+    report = document(s.record(plan), plan, failures(CELLS), lambda outcome: outcome.cell_id)
+    shown = as_text(report)
+
+    assert shown.count(REASON) == 1
+    assert "and 7 more cells; 20 repeats in all" in shown
+    assert "torch-0-cpu/mlp, torch-1-cpu/mlp, torch-2-cpu/mlp and 37 more: no release for Python 3.6" in shown
+    assert "report --format md names every cell" in shown
+    assert len(shown.splitlines()) < 30
+
+
+def test_groups_in_which_nothing_was_measured_are_one_line() -> None:
+    cells = [s.cell(s.TORCH, replace(s.LENET, batch_size=size)) for size in range(1, 41)]
+    plan = s.plan(cells)
+    shown = as_text(document(s.record(plan), plan, ()))
+
+    assert shown.count("Nothing was measured") == 1
+    assert "Nothing was measured in 40 groups: " in shown
+    assert len(shown.splitlines()) < 30
 
 
 def test_an_identical_log_is_shown_once_and_a_different_one_beside_it() -> None:

@@ -26,6 +26,7 @@ EVENTS: list[Event] = [
     BuildFinished("bench/mxnet:1.9.1-cpu", 61.5),
     BuildFinished("bench/noop:1-cpu", 0.1, cached=True),
     BuildFinished("bench/torch:2-cpu", 3.0, reason="no matching\ndistribution\x1b[31m"),
+    BuildFinished("bench/jax:0-cpu", 4.0, reason="stopped", stopped=True),
     RunStarted(3, done=1),
     RepeatStarted(CELL, 0, 1),
     PhaseChanged(CELL, 0, "steady"),
@@ -49,6 +50,7 @@ def test_plain_lines_tell_a_run() -> None:
         "built bench/mxnet:1.9.1-cpu in 61.5 s\n"
         "image bench/noop:1-cpu was there already\n"
         "build failed: bench/torch:2-cpu: no matching distribution\n"
+        "build stopped: bench/jax:0-cpu\n"
         "3 repeats to measure, 1 done before\n"
         f"[1/3] {CELL} repeat 0\n"
         f"  {CELL} repeat 0: ok, 13,402 samples/s, 12.5 s\n"
@@ -76,14 +78,14 @@ def progress(events: list[Event]) -> Progress:
 
 
 def test_progress_counts_what_ended_and_what_is_under_way() -> None:
-    middle, end = progress(EVENTS[:7]), progress(EVENTS)
+    middle, end = progress(EVENTS[:8]), progress(EVENTS)
 
     assert [(item.cell_id, item.repeat, item.phase, item.started_s) for item in middle.running] == [
-        (CELL, 0, "steady", 50)
+        (CELL, 0, "steady", 60)
     ]
     assert (middle.done, middle.eta_s(100)) == (0, None)
     assert (end.ok, end.failed, end.done, end.planned, end.built, end.running) == (1, 1, 2, 3, 1, ())
-    assert end.eta_s(now_s=90.0) == pytest.approx(25.0)
+    assert end.eta_s(now_s=100.0) == pytest.approx(25.0)
 
 
 def test_parallel_repeats_end_in_any_order() -> None:
@@ -126,6 +128,41 @@ def test_the_view_shows_builds_phase_counts_rate_and_time_to_go() -> None:
         assert part in text
 
 
+UNLAUNCHED = [
+    RunStarted(902),
+    *(
+        RepeatFinished(Outcome(f"noop-1-cpu/c{n % 150}", n // 150, Status.NOT_RUN, "stopped", attempts=0))
+        for n in range(900)
+    ),
+    RepeatFinished(Outcome(CELL, 0, Status.BUILD_FAILED, "no matching\ndistribution", attempts=0)),
+    RepeatFinished(Outcome(CELL, 1, Status.BUILD_FAILED, "no matching\ndistribution", attempts=0)),
+]
+COUNTED = ["900 repeats of 150 cells: not_run: stopped", f"2 repeats of {CELL}: build_failed: no matching distribution"]
+
+
+def test_plain_lines_count_what_was_never_launched() -> None:
+    lines: list[str] = []
+    listen = PlainView(lines.append)
+    for event in UNLAUNCHED:
+        listen(event)
+    listen.close()
+    listen.close()
+
+    assert lines == ["902 repeats to measure\n", *(f"{line}\n" for line in COUNTED)]
+
+
+def test_the_live_view_counts_what_was_never_launched() -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, color_system=None, width=100)
+    with LiveView(console, lambda: 0.0) as listen:
+        for event in UNLAUNCHED:
+            listen(event)
+
+    assert isinstance(console.file, io.StringIO)
+    shown = console.file.getvalue()
+    assert [shown.count(line) for line in COUNTED] == [1, 1]
+    assert shown.count("stopped") == 1
+
+
 def test_the_view_stays_small_however_much_runs_at_once() -> None:
     console = Console(width=80, file=io.StringIO(), no_color=True)
     console.print(view(progress([RunStarted(99), *(RepeatStarted(f"cell {n}", 0, n) for n in range(40))]), 0.0))
@@ -145,4 +182,20 @@ def test_the_live_view_prints_what_ended_above_and_takes_itself_away() -> None:
     text = stream.getvalue()
     assert f"{CELL} repeat 1: timeout, 10 min 0 s: no result within 600 s" in text
     assert "build failed: bench/torch:2-cpu" in text
+    assert "build stopped: bench/jax:0-cpu" in text
     assert text.count("\x1b[?25l") == text.count("\x1b[?25h") == 1
+
+
+def test_a_disturbed_repeat_is_counted_and_coloured() -> None:
+    disturbed = Outcome(CELL, 0, Status.OK, wall_s=12.5, disturbance="others used 0.7 of its 2 CPUs")
+    console = Console(file=io.StringIO(), width=140, force_terminal=True, color_system="standard")
+
+    with LiveView(console, lambda: 0.0) as listen:
+        listen(RunStarted(3))
+        listen(RepeatFinished(disturbed, 13_402.0))
+        listen(RepeatFinished(Outcome(CELL, 1, Status.OK, wall_s=12.5), 13_402.0))
+        console.print(view(listen._progress, 1.0))
+
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "2 ok · 1 disturbed" in shown
+    assert shown.count("\x1b[33m" + CELL) == 1

@@ -94,6 +94,26 @@ def test_the_page_is_green_only_where_every_pair_is_shown_to_be_as_good(verdict:
     assert ("no regression found, but 1 of 2 cells is not shown" in said) is is_open
 
 
+def test_the_terminal_counts_what_decides_nothing_by_metric() -> None:
+    """Of four cells and eleven metrics, a row for each metric; Markdown keeps every figure."""
+    others = [
+        a_metric(Verdict.SLOWER if number == 10 else Verdict.SAME, 1 + number / 10, metric=f"m{number}",
+                 title=f"metric {number}", gates=False)
+        for number in range(11)
+    ]  # fmt: skip
+    found = a_test(*(a_pair(name, a_metric(), *others) for name in ("lenet", "mlp", "cnn", "vgg19")))
+
+    shown = table_text(found, 100)
+
+    assert len(shown.splitlines()) < 45
+    assert "4 slower" in next(line for line in shown.splitlines() if "metric 10" in line)
+    assert "2.000–2.000" in shown
+    assert "--format md shows the figures of every cell." in shown
+    assert markdown(found).count("metric 10") == 4
+    one = table_text(a_test(a_pair("lenet", a_metric(), *others)), 200)
+    assert one.count("cpu/lenet-train-b200") >= 12
+
+
 def test_verdicts_say_what_makes_them_firmer_or_weaker() -> None:
     said = [row.cells[6] for row in regressions.rows(EVERY, gates=True)]
 
@@ -284,3 +304,28 @@ def test_what_fell_to_0_is_told_in_words_where_there_is_no_ratio() -> None:
     assert regressions.headline(found).startswith(said)
     for text in (html_text(found), markdown(found), table_text(found, 400), junit_text(found)):
         assert "the candidate is 0 in 2 of 2 measurements" in text
+
+
+def test_the_terminal_folds_rows_of_one_reason() -> None:
+    """One line with a count; what was measured of what decides stays a row, and Markdown keeps every figure."""
+    alone = {"reason": "one measurement says nothing about scatter", "blocks": 1, "low": None, "high": None}
+    names = [f"metric {number}" for number in range(7)]
+    others = [a_metric(Verdict.INCONCLUSIVE, metric=name, title=name, gates=False, **alone) for name in names]
+    gone = [a_pair(name, verdict=Verdict.GONE, reason="the candidate has no such cell") for name in ("a", "b", "c")]
+    gone = [pair.model_copy(update={"notes": ()}) for pair in gone]
+    broke = [a_pair(name, verdict=Verdict.BROKE, reason="exit status 139") for name in ("x", "y")]
+    found = a_test(a_pair("lenet", a_metric(Verdict.INCONCLUSIVE, **alone), *others), *gone, *broke)
+    shown = table_text(found)
+
+    folded = (
+        "3 gone: the candidate has no such cell (cpu/a-train-b200, cpu/b-train-b200 and cpu/c-train-b200)",
+        "7 inconclusive: one measurement says nothing about scatter (metric 0, metric 1, metric 2 and 4 more)",
+    )
+    for line in folded:
+        assert " ".join(shown.split()).count(line) == 1
+        assert line not in markdown(found)
+    assert "1,000 → 1,000" in shown
+    assert shown.count("broke:") == 2
+    assert len(shown.splitlines()) < 30
+    assert markdown(found).count("one measurement says nothing about scatter") == 8
+    assert markdown(found).count("gone: the candidate has no such cell") == 3
