@@ -32,15 +32,39 @@ class Metric:
 
 
 @dataclass(frozen=True, slots=True)
+class ScriptFile:
+    """A file that belongs to a script; no host is named."""
+
+    path: str
+    """Below the script's folder, with slashes."""
+    size_bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
 class Script:
-    """A foreign script, run unchanged; its folder is all of the host that it sees."""
+    """A foreign script, run unchanged; its files are all of the host that it sees."""
 
     name: str
-    path: str
-    """Absolute, on this host."""
     metrics: tuple[Metric, ...]
+    entry: str = ""
+    """The one of the files that is run; it lies at the top of the script's folder."""
+    files: tuple[ScriptFile, ...] = ()
+    """The entry among them, by path; empty only in plans of earlier versions."""
     arguments: tuple[str, ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
+    path: str = ""
+    """Where the script lay on a host, in plans of earlier versions. It is shown, and never opened."""
+
+    @property
+    def file(self) -> str:
+        """The name of the file that is run, for people."""
+        return self.entry or self.path.rpartition("/")[2]
+
+    @property
+    def size_bytes(self) -> int:
+        """Of all its files."""
+        return sum(file.size_bytes for file in self.files)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ class Status(StrEnum):
     TIMEOUT = "timeout"
     OOM_HOST = "oom_host"
     OOM_DEVICE = "oom_device"
+    OUTPUT_LIMIT = "output_limit"
     INVALID_RESULT = "invalid_result"
     NO_DEVICE = "no_device"
     NOT_RUN = "not_run"
@@ -116,6 +117,14 @@ class Workload:
 
 
 @dataclass(frozen=True, slots=True)
+class OutputLimit:
+    """The most that one repeat may leave in its folder; beyond it, the repeat is stopped."""
+
+    size_bytes: int = 2 * 2**30
+    files: int = 10_000
+
+
+@dataclass(frozen=True, slots=True)
 class Duration:
     """How long a cell measures: steps, or epochs over a dataset; exactly one of the two is given."""
 
@@ -187,6 +196,7 @@ class Cell:
     """What runs in place of a model of ours; its figures are never compared with measured ones."""
     definition: str = ""
     """SHA-256 of the framework's own definition of the model; empty where its builder makes the model."""
+    output: OutputLimit = OutputLimit()
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,8 +240,8 @@ def is_base_image(template: str) -> bool:
 class BuildSettings:
     """How environments are made on this site; changes where things come from, never what is measured."""
 
-    base_image: str = "python:{python}-slim-bookworm"
-    """Template for which `is_base_image` holds."""
+    base_image: str | None = None
+    """Template for which `is_base_image` holds; None takes the catalog's image for each Python."""
     pip_index: str | None = None
     extra_indexes: tuple[str, ...] = ()
     find_links: tuple[str, ...] = ()
@@ -244,10 +254,6 @@ class BuildSettings:
     apt_mirror: str | None = None
     registry: str | None = None
     """Prefix for base images and for the images we build: `registry.corp/mirror`."""
-
-    def base(self, python: str) -> str:
-        """The base image for a Python such as `3.11`, without the prefix."""
-        return self.base_image.replace("{python}", python)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,8 @@ class BuildFinished:
     wall_s: float
     cached: bool = False
     reason: str = ""
+    stopped: bool = False
+    """A request to stop ended it, which is no failure of the environment."""
 
 
 @dataclass(frozen=True, slots=True)

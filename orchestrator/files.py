@@ -1,11 +1,15 @@
 """Files that others could write or name: a link or a pipe may lie in their place, and leads or holds up nobody."""
 
+import errno
 import os
 import secrets
 import stat
 from pathlib import Path
 from typing import BinaryIO
 
+MAX_PATH_BYTES = 1024
+MAX_NAME_BYTES = 255
+_FORBIDDEN = {chr(code) for code in (*range(32), 127)} | {"\\"}
 _CAREFULLY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -47,8 +51,17 @@ def _plain(path: Path | str, how: int, care: int = _CAREFULLY) -> int:
 
 
 def move_aside(path: Path) -> None:
-    """Give what stands in the way of a file of ours another name beside it; nothing in it is lost."""
-    path.rename(path.with_name(f"{path.name}.aside-{secrets.token_hex(4)}"))
+    """Give what stands in the way of a file of ours another name beside it; nothing in it is lost.
+
+    A name that has no room for the suffix is replaced by `aside-<hex>`.
+    """
+    suffix = f"aside-{secrets.token_hex(4)}"
+    try:
+        path.rename(path.with_name(f"{path.name}.{suffix}"))
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        path.rename(path.with_name(suffix))
 
 
 def read_tail(path: Path, most_bytes: int) -> str:
@@ -59,3 +72,22 @@ def read_tail(path: Path, most_bytes: int) -> str:
             return file.read(most_bytes).decode("utf-8", "replace")
     except OSError:
         return ""
+
+
+def problem_of_path(path: str) -> str:
+    """Say why a path may not be in a bundle, in a few words; empty where it may.
+
+    A backslash or a line break would mean something else to `sha256sum`, and a drive or a parent to the host.
+    """
+    parts = path.split("/")
+    if not path or path.startswith("/") or any(part in {"", ".", ".."} for part in parts):
+        return "leads out of the bundle, or is no plain relative path"
+    if _FORBIDDEN & set(path):
+        return "holds a control character or a backslash"
+    try:
+        lengths = [len(part.encode()) for part in parts]
+    except UnicodeEncodeError:
+        return "is no valid text"
+    if max(lengths) > MAX_NAME_BYTES or sum(lengths) + len(parts) > MAX_PATH_BYTES:
+        return "is too long"
+    return ""

@@ -9,7 +9,7 @@ import typer
 
 from orchestrator import images
 from orchestrator.bundles.loaded import Loaded
-from orchestrator.cli import carried, composition, places, speech, views
+from orchestrator.cli import carried, composition, disk, places, speech, views
 from orchestrator.cli.carried import PlanName
 from orchestrator.cli.options import (
     DEFAULT_LIMIT,
@@ -53,7 +53,7 @@ def build(
     ] = None,
 ) -> None:
     """Build the images that are missing, GPU images too: no GPU is needed for that."""
-    bundle = carried.chosen(file, plan)
+    bundle = carried.chosen("build", file, plan)
     if bundle is not None:
         carried.refuse_matrix_options(base_image, models)
         _nothing_to_build(bundle, carried.plan_of(bundle, select, exclude), render, json=json)
@@ -74,6 +74,7 @@ def build(
     ):
         for warning in prepared.plan.warnings:
             listener(Notice(f"warning: {warning}"))
+        disk.require_for_images(client, prepared.plan.images, prepared.settings)
         remove_leftovers(client, this_process(), listener)
         built = images.build(
             prepared.plan.images,
@@ -89,7 +90,8 @@ def build(
         speech.print_json([_entry(end) for end in built.values()])
     else:
         for failure in failures:
-            speech.say(f"{failure.image}: {failure.reason} (log: {failure.log})")
+            log = f" (log: {failure.log})" if failure.log else ""
+            speech.say(f"{failure.image}: {failure.reason}{log}")
         speech.say(f"{len(built) - len(failures)} of {len(built)} images are ready")
     if stop.is_set():
         raise typer.Exit(INTERRUPTED)

@@ -8,14 +8,18 @@ import typer
 
 from orchestrator.bundles import loaded
 from orchestrator.bundles.loaded import Loaded
-from orchestrator.cli import composition, places, speech
+from orchestrator.cli import composition, places
 from orchestrator.cli.completion import bundle_names
 from orchestrator.domain import Plan
 from orchestrator.engine.client import Client
 from orchestrator.errors import InputError
 from orchestrator.planning import Selection, narrowed
+from orchestrator.reporting.text import clean_line
+from orchestrator.results import frozen_scripts
 from orchestrator.results.contract import BundleOrigin
 from orchestrator.runtimes import GivenImage, absent, not_there
+
+_MOST_FILES = 5
 
 PlanName = Annotated[
     str | None,
@@ -28,10 +32,11 @@ PlanName = Annotated[
 ]
 
 
-def chosen(file: Path | None, plan: str | None) -> Loaded | None:
-    """The bundle whose plan is meant: the one asked for, or the one loaded last where there is no matrix here.
+def chosen(command: str, file: Path | None, plan: str | None) -> Loaded | None:
+    """Return the bundle whose plan is asked for, or None where a matrix is meant.
 
-    None where a matrix is meant. Raises as `loaded.find` does, and `InputError` where both are asked for.
+    Raises as `loaded.find` does. Raises `InputError` if both are asked for, or if neither is and no matrix is here
+    but a bundle is loaded: then the user has to say which plan `command` takes.
     """
     if plan is not None:
         if file is not None:
@@ -39,20 +44,20 @@ def chosen(file: Path | None, plan: str | None) -> Loaded | None:
         return loaded.find(places.bundles_folder(), plan)
     if file is not None or composition.MATRIX_HERE.exists():
         return None
-    every = list(loaded.registered(places.bundles_folder()).values())
-    if not every:
+    names = list(loaded.registered(places.bundles_folder()))
+    if not names:
         return None
-    others = f"; --plan takes another: {', '.join(one.name for one in every[:-1])}" if every[1:] else ""
-    speech.say(
-        f"no {composition.MATRIX_HERE} here: this is the plan of the bundle {every[-1].name}, "
-        f"loaded {every[-1].record.loaded_at}{others}"
+    named = names[0] if len(names) == 1 else f"NAME, where NAME is {', '.join(names[:-1])} or {names[-1]}"
+    raise InputError(
+        f"no {composition.MATRIX_HERE} here, and none is named: --file FILE takes a matrix; "
+        f"for the plan of {'the' if len(names) == 1 else 'a'} loaded bundle: orchestrator {command} --plan {named}"
     )
-    return every[-1]
 
 
-def refuse_matrix_options(base_image: str | None, models: Path | None) -> None:
+def refuse_matrix_options(base_image: str | None, models: Path | None, *, strict: bool = False) -> None:
     """Raise `InputError` where something is asked for that is settled in a bundle."""
     given = [name for name, value in (("--base-image", base_image), ("--models", models)) if value is not None]
+    given += ["--strict"] if strict else []
     if given:
         raise InputError(f"{' and '.join(given)}: images and models came with the bundle; leave it out")
 
@@ -98,11 +103,13 @@ def missing_images(client: Client, bundle: Loaded, plan: Plan) -> str:
     return not_there(absent(client, images_of(bundle, plan)), remedy(bundle))
 
 
-def missing_scripts(plan: Plan) -> list[str]:
-    """A line for every foreign script of a plan that is not on this host."""
-    paths = dict.fromkeys(cell.script.path for cell in plan.cells if cell.script)
-    return [
-        f"script {path}: is not here; put it there, or leave its cells out with --exclude '*-script'"
-        for path in paths
-        if not Path(path).is_file()
-    ]
+def script_lines(plan: Plan) -> list[str]:
+    """A line for every script of a plan, with the files that belong to it."""
+    lines = []
+    for script in frozen_scripts.scripts_of(plan):
+        others = [file.path for file in script.files if file.path != script.entry]
+        more = [f"and {len(others) - _MOST_FILES} more"] if len(others) > _MOST_FILES else []
+        named = ", ".join((script.file, *others[:_MOST_FILES], *more))
+        size = f"{script.size_bytes:,} bytes" if script.files else "from a place on another host, never run"
+        lines.append(clean_line(f"script {script.name}: {named} ({size})"))
+    return lines

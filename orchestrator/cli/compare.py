@@ -15,6 +15,7 @@ from orchestrator.cli.regress import Metrics
 from orchestrator.cli.verdicts import Format, FormatName, Output
 from orchestrator.errors import InputError
 from orchestrator.regression import Operand, Regression, across, parse_gates, stored_regression, stored_trial
+from orchestrator.reporting.gather import idle_builders
 from orchestrator.resources import IMAGES
 
 BOTH_SIDES = ("baseline", "candidate")
@@ -41,22 +42,23 @@ def compare(
     metric: Metrics = [],
     results: Results = DEFAULT_RESULTS,
     json: Json = False,
-    format_: Format = FormatName.TABLE,
+    format_: Format = None,
     output: Output = None,
 ) -> None:
     """Hold stored runs against each other: B over A, where that can be done; exit 1 where B is worse or broke."""
-    verdicts.check_output(format_, output, json=json)
+    shown_as = verdicts.check_output(format_, output, json=json)
+    composition.tell_of_hidden(results)
     sides = _sides(one, other, anew=bool(metric))
     if len(sides) == 1:
         run = composition.find_run(results, sides[0].names[0])
         found = stored_regression(run)
-    elif format_ is FormatName.HTML and output is None:
+    elif shown_as is FormatName.HTML and output is None:
         raise InputError(
             "--format html needs -o DIR: only the stored verdict of one test has its run's folder to go to"
         )
     else:
         run, found = None, _judged(results, sides, metric)
-    verdicts.show(run, found, format_, output, json=json)
+    verdicts.show(run, found, shown_as, output, json=json)
     if found.regressions:
         raise typer.Exit(1)
 
@@ -95,7 +97,7 @@ def _judged(results: Path, sides: Sequence[_Written], metric: list[str]) -> Regr
     baseline, candidate = (_operand(results, side) for side in sides)
     models = [cell.workload.model for side in (baseline, candidate) for run in side.runs for cell in run.plan().cells]
     gates = parse_gates(metric, "--metric", models)
-    return across(baseline, candidate, gates, load_faults(IMAGES / "known_faults.yaml"))
+    return across(baseline, candidate, gates, load_faults(IMAGES / "known_faults.yaml"), idle_builders())
 
 
 def _operand(results: Path, written: _Written) -> Operand:

@@ -12,19 +12,22 @@ from typing import Any
 import yaml
 
 from orchestrator import matrix, planning, resources
-from orchestrator.brought import ModelFile
+from orchestrator.brought import ModelFile, Script
 from orchestrator.catalog import Catalog, ModelInfo, load, load_models, own_models
 from orchestrator.cli import speech
 from orchestrator.domain import BuildSettings, Plan, is_base_image
 from orchestrator.errors import InputError
 from orchestrator.images import settings as image_settings
 from orchestrator.planning import Selection
+from orchestrator.results import frozen_scripts, pending
 from orchestrator.results.store import Run, runs, write_atomically
 
 STORED_MATRIX = "matrix.yaml"
 STORED_MODELS = "models"
 MATRIX_HERE = Path("matrix.yaml")
 BASE_IMAGE_VARIABLE = "ORCHESTRATOR_BASE_IMAGE"
+FORMER_BASE_IMAGE = "python:{python}-slim-bookworm"
+"""Stored matrices of earlier releases name it where nobody did; the variable goes before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +85,20 @@ def prepare(
     models_folder: Path | None = None,
     *,
     no_parity: bool = False,
+    strict: bool = False,
 ) -> Prepared:
-    """Load a matrix and plan it; raises `InputError` with every mistake."""
+    """Load a matrix and plan it; raises `InputError` with every mistake.
+
+    With `strict` a release that the catalog has no environment for is a mistake.
+    """
     models = known_models(models_folder)
     loaded = matrix.load(matrix_file(path), the_catalog(), models)
     selection = Selection(select=tuple(select), exclude=tuple(exclude))
     plan = planning.plan(loaded, the_catalog(), models, selection=selection, limit=limit)
-    plan = replace(plan, parity=plan.parity and not no_parity)
+    missing = planning.left_out(loaded, the_catalog(), models, plan)
+    if strict and missing:
+        raise InputError(*missing)
+    plan = replace(plan, parity=plan.parity and not no_parity, warnings=(*plan.warnings, *missing))
     own = tuple(info.own for info in (*models.values(), *loaded.own_models) if info.own)
     return Prepared(loaded, plan, site_settings(loaded.build, base_image), own)
 
@@ -107,9 +117,9 @@ def site_settings(explicit: BuildSettings, base_image: str | None) -> BuildSetti
     """What the matrix says, and what it leaves unsaid as this host has it; a base image on the command line wins."""
     files = image_settings.pip_files(os.environ, Path.home(), Path(sys.prefix))
     settings = image_settings.overlay(explicit, image_settings.settings_from_pip(os.environ, files))
-    unsaid = explicit.base_image == BuildSettings().base_image
+    unsaid = explicit.base_image in {None, FORMER_BASE_IMAGE}
     wanted = base_image or (os.environ.get(BASE_IMAGE_VARIABLE) if unsaid else None) or settings.base_image
-    if not is_base_image(wanted):
+    if wanted is not None and not is_base_image(wanted):
         raise InputError(f"base image {wanted!r}: the only placeholder is {{python}}, as in python:{{python}}-slim")
     return replace(settings, base_image=wanted)
 
@@ -125,6 +135,20 @@ def without_credentials(document: dict[str, Any], settings: BuildSettings) -> di
     return {**document, "build": build}
 
 
+def scripts_of(loaded: matrix.Matrix) -> tuple[tuple[Script, Path], ...]:
+    """The scripts of a matrix, each with the folder of its files."""
+    return tuple((axes.script, Path(axes.folder)) for axes in loaded.scripts)
+
+
+def with_frozen_scripts(document: dict[str, Any]) -> dict[str, Any]:
+    """A matrix's long form whose scripts lie beside it, as they do in a run and in a bundle."""
+    listed = document.get("scripts") or []
+    frozen = [
+        {**entry, "file": f"{frozen_scripts.FOLDER}/{entry['name']}/{Path(entry['file']).name}"} for entry in listed
+    ]
+    return {**document, "scripts": frozen}
+
+
 def store_matrix(run: Run, document: dict[str, Any], own: Sequence[ModelFile] = ()) -> None:
     """Keep a matrix's long form beside the run with the user's own models, to be read by people and by `--resume`."""
     if own:
@@ -132,18 +156,26 @@ def store_matrix(run: Run, document: dict[str, Any], own: Sequence[ModelFile] = 
             path = run.folder / STORED_MODELS / name
             path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(path, text)
-    document = {**document, "models_folder": STORED_MODELS if own else None}
+    document = {**with_frozen_scripts(document), "models_folder": STORED_MODELS if own else None}
     write_atomically(run.folder / STORED_MATRIX, yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
 
 
 def stored_settings(run: Run, base_image: str | None) -> BuildSettings:
     """Where the environments of a stored run come from; what held a password must come from pip's configuration."""
-    stored = matrix.load(run.folder / STORED_MATRIX, the_catalog(), the_models())
-    return site_settings(stored.build, base_image)
+    return site_settings(matrix.build_settings(run.folder / STORED_MATRIX), base_image)
 
 
-def find_run(results: Path, name: str) -> Run:
-    """The run of that name, or of which it is the only beginning; the latest for an empty one."""
+def tell_of_hidden(results: Path) -> None:
+    """Say that runs of an interrupted merge are missing from what is read next; nothing where none is."""
+    if said := pending.notice(results):
+        speech.say(said)
+
+
+def find_run(results: Path, name: str, hint: str = "") -> Run:
+    """Return the run of that name, or of which it is the only beginning; the latest for an empty one.
+
+    Raises `InputError` if there is not exactly one; `hint` ends its message.
+    """
     every = runs(results)
     if not every:
         raise InputError(f"{results}: no runs here; `orchestrator run` makes one, --results DIR looks elsewhere")
@@ -154,7 +186,7 @@ def find_run(results: Path, name: str) -> Run:
         return found[0]
     problem = f"{len(found)} runs begin with {name!r}" if found else f"no run {name!r}"
     shown = ", ".join(run.name for run in (found or every)[-5:])
-    raise InputError(f"{results}: {problem}; there are {shown}")
+    raise InputError(f"{results}: {problem}; there are {shown}{hint}")
 
 
 def find_runs(results: Path, names: Sequence[str], *, every: bool) -> list[Run]:

@@ -46,6 +46,10 @@ def _wanted(
     """The datasets of a plan that are files, each with the folder of its name below `folder`."""
     known = {**DATASETS, **{info.name: info for info in own}}
     named = dict.fromkeys(cell.workload.dataset for cell in plan.cells if cell.workload.mode is not Mode.SCRIPT)
+    if unknown := [name for name in named if name not in known]:
+        raise InputError(
+            *(f"{place}: no dataset is called {name[:100]!r}, and its matrix describes none" for name in unknown)
+        )
     wanted = [known[name] for name in named if known[name].formats]
     if wanted and not folder:
         names = ", ".join(info.name for info in wanted)

@@ -20,6 +20,7 @@ from orchestrator.domain import BuildSettings
 from orchestrator.engine import images as engine
 from orchestrator.engine.client import connect
 from orchestrator.errors import HostError
+from orchestrator.images import dockerfiles
 
 ENGINE_TIMEOUT_S = 20.0
 PYTHON = "3.11"
@@ -34,7 +35,7 @@ def register(app: typer.Typer) -> None:
 
 def doctor(results: Results = DEFAULT_RESULTS, base_image: BaseImage = None, json: Json = False) -> None:
     """Say whether this host is fit to measure, and what to change; exit 3 where it is not."""
-    wanted = composition.site_settings(BuildSettings(), base_image).base(PYTHON)
+    wanted = dockerfiles.base_image(PYTHON, composition.site_settings(BuildSettings(), base_image))
     filling = {"results": results, "environments": places.cache_folder()}
     seen = replace(vitals.examine(), gpus=vitals.gpus(), base_image=wanted)
     findings = fitness(_with_engine(seen, filling))

@@ -17,7 +17,7 @@ from orchestrator.bundles.earlier import Earlier, open_earlier
 from orchestrator.bundles.manifest import Manifest
 from orchestrator.bundles.saving import STOPPED, StoppedError
 from orchestrator.bundles.tarred import refuse_foreign, write_tar
-from orchestrator.cli import composition, places, speech, views
+from orchestrator.cli import composition, disk, places, speech, views
 from orchestrator.cli.data import to_carry
 from orchestrator.cli.options import (
     DEFAULT_LIMIT,
@@ -122,8 +122,11 @@ def export(
         views.follow(json=json) as listener,
     ):
         warnings = [f"warning: {warning}" for warning in prepared.plan.warnings]
-        for line in (*warnings, *writing.not_carried(prepared.plan)):
+        for line in warnings:
             listener(Notice(line))
+        disk.require_for_images(client, prepared.plan.images, prepared.settings)
+        if earlier is None:
+            disk.require_for_bundle(folder, prepared.plan.images)
         wanted = writing.Export(
             name=_name(prepared.plan.name),
             folder=folder,
@@ -137,6 +140,7 @@ def export(
             stop=stop,
             earlier=earlier,
             data=datasets,
+            scripts=composition.scripts_of(prepared.matrix),
             workshop=Workshop(places.cache_folder(), prepared.settings, os.environ),
             pythons=tuple(python),
             try_wheels=not no_wheel_check,
@@ -165,6 +169,7 @@ def _check_pythons(pythons: list[str]) -> None:
 
 def _matrix(prepared: composition.Prepared) -> str:
     document = composition.without_credentials(matrix.long_form(prepared.matrix), prepared.settings)
+    document = composition.with_frozen_scripts(document)
     document["models_folder"] = layout.MODELS if prepared.own_models else None
     return str(yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
 

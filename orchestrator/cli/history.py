@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.cli import places, speech
+from orchestrator.cli import composition, places, speech
 from orchestrator.cli.options import DEFAULT_RESULTS, Json, Results
 from orchestrator.errors import InputError
 from orchestrator.matrix.hints import did_you_mean
@@ -16,6 +16,7 @@ from orchestrator.regression.measured_nights import measured_nights
 from orchestrator.regression.metrics import BY_NAME
 from orchestrator.regression.nightly_loading import load_acknowledged
 from orchestrator.reporting import histories
+from orchestrator.reporting.gather import idle_builders
 from orchestrator.reporting.histories_as_html import write_html
 
 PAGE_FOLDER = "history"
@@ -56,8 +57,9 @@ def history(
         raise InputError(f"{results}: no such folder; `orchestrator run` makes one, --results DIR looks elsewhere")
     known = load_acknowledged(acknowledged)
     wanted = _metrics(metric)
+    composition.tell_of_hidden(results)
     nights = measured_nights(results, places.cache_folder())
-    found = series(nights, known, min_effect=min_effect, metrics=wanted)
+    found = series(nights, known, min_effect=min_effect, metrics=wanted, idle_builders=idle_builders())
     asked = _asked(found, select, host)
     shown = [one for one in asked if (one.is_tracked or by_release) and len(one.points) >= LEAST_POINTS]
     page = None

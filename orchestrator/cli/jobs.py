@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator import matrix
-from orchestrator.brought import ModelFile
+from orchestrator.brought import ModelFile, Script
 from orchestrator.bundles.loaded import Loaded
 from orchestrator.bundles.returns import MERGED
 from orchestrator.cli import carried, composition
@@ -16,7 +16,9 @@ from orchestrator.cli.data import check_again
 from orchestrator.cli.runtime import RuntimeName
 from orchestrator.devices import another_machine, host_facts, inventory
 from orchestrator.domain import BuildSettings, Plan
-from orchestrator.errors import HostError, InputError
+from orchestrator.errors import InputError
+from orchestrator.planning import bounds
+from orchestrator.results import frozen_scripts
 from orchestrator.results.store import Run, runs
 from orchestrator.running import new_run_name
 
@@ -34,24 +36,27 @@ class Job:
     own_models: tuple[ModelFile, ...] = ()
     bundle: Loaded | None = None
     """Where plan and images came from, if not from a matrix."""
+    scripts: tuple[tuple[Script, Path], ...] = ()
+    """Of a new run: what it has to freeze, each with the folder of its files."""
 
 
 def new(prepared: composition.Prepared, results: Path, runtime: RuntimeName, repeats: int | None) -> Job:
     """A new run of a matrix."""
     plan = _repeated(prepared.plan, repeats)
     document = composition.without_credentials(matrix.long_form(prepared.matrix), prepared.settings)
-    return Job(plan, prepared.settings, _named(results), runtime, document, prepared.own_models)
+    scripts = composition.scripts_of(prepared.matrix)
+    return Job(plan, prepared.settings, _named(results), runtime, document, prepared.own_models, scripts=scripts)
 
 
 def of_bundle(bundle: Loaded, plan: Plan, results: Path, runtime: RuntimeName, repeats: int | None) -> Job:
-    """A new run of a bundle's plan; raises `HostError` where a script of it is not on this host."""
-    missing = carried.missing_scripts(plan)
-    if missing:
-        raise HostError("\n".join(missing))
-    own = bundle.own_models()
-    return Job(
-        _repeated(plan, repeats), BuildSettings(), _named(results), runtime, bundle.matrix(), own, bundle
-    )  # fmt: skip
+    """A new run of a bundle's plan; raises `InputError` where a script of it did not come with the bundle."""
+    frozen_scripts.refuse_paths(plan, "export the matrix again, or leave its cells out with --exclude '*-script'")
+    scripts = tuple(
+        (script, frozen_scripts.folder_of(bundle.folder, script)) for script in frozen_scripts.scripts_of(plan)
+    )
+    own, document = bundle.own_models(), bundle.matrix()
+    settings, run = BuildSettings(), _named(results)
+    return Job(_repeated(plan, repeats), settings, run, runtime, document, own, bundle, scripts)
 
 
 def resumed(results: Path, name: str, runtime: RuntimeName, base_image: str | None, *, changed: bool) -> Job:
@@ -59,7 +64,7 @@ def resumed(results: Path, name: str, runtime: RuntimeName, base_image: str | No
     if changed:
         raise InputError(
             "--resume goes on with the run's own plan: leave out --file, --plan, --select, --exclude, --models, "
-            "--data, --repeats and --no-parity"
+            "--data, --repeats, --no-parity and --strict"
         )
     found = composition.find_run(results, name)
     record = found.record()
@@ -68,6 +73,8 @@ def resumed(results: Path, name: str, runtime: RuntimeName, base_image: str | No
         raise InputError(f"{found.name} was measured with --runtime {recorded}; numbers of two runtimes do not mix")
     _refuse_elsewhere(found, record.host)
     plan = found.plan()
+    frozen_scripts.refuse_paths(plan, "begin a new run of the matrix; what this one has measured stays")
+    frozen_scripts.check(found.folder, frozen_scripts.scripts_of(plan))
     check_again(plan)
     if record.bundle is None:
         return Job(plan, composition.stored_settings(found, base_image), found, recorded, None)
@@ -93,4 +100,6 @@ def _named(results: Path) -> Run:
 def _repeated(plan: Plan, repeats: int | None) -> Plan:
     if repeats is None:
         return plan
-    return replace(plan, cells=tuple(replace(cell, repeats=repeats) for cell in plan.cells))
+    repeated = replace(plan, cells=tuple(replace(cell, repeats=repeats) for cell in plan.cells))
+    bounds.check(repeated, "--repeats: ")
+    return repeated

@@ -1,9 +1,10 @@
 """`runs`, `show`, `models`, `frameworks`, `schema`: what there is."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -15,8 +16,8 @@ from orchestrator.analysis import repeat_value
 from orchestrator.bundles.manifest import manifest_schema
 from orchestrator.catalog import ModelInfo
 from orchestrator.cli import composition, places, speech
-from orchestrator.cli.completion import run_cells
-from orchestrator.cli.options import DEFAULT_RESULTS, Json, MatrixFile, ModelsFolder, Results, RunName
+from orchestrator.cli.completion import run_cells, run_names
+from orchestrator.cli.options import DEFAULT_RESULTS, Json, MatrixFile, ModelsFolder, Results
 from orchestrator.domain import Outcome
 from orchestrator.errors import InputError
 from orchestrator.regression import bisection_record, nightly_file, regression_schema
@@ -27,6 +28,8 @@ from orchestrator.results import index
 from orchestrator.results.contract import Result, steady_blocks
 from orchestrator.results.schemas import NAMES, contract_schema
 from orchestrator.results.store import InvalidResultError, Run
+
+_HOW_TO_NAME_A_CELL = "; a cell is written IMAGE/WORK, as `orchestrator show` lists them"
 
 
 class SchemaName(StrEnum):
@@ -59,6 +62,7 @@ def runs(results: Results = DEFAULT_RESULTS, json: Json = False) -> None:
     """List the runs of a results folder, oldest first."""
     if not results.is_dir():
         raise InputError(f"{results}: no such folder; `orchestrator run` makes one, --results DIR looks elsewhere")
+    composition.tell_of_hidden(results)
     found = index.summaries(results, places.cache_folder())
     if json:
         speech.print_json([asdict(run) for run in found])
@@ -76,7 +80,14 @@ def runs(results: Results = DEFAULT_RESULTS, json: Json = False) -> None:
 
 
 def show(
-    run: RunName = "",
+    run: Annotated[
+        str,
+        typer.Argument(
+            metavar="[RUN]",
+            autocompletion=run_names,
+            help="A run's name or the beginning of it, the latest by default; or a CELL of the latest run that has it.",
+        ),
+    ] = "",
     cell: Annotated[
         str,
         typer.Argument(
@@ -87,29 +98,59 @@ def show(
     json: Json = False,
 ) -> None:
     """Show how every repeat of a run ended; of one cell also its figures and files."""
-    found = composition.find_run(results, run)
+    composition.tell_of_hidden(results)
+    if "/" in run and not cell:  # the id of a cell always holds one, the name of a run never does
+        run, cell = _latest_with(results, run), run
+    found = composition.find_run(results, run, "" if cell else _HOW_TO_NAME_A_CELL)
     outcomes = index.outcomes(results, places.cache_folder(), found.name)
+    problem = index.problem(results, places.cache_folder(), found.name)
     if cell:
         outcomes = tuple(outcome for outcome in outcomes if outcome.cell_id == cell)
         if not outcomes:
             raise InputError(
-                f"{found.name}: no outcome of a cell {cell!r}; `orchestrator show {found.name}` lists them"
+                problem or f"{found.name}: no outcome of a cell {cell!r}; `orchestrator show {found.name}` lists them"
             )
+    if problem and not outcomes:
+        raise InputError(problem)
+    if problem:
+        speech.say(problem)
     if json:
         speech.print_json([_entry(outcome, found, whole=bool(cell)) for outcome in outcomes])
         return
-    table = _table("cell", "repeat", "status", "wall", *(("samples/s", "files") if cell else ("reason or log",)))
+    speech.output().print(_cell_table(found, outcomes) if cell else _run_table(outcomes))
+
+
+def _latest_with(results: Path, cell: str) -> str:
+    """The latest run that holds an outcome of a cell; raises `InputError` if there is none."""
+    latest = composition.find_run(results, "").name
+    name = index.latest_with(results, places.cache_folder(), cell)
+    if name is None:
+        raise InputError(
+            f"{results}: no run has an outcome of a cell {cell!r}; `orchestrator show {latest}` lists some"
+        )
+    return name
+
+
+def _run_table(outcomes: Sequence[Outcome]) -> Table:
+    table = _table("cell", "repeat", "status", "wall", "reason or log")
     for outcome in outcomes:
-        figures = (
-            outcome.cell_id,
-            str(outcome.repeat),
-            outcome.status,
-            seconds(outcome.wall_s) if outcome.wall_s else "–",
-        )
-        table.add_row(
-            *_texts(*figures, *(_details(found, outcome) if cell else (outcome.reason or outcome.log or "",)))
-        )
-    speech.output().print(table)
+        table.add_row(*_texts(*_ended(outcome), outcome.reason or outcome.disturbance or outcome.log or ""))
+    return table
+
+
+def _cell_table(run: Run, outcomes: Sequence[Outcome]) -> Table:
+    disturbed = any(outcome.disturbance for outcome in outcomes)
+    table = _table("cell", "repeat", "status", "wall", "samples/s", "files", *(("disturbed by",) if disturbed else ()))
+    for outcome in outcomes:
+        last = (outcome.disturbance,) if disturbed else ()
+        table.add_row(*_texts(*_ended(outcome), *_details(run, outcome), *last))
+    return table
+
+
+def _ended(outcome: Outcome) -> tuple[str, str, str, str]:
+    """Which repeat of which cell, how it ended, and how long it took."""
+    status = f"{outcome.status.value}, disturbed" if outcome.disturbance else outcome.status.value
+    return outcome.cell_id, str(outcome.repeat), status, seconds(outcome.wall_s) if outcome.wall_s else "–"
 
 
 def _details(run: Run, outcome: Outcome) -> tuple[str, str]:
@@ -175,7 +216,7 @@ def frameworks(json: Json = False) -> None:
         return
     table = _table("framework", "title", "names", "seen to train", "ranges", "on", "options")
     for name, entry in entries.items():
-        ranges = " or ".join(release.versions for release in entry.releases)
+        ranges = " or ".join(release.versions for release in entry.releases if not release.unsupported)
         table.add_row(
             *_texts(
                 name, entry.title, ", ".join(entry.packages), ", ".join(entry.known), ranges,

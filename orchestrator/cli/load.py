@@ -16,12 +16,14 @@ from orchestrator.bundles.signature import MAX_BYTES
 from orchestrator.bundles.sources import open_source, read_whole
 from orchestrator.bundles.verify import Opened, open_bundle
 from orchestrator.bundles.verify import verify as verify_bundle
-from orchestrator.cli import places, speech, views
+from orchestrator.cli import carried, places, speech, views
 from orchestrator.cli.options import Json
 from orchestrator.cli.signals import stop_on_signals
 from orchestrator.engine import transfer
 from orchestrator.engine.client import connect
 from orchestrator.events import Notice
+from orchestrator.planning import script_document
+from orchestrator.results.frozen_scripts import scripts_of
 
 Bundle = Annotated[Path, typer.Argument(metavar="BUNDLE", help="The folder or the tar that `export` wrote.")]
 
@@ -70,11 +72,15 @@ def load(bundle: Bundle, allowed_signers: AllowedSigners = None, json: Json = Fa
         loaded = load_images(opened, bundle, to)
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         kept = keep(kept_in, opened, sources, to.identity, now)
+    plan = kept.plan()
     if json:
-        speech.print_json(_described(opened) | {"loaded": [image.name for image in loaded]})
+        described = _described(opened) | {"loaded": [image.name for image in loaded]}
+        speech.print_json(described | {"scripts": [script_document(script) for script in scripts_of(plan)]})
     else:
         there = len(opened.manifest.images) - len(loaded)
         speech.say(f"{bundle}: {len(loaded)} images loaded, {there} were there already")
+        for line in carried.script_lines(plan):
+            speech.say(line)
         speech.say(f"run its plan with: orchestrator run --plan {kept.name}")
 
 

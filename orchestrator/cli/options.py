@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.cli.completion import cell_ids, run_names
+from orchestrator.cli.completion import cell_ids
 
 MatrixFile = Annotated[
     Path | None,
@@ -50,15 +50,13 @@ DataFolder = Annotated[
 NoParity = Annotated[
     bool, typer.Option("--no-parity", help="Do not check that cells do the same work, whatever the matrix says.")
 ]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="Refuse a matrix that names a release which the catalog has no environment for."),
+]
 Jobs = Annotated[int, typer.Option("-j", "--jobs", min=1, help="Environments made at the same time.")]
 Results = Annotated[Path, typer.Option("--results", metavar="DIR", help="The results folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs on stdout, and nothing else there.")]
-RunName = Annotated[
-    str,
-    typer.Argument(
-        metavar="[RUN]", autocompletion=run_names, help="A run's name or the beginning of it; the latest by default."
-    ),
-]
 
 EveryRun = Annotated[bool, typer.Option("--all", help="Every run of the results folder.")]
 

@@ -1,4 +1,4 @@
-"""`plan`: what would run, what is skipped and why; nothing is asked of this host."""
+"""`plan`: what would run, what is skipped and why, and about how long it takes on this host."""
 
 import sys
 from typing import Annotated
@@ -9,9 +9,22 @@ from rich.table import Table
 from rich.text import Text
 
 from orchestrator import matrix, planning
-from orchestrator.cli import carried, composition, speech
+from orchestrator.catalog import DatasetInfo
+from orchestrator.cli import carried, composition, estimating, speech
 from orchestrator.cli.carried import PlanName
-from orchestrator.cli.options import DEFAULT_LIMIT, Exclude, Json, Limit, MatrixFile, ModelsFolder, NoParity, Select
+from orchestrator.cli.options import (
+    DEFAULT_LIMIT,
+    DEFAULT_RESULTS,
+    Exclude,
+    Json,
+    Limit,
+    MatrixFile,
+    ModelsFolder,
+    NoParity,
+    Results,
+    Select,
+    Strict,
+)
 from orchestrator.domain import Plan
 
 
@@ -28,17 +41,22 @@ def plan(
     limit: Limit = DEFAULT_LIMIT,
     models: ModelsFolder = None,
     no_parity: NoParity = False,
+    strict: Strict = False,
+    results: Results = DEFAULT_RESULTS,
     json: Json = False,
     long: Annotated[bool, typer.Option("--long", help="Print the matrix with every field spelled out.")] = False,
 ) -> None:
     """Show what would run, what is skipped and why, and about how long it takes."""
-    bundle = carried.chosen(file, plan)
+    bundle = carried.chosen("plan", file, plan)
     if bundle is not None:
-        carried.refuse_matrix_options(None, models)
+        carried.refuse_matrix_options(None, models, strict=strict)
+        own: tuple[DatasetInfo, ...] = ()
         wanted, document = carried.plan_of(bundle, select, exclude, no_parity=no_parity), bundle.matrix()
     else:
-        prepared = composition.prepare(file, select, exclude, limit, models_folder=models, no_parity=no_parity)
-        wanted = prepared.plan
+        prepared = composition.prepare(
+            file, select, exclude, limit, models_folder=models, no_parity=no_parity, strict=strict
+        )
+        wanted, own = prepared.plan, prepared.matrix.own_datasets
         document = composition.without_credentials(matrix.long_form(prepared.matrix), prepared.settings)
     if long:
         if json:
@@ -46,13 +64,14 @@ def plan(
         else:
             sys.stdout.write(yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
         return
+    estimate = estimating.estimated(wanted, results, own)
     if json:
-        sys.stdout.writelines(planning.plan_json(wanted, _estimate(wanted)))
+        sys.stdout.writelines(planning.plan_json(wanted, estimate))
         return
-    _show(wanted, is_carried=bundle is not None)
+    _show(wanted, estimate, is_carried=bundle is not None)
 
 
-def _show(plan: Plan, *, is_carried: bool) -> None:
+def _show(plan: Plan, estimate: planning.Estimate, *, is_carried: bool) -> None:
     console = speech.output()
     cells = Table("cell", "repeats", "image", box=None, pad_edge=False, header_style="bold")
     for cell in plan.cells:
@@ -64,39 +83,30 @@ def _show(plan: Plan, *, is_carried: bool) -> None:
             skips.add_row(Text(skip.cell_id, overflow="fold"), Text(skip.reason, overflow="fold"))
         console.print()
         console.print(skips)
-    for warning in plan.warnings:
+    for line in carried.script_lines(plan):
+        speech.say(line)
+    for warning in filter(None, (*plan.warnings, estimating.too_slow(estimate))):
         speech.say(f"warning: {warning}")
     console.print()
-    console.print(Text(_summary(plan, is_carried=is_carried)))
+    console.print(Text(_summary(plan, estimate, is_carried=is_carried)))
 
 
-def _summary(plan: Plan, *, is_carried: bool) -> str:
+def _summary(plan: Plan, estimate: planning.Estimate, *, is_carried: bool) -> str:
     """`10 cells × 3 repeats …`, in words."""
-    estimate = _estimate(plan)
     building = (
         "; nothing is built, the images came with the bundle"
         if is_carried
-        else f", {_duration(estimate.build_s)} to build and {estimate.disk_bytes / 1e9:.1f} GB of disk "
+        else f", {estimating.duration(estimate.build_s)} to build and {estimate.disk_bytes / 1e9:.1f} GB of disk "
         "where nothing is there"
     )
     return (
         f"{_counted(len(plan.cells), 'cell')}, {_counted(estimate.containers, 'container')}, "
         f"{_counted(estimate.parity_containers, 'parity check')}, "
         f"{_counted(len(plan.images), 'image')}, {len(plan.skips)} skipped\n"
-        f"about {_duration(estimate.run_s)} to measure (at most {_duration(estimate.longest_run_s)}){building}"
+        f"about {estimating.duration(estimate.run_s)} to measure "
+        f"(at most {estimating.duration(estimate.longest_run_s)}){building}"
     )
 
 
 def _counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}" + ("" if number == 1 else "s")
-
-
-def _duration(seconds: float) -> str:
-    minutes = round(seconds / 60)
-    if minutes < 1:
-        return f"{seconds:.0f} s"
-    return f"{minutes} min" if minutes < 120 else f"{seconds / 3600:.1f} h"
-
-
-def _estimate(plan: Plan) -> planning.Estimate:
-    return planning.estimate(plan, composition.the_catalog())

@@ -2,15 +2,30 @@
 
 import importlib
 import os
+import re
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from difflib import get_close_matches
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from orchestrator import __version__
 from orchestrator.cli.speech import say
-from orchestrator.errors import HostError, OrchestratorError
+from orchestrator.errors import HostError, OrchestratorError, plain_words
+
+_NO_CHOICE = re.compile(r"'(?P<given>.*)' is not one of (?P<choices>'.*')\.?")
+_NUMBERS = {
+    "int_parsing": "{given!r} is no whole number",
+    "int_parsing_size": "{given!r} is no whole number that this program can read",
+    "float_parsing": "{given!r} is no number",
+    "greater_than_equal": "should be at least {ge:g}, not {given!r}",
+    "less_than_equal": "should be at most {le:g}, not {given!r}",
+}
+"""A sentence for each type of error that pydantic has for the number of an option."""
+_MOST_CHARACTERS = 40
+"""Of a number that was given and cannot be used."""
 
 COMMANDS = {
     "plan": "plan",
@@ -32,6 +47,42 @@ COMMANDS = {
 """Every command, and the module that has it."""
 
 
+class _Commands(TyperGroup):
+    """The group of all commands; it says in plain words what is wrong with a value of an option."""
+
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+        """Run the command that was named."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = _number_said(error.__cause__) or _said(error.message)
+            raise
+
+
+def _number_said(cause: BaseException | None) -> str:
+    """Return what is wrong with a number, by the error of pydantic behind it, or nothing."""
+    from pydantic import ValidationError  # noqa: PLC0415 - only mistakes need it, and its import takes long
+
+    if not isinstance(cause, ValidationError):
+        return ""
+    details = cause.errors()[0]
+    sentence = _NUMBERS.get(details["type"], "")
+    given = str(details["input"])
+    given = given if len(given) <= _MOST_CHARACTERS else f"{given[:_MOST_CHARACTERS]}…"
+    return sentence.format(given=given, **details.get("ctx", {}))
+
+
+def _said(message: str) -> str:
+    """Return what is wrong with a value, with a close match where the value is none of a few words."""
+    message = plain_words(message)
+    wrong = _NO_CHOICE.fullmatch(message)
+    if wrong is None:
+        return message
+    choices = [choice.strip("'") for choice in wrong["choices"].split(", ")]
+    close = get_close_matches(wrong["given"].lower(), choices, n=1)
+    return f"{message.rstrip('.')}; did you mean {close[0]!r}?" if close else message
+
+
 def program(arguments: Sequence[str]) -> typer.Typer:
     """Give the program with the command that these arguments begin with, or with every one where none is named.
 
@@ -40,6 +91,7 @@ def program(arguments: Sequence[str]) -> typer.Typer:
     named = next((argument for argument in arguments if not argument.startswith("-")), "")
     app = typer.Typer(
         name="orchestrator",
+        cls=_Commands,
         help="Benchmark deep-learning frameworks against each other, in containers, on your own servers.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,

@@ -36,11 +36,13 @@ from orchestrator.regression import (
     Rules,
     Trial,
     Verdict,
+    blocks_needed,
     carry_out,
     looks_up_to,
     parse_gates,
     store_trial,
     stored_trial,
+    too_few_blocks,
 )
 from orchestrator.resources import IMAGES
 from orchestrator.running import Policy
@@ -108,12 +110,12 @@ def regress(
     extra_repeats: ExtraRepeats = 1,
     idle_wait: IdleWait = 10.0,
     json: Json = False,
-    format_: Format = verdicts.FormatName.TABLE,
+    format_: Format = None,
     output: Output = None,
     strict: Strict = False,
 ) -> None:
     """Measure two releases side by side and judge: exit 1 where the candidate is worse or broke, 3 if none can tell."""
-    verdicts.check_output(format_, output, json=json)
+    shown_as = verdicts.check_output(format_, output, json=json)
     if resume is not None:
         given = [baseline, candidate, file, metric, select, exclude, until_precise, max_blocks, repeats, models, data]
         changed = any(given) or no_parity or not confirm or limit != DEFAULT_LIMIT
@@ -131,12 +133,13 @@ def regress(
         found, known = pairs.loaded(file, site)
         gates = parse_gates(metric, "--metric", [model.name for model in found.models])
         looks = _looks(repeats, max_blocks, until_precise=until_precise, of_matrix=found.repeats)
+        _check_single_steps(metric, looks[-1], "--max-blocks" if until_precise else "--repeats")
         rules = Rules(gates=gates, looks=looks, confirm=confirm)
         paired = pairs.paired(found, known, sides, Selection(tuple(select), tuple(exclude)), site)
         job, trial = pairs.new_job(found, known, paired, rules, (results, runtime, site))
     policy = Policy(job.plan.seed, jobs, retries, retry_failed=retry_failed, extra_repeats=extra_repeats)
     judged = _carried_out(job, trial, policy, idle_wait, json=json)
-    verdicts.show(job.run, judged, format_, output, json=json)
+    verdicts.show(job.run, judged, shown_as, output, json=json)
     if not judged.complete:
         speech.say(f"stopped; go on with: {_go_on(job)}")
         raise typer.Exit(INTERRUPTED)
@@ -169,6 +172,18 @@ def _looks(repeats: int | None, max_blocks: int | None, *, until_precise: bool, 
     return looks_up_to(repeats or of_matrix, "repeats")[-1:]
 
 
+def _check_single_steps(metrics: list[str], blocks: int, option: str) -> None:
+    """Raise `InputError` for metrics that could never be bounded by the single steps of so many blocks."""
+    names = {text: text.partition("=")[0].partition("@")[0].strip() for text in metrics}
+    mistakes = [
+        f"--metric {text!r}: {reason}: give {option} {blocks_needed(name)} or more"
+        for text, name in names.items()
+        if (reason := too_few_blocks(name, blocks))
+    ]
+    if mistakes:
+        raise InputError(*mistakes)
+
+
 def _resumed(
     results: Path, name: str, runtime: RuntimeName, base_image: str | None, *, changed: bool
 ) -> tuple[Job, Trial]:
@@ -189,7 +204,9 @@ def _carried_out(job: Job, trial: Trial, policy: Policy, idle_wait_s: float, *, 
         pythons = {cell.framework.python for cell in job.plan.cells if cell.framework.python}
         if len(pythons) == 1:
             listener(Notice(f"both sides run on Python {pythons.pop()}"))
-        setting = Setting(listener, stop, idle_wait_s, keep=lambda run: store_trial(run, trial))
+        setting = Setting(
+            listener, stop, idle_wait_s, lambda run: store_trial(run, trial), policy.retry_failed, selects=True
+        )
         try:
             with begun(job, setting) as surroundings:
                 faults = load_faults(IMAGES / "known_faults.yaml")

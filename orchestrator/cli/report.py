@@ -10,9 +10,9 @@ import typer
 from rich.console import RenderableType
 
 from orchestrator import reporting
-from orchestrator.cli import composition, speech
+from orchestrator.cli import composition, outputs, speech
 from orchestrator.cli.completion import run_names
-from orchestrator.cli.options import DEFAULT_RESULTS, EveryRun, Results
+from orchestrator.cli.options import DEFAULT_RESULTS, EveryRun, Json, Results
 from orchestrator.errors import HostError, InputError
 from orchestrator.results.store import Run, write_atomically
 
@@ -50,30 +50,37 @@ def report(
     ] = None,
     every: EveryRun = False,
     results: Results = DEFAULT_RESULTS,
-    format_: Annotated[Format, typer.Option("--format", help="How to show it.")] = Format.TABLE,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="PATH", help="Write there (a folder for html).")
-    ] = None,
+    format_: Annotated[Format | None, typer.Option("--format", help=outputs.FORMAT_HELP)] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="PATH", help=outputs.OUTPUT_HELP)] = None,
+    json: Json = False,
 ) -> None:
     """Show a run again from its files, or several side by side, such as those of different hosts."""
-    if output is not None and output.is_dir() and format_ is not Format.HTML:
-        raise InputError(f"-o {output}: is a folder; name a file in it")
+    asked = " and ".join(name for name, given in (("--json", json), ("--format", format_)) if given)
+    shown_as = outputs.chosen(Format, _asked(format_, json=json), output, asked)
+    composition.tell_of_hidden(results)
     several = composition.find_runs(results, runs or (), every=every)
     if len(several) > 1:
-        show_several(several, results, format_, output)
+        show_several(several, results, shown_as, output)
         return
     found = several[0]
     content = reporting.report(found)
-    if format_ is Format.HTML:
+    if shown_as is Format.HTML:
         speech.say(f"page: {reporting.write_html(content, output or found.folder / PAGE_FOLDER, found.folder)}")
-    elif format_ is Format.TABLE and output is None:
+    elif shown_as is Format.TABLE and output is None:
         show(found, content)
     else:
-        text = table_text(content) if format_ is Format.TABLE else reporting.FORMATS[format_](content)
+        text = table_text(content) if shown_as is Format.TABLE else reporting.FORMATS[shown_as](content)
         if output is None:
             sys.stdout.write(text)
         else:
             write_atomically(output, text)
+
+
+def _asked(format_: Format | None, *, json: bool) -> Format | None:
+    """The format of `--format`, or of `--json`, which means the same as `--format json`."""
+    if json and format_ not in {None, Format.JSON}:
+        raise InputError(f"--json and --format {format_} ask for two formats: leave one out")
+    return Format.JSON if json else format_
 
 
 def show_several(runs: Sequence[Run], results: Path, format_: Format, output: Path | None) -> None:

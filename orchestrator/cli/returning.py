@@ -6,10 +6,11 @@ from typing import Annotated, Any
 import typer
 
 from orchestrator import __version__
+from orchestrator.bundles import naming
 from orchestrator.bundles.collect import collect as collected
 from orchestrator.bundles.merge import merge as merged
 from orchestrator.bundles.returns import RunEntry
-from orchestrator.cli import composition, speech
+from orchestrator.cli import composition, outputs, speech
 from orchestrator.cli.completion import run_names
 from orchestrator.cli.options import DEFAULT_RESULTS, EveryRun, Json, Results
 from orchestrator.reporting.text import clean_line, memory
@@ -40,11 +41,13 @@ def collect(
     json: Json = False,
 ) -> None:
     """Gather runs into one checksummed file, for `orchestrator merge` on another host."""
+    outputs.check_file(output)
+    composition.tell_of_hidden(results)
     found = collected(composition.find_runs(results, runs or (), every=every), output, __version__)
     for left in found.left_out[:_MOST_LEFT_OUT]:
         speech.say(f"left out: {left}")
     if len(found.left_out) > _MOST_LEFT_OUT:
-        speech.say(f"left out: {len(found.left_out) - _MOST_LEFT_OUT} more links, pipes and the like")
+        speech.say(f"left out: {len(found.left_out) - _MOST_LEFT_OUT} more, such as links and pipes; --json lists them")
     if json:
         document = {"file": str(found.path), "size_bytes": found.size_bytes, "left_out": list(found.left_out)}
         speech.print_json(document | {"runs": [_entry(run) for run in found.manifest.runs]})
@@ -61,15 +64,25 @@ def merge(
 ) -> None:
     """Put the runs of a file from another host beside those that are here; nothing that is here is replaced."""
     found = merged(file, results)
+    kept = naming.unnamed(results)
     if json:
         speech.print_json(
-            {"added": [_entry(run) for run in found.added], "present": [_entry(run) for run in found.present]}
+            {
+                "added": [_entry(run) for run in found.added],
+                "present": [_entry(run) for run in found.present],
+                "kept": list(map(str, kept)),
+            }
         )
         return
     for run in found.added:
         speech.say(f"merged {_line(run)}")
     for run in found.present:
         speech.say(f"was here already: {_line(run)}")
+    for staging, runs in kept.items():
+        speech.say(
+            f"kept: {staging} has {naming.counted(runs)} of an interrupted merge; "
+            "merge its file again, then remove the folder"
+        )
     names = " ".join(run.run for run in (*found.added, *found.present))
     speech.say(f"see them: orchestrator report {names}{_results(results)}")
 

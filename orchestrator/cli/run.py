@@ -27,6 +27,7 @@ from orchestrator.cli.options import (
     NoParity,
     Results,
     Select,
+    Strict,
 )
 from orchestrator.cli.report import PAGE_FOLDER, show
 from orchestrator.cli.runtime import RuntimeName
@@ -34,6 +35,7 @@ from orchestrator.cli.signals import INTERRUPTED, stop_on_signals
 from orchestrator.domain import Cell, Outcome
 from orchestrator.errors import HostError, InputError
 from orchestrator.events import Notice
+from orchestrator.matrix.limits import MAX_REPEATS
 from orchestrator.running import Policy, execute
 
 
@@ -42,7 +44,7 @@ def register(app: typer.Typer) -> None:
     app.command("run")(run)
 
 
-Repeats = Annotated[int | None, typer.Option("--repeats", min=1, help="In place of the matrix's own.")]
+Repeats = Annotated[int | None, typer.Option("--repeats", min=1, max=MAX_REPEATS, help="In place of the matrix's own.")]
 Resume = Annotated[
     str | None,
     typer.Option(
@@ -74,6 +76,7 @@ def run(
     exclude: Exclude = [],
     limit: Limit = DEFAULT_LIMIT,
     no_parity: NoParity = False,
+    strict: Strict = False,
     base_image: BaseImage = None,
     models: ModelsFolder = None,
     data: DataFolder = None,
@@ -91,16 +94,18 @@ def run(
 ) -> None:
     """Run a matrix, or the plan of a bundle: build what is missing, launch every cell, and report."""
     if resume is not None:
-        changed = bool(file or plan or select or exclude or repeats or models or data or no_parity)
+        changed = bool(file or plan or select or exclude or repeats or models or data or no_parity or strict)
         job = jobs_of.resumed(results, resume, runtime, base_image, changed=changed)
     elif retry_failed:
         raise InputError("--retry-failed tries again what a run has recorded: say which with --resume RUN")
-    elif bundle := carried.chosen(file, plan):
-        carried.refuse_matrix_options(base_image, models)
+    elif bundle := carried.chosen("run", file, plan):
+        carried.refuse_matrix_options(base_image, models, strict=strict)
         wanted = carried.plan_of(bundle, select, exclude, no_parity=no_parity)
         job = jobs_of.of_bundle(bundle, with_carried_data(wanted, bundle, data), results, runtime, repeats)
     else:
-        prepared = composition.prepare(file, select, exclude, limit, base_image, models, no_parity=no_parity)
+        prepared = composition.prepare(
+            file, select, exclude, limit, base_image, models, no_parity=no_parity, strict=strict
+        )
         prepared = replace(prepared, plan=with_data(prepared.plan, prepared.matrix, data))
         job = jobs_of.new(prepared, results, runtime, repeats)
     policy = Policy(job.plan.seed, jobs, retries, fail_fast, retry_failed, extra_repeats)
@@ -108,8 +113,9 @@ def run(
     with stop_on_signals() as stop, views.follow(json=json) as listener:
         for warning in job.plan.warnings:
             listener(Notice(f"warning: {warning}"))
+        setting = Setting(listener, stop, idle_wait, retry_failed=retry_failed, selects=True)
         try:
-            with begun(job, Setting(listener, stop, idle_wait)) as surroundings:
+            with begun(job, setting) as surroundings:
                 list(execute(job.plan, surroundings, policy))
         except HostError as error:
             if not job.run.has_begun:

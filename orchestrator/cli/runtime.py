@@ -7,8 +7,7 @@ from enum import StrEnum
 
 from orchestrator import runtimes
 from orchestrator.bundles.loaded import Loaded
-from orchestrator.cli import carried, places
-from orchestrator.devices import Allocation, Inventory, allocate
+from orchestrator.cli import carried, disk, places
 from orchestrator.domain import BuildSettings, ImageSpec, Plan
 from orchestrator.engine.client import Client, connect
 from orchestrator.errors import HostError, InputError
@@ -19,6 +18,7 @@ from orchestrator.runtimes import (
     HostRuntime,
     Runtime,
     VenvRuntime,
+    filters_system_calls,
     image_problems,
     remove_leftovers,
     this_process,
@@ -43,20 +43,30 @@ class Chosen:
     close: Callable[[], None] = lambda: None
 
 
-def choose(asked: RuntimeName, plan: Plan, settings: BuildSettings, here: Inventory, listener: Listener) -> Chosen:
-    """Give the runtime; raises `HostError` where it was asked for by name and this host has it not."""
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """What a runtime has to provide."""
+
+    images: tuple[ImageSpec, ...]
+    """Of the cells that will run: no others are built."""
+    selects: bool
+    """Whether the command takes `--select`, which would leave some of them out."""
+
+
+def choose(asked: RuntimeName, needed: Needed, settings: BuildSettings, listener: Listener) -> Chosen:
+    """Give the runtime; raises `HostError` where this host has it not, or no disk for what it needs."""
     match asked:
         case RuntimeName.DOCKER:
-            return _docker(connect(os.environ), settings, listener)
+            return _docker(connect(os.environ), needed, settings, listener)
         case RuntimeName.VENV:
-            return _venv(settings)
+            return _venv(needed, settings)
         case RuntimeName.HOST:
             return Chosen(HostRuntime(os.environ))
         case RuntimeName.AUTO:
-            return _automatic(plan, settings, here, listener)
+            return _automatic(needed, settings, listener)
 
 
-def given(asked: RuntimeName, bundle: Loaded, plan: Plan, here: Inventory, listener: Listener) -> Chosen:
+def given(asked: RuntimeName, bundle: Loaded, plan: Plan, needed: Needed, listener: Listener) -> Chosen:
     """Give the runtime for the plan of a bundle: containers of the images that came with it, and nothing else.
 
     Raises `InputError` where another runtime was asked for, `HostError` with every image that is not on the engine.
@@ -67,18 +77,19 @@ def given(asked: RuntimeName, bundle: Loaded, plan: Plan, here: Inventory, liste
             "leave it out, or take a matrix with --file"
         )
     client = connect(os.environ)
-    missing = carried.missing_images(client, bundle, replace(plan, images=_runnable(plan, here)))
+    missing = carried.missing_images(client, bundle, replace(plan, images=needed.images))
     if missing:
         client.close()
         raise HostError(missing)
     user, owner = f"{os.getuid()}:{os.getgid()}", this_process()
     remove_leftovers(client, owner, listener)
     images = carried.images_of(bundle, plan)
-    runtime = GivenImages(client, images, carried.remedy(bundle), user=user, owner=owner)
+    seccomp = filters_system_calls(client, listener)
+    runtime = GivenImages(client, images, carried.remedy(bundle), user=user, owner=owner, seccomp=seccomp)
     return Chosen(runtime, str(client.version().get("Version")), client.close)
 
 
-def _automatic(plan: Plan, settings: BuildSettings, here: Inventory, listener: Listener) -> Chosen:
+def _automatic(needed: Needed, settings: BuildSettings, listener: Listener) -> Chosen:
     client: Client | None = None
     problem: str | None = None
     problems: tuple[str, ...] = ()
@@ -87,28 +98,29 @@ def _automatic(plan: Plan, settings: BuildSettings, here: Inventory, listener: L
     except HostError as error:
         problem = str(error)
     else:
-        problems = image_problems(client, _runnable(plan, here), settings)
+        problems = image_problems(client, needed.images, settings)
     choice = runtimes.choose(problem, problems)
     listener(Notice(choice.notice))
     if client is not None and choice.name == RuntimeName.DOCKER:
-        return _docker(client, settings, listener)
+        return _docker(client, needed, settings, listener)
     if client is not None:
         client.close()
-    return _venv(settings)
+    return _venv(needed, settings)
 
 
-def _docker(client: Client, settings: BuildSettings, listener: Listener) -> Chosen:
+def _docker(client: Client, needed: Needed, settings: BuildSettings, listener: Listener) -> Chosen:
+    try:
+        disk.require_for_images(client, needed.images, settings, selects=needed.selects)
+    except BaseException:
+        client.close()
+        raise
     user, owner = f"{os.getuid()}:{os.getgid()}", this_process()
     remove_leftovers(client, owner, listener)
-    runtime = DockerRuntime(client, settings, user=user, owner=owner)
+    seccomp = filters_system_calls(client, listener)
+    runtime = DockerRuntime(client, settings, user=user, owner=owner, seccomp=seccomp)
     return Chosen(runtime, str(client.version().get("Version")), client.close)
 
 
-def _venv(settings: BuildSettings) -> Chosen:
+def _venv(needed: Needed, settings: BuildSettings) -> Chosen:
+    disk.require_for_environments(places.cache_folder(), needed.images, selects=needed.selects)
     return Chosen(VenvRuntime(places.cache_folder(), settings, os.environ))
-
-
-def _runnable(plan: Plan, here: Inventory) -> tuple[ImageSpec, ...]:
-    """The images of cells that this host has the devices for: no others will be built."""
-    wanted = {cell.image for cell in plan.cells if isinstance(allocate(cell.system, here), Allocation)}
-    return tuple(image for image in plan.images if image.name in wanted)

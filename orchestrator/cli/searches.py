@@ -16,7 +16,7 @@ from orchestrator.cli.probes import Ground
 from orchestrator.cli.runtime import RuntimeName
 from orchestrator.domain import BuildSettings
 from orchestrator.errors import HostError, InputError
-from orchestrator.regression import Known, Side, bisection_record, parse_gates
+from orchestrator.regression import Known, Side, bisection_record, blocks_needed, parse_gates, too_few_blocks
 from orchestrator.regression.bisection_record import RECORD_FILE, Asked, Bisection, LeftOut
 from orchestrator.regression.metrics import BY_NAME, Gate
 from orchestrator.regression.package_index import offered
@@ -60,7 +60,7 @@ def new(asked: Question, site: pairs.Site, results: Path) -> Prepared:
     """Find the releases between, and name the search; nothing is written yet. Raises `InputError` and `HostError`."""
     sides = pairs.side(asked.good, "--good"), pairs.side(asked.bad, "--bad")
     found, known = pairs.loaded(asked.file, site)
-    gate = _gate(asked.metric, found)
+    gate = _gate(asked.metric, found, asked.looks[-1])
     what = _searched(sides, known)
     own = _own_releases(found, what, known)
     ground = Ground(found, known, site, asked.cell)
@@ -162,13 +162,15 @@ def _own_releases(found: matrix.Matrix, what: Searched, known: Known) -> tuple[s
     return own
 
 
-def _gate(text: str, found: matrix.Matrix) -> Gate:
+def _gate(text: str, found: matrix.Matrix, most_blocks: int) -> Gate:
     *_, gate = parse_gates([text], "--metric", [model.name for model in found.models])
     if BY_NAME[gate.metric].is_exact:
         raise InputError(
             f"--metric {text!r}: is known exactly from one repeat, so there is nothing to search by blocks; "
             "`orchestrator regress` compares it between two releases"
         )
+    if reason := too_few_blocks(gate.metric, most_blocks):
+        raise InputError(f"--metric {text!r}: {reason}: give --max-blocks {blocks_needed(gate.metric)} or more")
     return gate
 
 

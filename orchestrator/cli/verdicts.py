@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.cli import speech
+from orchestrator.cli import outputs, speech
 from orchestrator.cli.report import REPORT_WIDTH
 from orchestrator.errors import HostError, InputError
 from orchestrator.regression import Regression
@@ -29,8 +29,8 @@ class FormatName(StrEnum):
     HTML = "html"
 
 
-Format = Annotated[FormatName, typer.Option("--format", help="How to show it.")]
-Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="PATH", help="Write there (a folder for html).")]
+Format = Annotated[FormatName | None, typer.Option("--format", help=outputs.FORMAT_HELP)]
+Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="PATH", help=outputs.OUTPUT_HELP)]
 _TEXTS: Mapping[FormatName, Callable[[Regression], str]] = {
     FormatName.MARKDOWN: markdown,
     FormatName.JSON: json_text,
@@ -38,12 +38,11 @@ _TEXTS: Mapping[FormatName, Callable[[Regression], str]] = {
 }
 
 
-def check_output(format_: FormatName, output: Path | None, *, json: bool) -> None:
-    """Raise `InputError` where what was asked for cannot be shown so, before anything is measured."""
-    if json and (format_ is not FormatName.TABLE or output is not None):
+def check_output(format_: FormatName | None, output: Path | None, *, json: bool) -> FormatName:
+    """Return the format to show it in; raise `InputError`, before anything is measured, where that cannot be done."""
+    if json and (format_ not in {None, FormatName.TABLE} or output is not None):
         raise InputError("--json prints JSON on stdout: leave out --format and --output, or --json")
-    if output is not None and output.is_dir() and format_ is not FormatName.HTML:
-        raise InputError(f"-o {output}: is a folder; name a file in it")
+    return outputs.chosen(FormatName, format_, output)
 
 
 def show(run: Run | None, found: Regression, format_: FormatName, output: Path | None, *, json: bool) -> None:

@@ -20,7 +20,11 @@ def follow(*, json: bool = False) -> Iterator[Listener]:
         yield LinesView(_write, lambda: datetime.now(UTC))
         return
     if not console.is_terminal or console.is_dumb_terminal:
-        yield PlainView(_write)
+        plain = PlainView(_write)
+        try:
+            yield plain
+        finally:
+            plain.close()
         return
     with LiveView(console, time.monotonic) as live:
         yield live

@@ -61,3 +61,20 @@ def test_a_cell_is_measured_until_it_is_decided_and_no_further() -> None:
     assert simulated.decided(draw, plan, 1.5) == simulated.Decided(Verdict.SLOWER, 6)
     assert simulated.decided(draw, plan, 1.0 / 1.5) == simulated.Decided(Verdict.FASTER, 6)
     assert simulated.decided(draw, plan, 1.02).blocks == 24
+
+
+def test_step_times_scatter_as_they_are_said_to() -> None:
+    shape = simulated.StepTimes(0.05, 0.1, likeness=0.9)
+    logs = np.log(shape.drawn(np.random.default_rng(1), 400, 3, 150))
+    inside = logs - logs.mean(axis=2, keepdims=True)
+    likeness = (inside[..., 1:] * inside[..., :-1]).mean() / (inside**2).mean()
+
+    assert logs.std() == pytest.approx(np.hypot(0.05, 0.1), rel=0.03)
+    assert likeness == pytest.approx(0.9, abs=0.03)
+    assert shape.percentile(0.99) == pytest.approx(0.01 * np.exp(2.326 * np.hypot(0.05, 0.1)), rel=0.003)
+
+
+def test_resampled_repeats_bound_what_the_repeats_hold() -> None:
+    cells = np.array([[[1.0] * 10, [2.0] * 10, [3.0] * 10]])
+
+    assert simulated.resampled(np.random.default_rng(1), cells, 0.5) == [(1.0, 3.0)]

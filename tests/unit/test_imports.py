@@ -10,7 +10,7 @@ import orchestrator
 
 PACKAGE = Path(orchestrator.__file__).parent
 ORDER = [
-    "errors", "encoded", "brought", "domain", "events", "resources", "files", "processes", "engine", "catalog",
+    "errors", "encoded", "brought", "domain", "events", "resources", "files", "logs", "processes", "engine", "catalog",
     "matrix", "planning", "results", "images", "devices", "runtimes", "running", "analysis", "regression", "bundles",
     "reporting", "cli",
 ]  # fmt: skip

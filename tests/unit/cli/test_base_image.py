@@ -7,6 +7,7 @@ import pytest
 from orchestrator.cli.composition import site_settings
 from orchestrator.domain import BuildSettings
 from orchestrator.errors import InputError
+from orchestrator.images.dockerfiles import base_image
 from tests.unit.cli.conftest import Program
 
 WRONG = ("x:{python:>9}", "x:{python!r}", "x:{python[0]}", "x:{}", "x:{other}", "x:{", "x:{{python}}", "x:}{python}")
@@ -29,5 +30,23 @@ def test_of_what_stands_in_braces_only_python_is_taken_and_nothing_is_formatted(
 
 
 def test_python_may_stand_in_it_more_than_once_or_not_at_all() -> None:
-    assert site_settings(BuildSettings(), "py{python}:{python}-slim").base("3.11") == "py3.11:3.11-slim"
-    assert site_settings(BuildSettings(), "mine:1").base("3.11") == "mine:1"
+    assert base_image("3.11", site_settings(BuildSettings(), "py{python}:{python}-slim")) == "py3.11:3.11-slim"
+    assert base_image("3.11", site_settings(BuildSettings(), "mine:1")) == "mine:1"
+
+
+def test_the_variable_goes_before_the_default_and_after_the_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stored matrices of earlier releases hold the former default where nobody named a base image."""
+    monkeypatch.setenv("ORCHESTRATOR_BASE_IMAGE", "site:{python}")
+    former = BuildSettings(base_image="python:{python}-slim-bookworm")
+
+    assert site_settings(BuildSettings(), None).base_image == "site:{python}"
+    assert site_settings(former, None).base_image == "site:{python}"
+    assert site_settings(BuildSettings(base_image="mine:1"), None).base_image == "mine:1"
+
+
+def test_without_any_the_catalog_decides_for_each_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ORCHESTRATOR_BASE_IMAGE", raising=False)
+    settings = site_settings(BuildSettings(), None)
+
+    assert settings.base_image is None
+    assert base_image("3.6", settings) == "python:3.6-slim-bullseye"

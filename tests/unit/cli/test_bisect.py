@@ -169,6 +169,10 @@ def test_a_search_that_the_host_ended_goes_on_to_the_same_end(host: Host, comman
         ((*ASKED[:5], "--cell", "vgg*"), "--cell 'vgg*' matches no pair of cells"),
         ((*ASKED[:5], "--cell", "*-train-*"), "--cell '*-train-*' matches 2 cells, and a search is of one"),
         ((*ASKED, "--metric", "speed"), "--metric 'speed': unknown metric"),
+        (
+            (*ASKED, "--metric", "latency_p99", "--max-blocks", "2"),
+            "--metric 'latency_p99': latency_p99 has no bounds with fewer than 368 single steps",
+        ),
         ((*ASKED, "--metric", "loss"), "--metric 'loss': is known exactly from one repeat"),
         ((*ASKED, "--max-blocks", "1"), "--max-blocks 1: takes at least 2 blocks"),
         ((*ASKED, "--resume", "latest"), "--resume goes on with what the search was to find out"),

@@ -306,7 +306,7 @@ def test_an_interruption_while_the_program_loads_exits_130_without_a_traceback(t
     # A stand-in for a library that every command loads says when it is being loaded, and takes its time.
     loading = tmp_path / "loading"
     (tmp_path / "typer.py").write_text(
-        f"import pathlib, time\npathlib.Path({str(loading)!r}).touch()\ntime.sleep(20)\n"
+        f"import pathlib, time\npathlib.Path({str(loading)!r}).touch()\ntime.sleep(600)\n"
     )
     process = subprocess.Popen(
         [sys.executable, "-m", "orchestrator", "plan"],
@@ -321,7 +321,7 @@ def test_an_interruption_while_the_program_loads_exits_130_without_a_traceback(t
         time.sleep(0.01)
 
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=120)
 
     assert (process.returncode, err) == (130, "")
 

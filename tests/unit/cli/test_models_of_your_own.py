@@ -70,9 +70,33 @@ def test_models_lists_them_beside_the_programs(program: Program, tmp_path: Path)
     assert "wide" in program("models", "--models", "my_models")[1]
 
 
-def test_what_a_model_does_wrong_ends_the_repeat_with_its_line(program: Program, tmp_path: Path) -> None:
+def test_what_the_vocabulary_refuses_is_no_plan(program: Program, tmp_path: Path) -> None:
     (tmp_path / "my_models" / "wide.py").write_text(
         MODEL.replace("net.flatten(net.input(*INPUT_SHAPE))", "net.input(*INPUT_SHAPE)")
+    )
+
+    for command in ("plan", "run"):
+        assert program(command) == (
+            2,
+            "",
+            "my_models/wide.py:14:31: not a model: dense takes flat features, not the shape (1, 8, 8); flatten first\n",
+        )
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_run_of_a_model_that_is_refused_today_goes_on(program: Program, tmp_path: Path) -> None:
+    """Its plan was made before the host followed a model's `build`."""
+    options = ("--runtime", "host", "--idle-wait", "0", "--extra-repeats", "0")
+    assert program("run", *options)[0] == 0
+    (stored,) = tmp_path.glob("results/*/models/wide.py")
+    stored.write_text(MODEL.replace("net.dense(", "net.gelu("))
+
+    assert program("run", *options, "--resume", "latest")[0] == 0
+
+
+def test_what_the_host_does_not_follow_ends_the_repeat_with_its_line(program: Program, tmp_path: Path) -> None:
+    (tmp_path / "my_models" / "wide.py").write_text(
+        MODEL.replace("net.flatten(net.input(*INPUT_SHAPE))", "(lambda: net.input(*INPUT_SHAPE))()")
     )
 
     code, out, _ = program(

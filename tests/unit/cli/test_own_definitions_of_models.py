@@ -152,8 +152,8 @@ def test_mistakes_are_told_before_anything_runs(program: Program, tmp_path: Path
 
     assert code == 2
     first, second = errors.splitlines()
-    assert first.endswith("mine/wide/noop.py:1: not a definition: '(' was never closed")
-    assert "mine/wide/pytorch.py:1: not a definition: no framework builder is called 'pytorch'" in second
+    assert first.endswith("mine/wide/noop.py:1:5: not a definition: '(' was never closed")
+    assert "mine/wide/pytorch.py:1:1: not a definition: no framework builder is called 'pytorch'" in second
     assert not (tmp_path / "results").exists()
 
 

@@ -1,5 +1,6 @@
 """`plan`, `build` and `run` where a plan came in a bundle."""
 
+import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 from docker.errors import ImageNotFound
 
-from orchestrator.brought import Script
+from orchestrator.brought import Script, ScriptFile
 from orchestrator.bundles.collect import collect
 from orchestrator.bundles.loaded import register
 from orchestrator.cli import build, carried, runtime
@@ -36,22 +37,33 @@ def loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_without_a_matrix_the_plan_of_the_loaded_bundle_is_meant_and_it_is_said(loaded: Path, command: Program) -> None:
-    code, shown, said = command("plan")
+def test_the_plan_of_a_bundle_is_shown_by_its_name(loaded: Path, command: Program) -> None:
+    code, shown, said = command("plan", "--plan", "carried")
 
-    assert code == 0
+    assert (code, said) == (0, "")
     assert CELL in shown
     assert "nothing is built, the images came with the bundle" in shown
-    assert "this is the plan of the bundle carried, loaded 2026-11-21T15:30:00+00:00" in said
 
 
-def test_of_several_bundles_the_one_loaded_last_is_meant(loaded: Path, command: Program) -> None:
+@pytest.mark.parametrize("name", ["plan", "build", "run"])
+def test_a_loaded_bundle_is_never_taken_unasked(loaded: Path, command: Program, tmp_path: Path, name: str) -> None:
+    code, shown, said = command(name)
+
+    assert (code, shown) == (2, "")
+    assert said == (
+        "no matrix.yaml here, and none is named: --file FILE takes a matrix; "
+        f"for the plan of the loaded bundle: orchestrator {name} --plan carried\n"
+    )
+    assert not (tmp_path / "results").exists()
+
+
+def test_of_several_bundles_the_error_names_each(loaded: Path, command: Program) -> None:
     register(loaded, a_record(name="later", loaded_at="2026-11-22T00:00:00+00:00"), opened())
 
-    _, _, said = command("plan")
+    code, _, said = command("run")
 
-    assert "the plan of the bundle later" in said
-    assert "--plan takes another: carried" in said
+    assert code == 2
+    assert said.endswith("the plan of a loaded bundle: orchestrator run --plan NAME, where NAME is carried or later\n")
 
 
 def test_a_matrix_that_is_here_goes_before_a_bundle(loaded: Path, command: Program, tmp_path: Path) -> None:
@@ -62,17 +74,17 @@ def test_a_matrix_that_is_here_goes_before_a_bundle(loaded: Path, command: Progr
 
 
 def test_a_part_of_the_plan_can_be_asked_for(loaded: Path, command: Program) -> None:
-    code, shown, _ = command("plan", "--select", "torch-*", "--json")
+    code, shown, _ = command("plan", "--plan", "carried", "--select", "torch-*", "--json")
     assert code == 0
     assert [cell["id"] for cell in json.loads(shown)["cells"]] == [CELL]
 
-    code, _, said = command("plan", "--select", "mxnet-*")
+    code, _, said = command("plan", "--plan", "carried", "--select", "mxnet-*")
     assert code == 2
     assert said.splitlines()[-1].startswith("--select 'mxnet-*' matches no cell; there is torch-2.13.0-cpu")
 
 
 def test_its_matrix_can_be_printed(loaded: Path, command: Program) -> None:
-    assert "name: carried" in command("plan", "--long")[1]
+    assert "name: carried" in command("plan", "--plan", "carried", "--long")[1]
 
 
 @pytest.mark.parametrize(
@@ -80,11 +92,26 @@ def test_its_matrix_can_be_printed(loaded: Path, command: Program) -> None:
     [
         (("plan", "--plan", "other"), "no bundle 'other': loaded are carried"),
         (("plan", "--plan", "carried", "-f", "matrix.yaml"), "leave one out"),
-        (("run", "--base-image", "x"), "--base-image: images and models came with the bundle; leave it out"),
-        (("run", "--models", "x"), "--models: images and models came with the bundle; leave it out"),
-        (("build", "--render", "x"), "--render: the images of the bundle carried are built already"),
-        (("run", "--runtime", "venv"), "--runtime venv: the plan of the bundle carried came with images"),
-        (("run", "--runtime", "host"), "--runtime host: the plan of the bundle carried came with images"),
+        (
+            ("run", "--plan", "carried", "--base-image", "x"),
+            "--base-image: images and models came with the bundle; leave it out",
+        ),
+        (
+            ("run", "--plan", "carried", "--models", "x"),
+            "--models: images and models came with the bundle; leave it out",
+        ),
+        (
+            ("build", "--plan", "carried", "--render", "x"),
+            "--render: the images of the bundle carried are built already",
+        ),
+        (
+            ("run", "--plan", "carried", "--runtime", "venv"),
+            "--runtime venv: the plan of the bundle carried came with images",
+        ),
+        (
+            ("run", "--plan", "carried", "--runtime", "host"),
+            "--runtime host: the plan of the bundle carried came with images",
+        ),
     ],
 )
 def test_what_a_bundle_has_settled_cannot_be_asked_for(
@@ -101,7 +128,7 @@ def test_what_a_bundle_has_settled_cannot_be_asked_for(
 def test_without_an_engine_there_is_nothing_to_run_it_on(
     loaded: Path, command: Program, tmp_path: Path, name: str
 ) -> None:
-    code, _, errors = command(name)
+    code, _, errors = command(name, "--plan", "carried")
 
     assert code == 3
     assert "no container engine answers" in errors
@@ -126,7 +153,7 @@ def test_images_that_are_missing_are_named_with_the_remedy_before_anything_is_me
     monkeypatch.setattr(build, "connect", lambda _: _Engine())
     monkeypatch.setattr(carried, "absent", lambda _, images: tuple(images))
 
-    code, _, errors = command(name)
+    code, _, errors = command(name, "--plan", "carried")
 
     assert code == 3
     assert errors.splitlines()[-1] == (
@@ -136,18 +163,46 @@ def test_images_that_are_missing_are_named_with_the_remedy_before_anything_is_me
     assert not (tmp_path / "results").exists()
 
 
-def test_a_script_that_is_not_on_this_host_is_named_before_anything_is_measured(
-    loaded: Path, command: Program, tmp_path: Path
-) -> None:
-    script = Script("train", "/srv/scripts/train.py", ())
+def test_a_script_at_a_place_on_a_host_is_never_run(loaded: Path, command: Program, tmp_path: Path) -> None:
+    """A bundle of an earlier version, or a forged one: its folder would be shown to whatever the bundle brings."""
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "secrets" / ".env").write_text("password")
+    script = Script("train", (), path=str(tmp_path / "secrets" / ".env"))
     cell = replace(PLAN.cells[0], id="torch/train-script", script=script, workload=Workload("train", Mode.SCRIPT, 1))
-    files = {**FILES, "plan.json": json.dumps(plan_to_json(replace(PLAN, cells=(cell,)))).encode()}
-    register(loaded, a_record(files, name="scripts", loaded_at="2027-01-01T00:00:00+00:00"), opened(files))
+    document = plan_to_json(replace(PLAN, cells=(PLAN.cells[0], cell)))
+    a_bundle_of(loaded, document)
 
-    code, _, errors = command("run")
+    code, _, errors = command("run", "--plan", "forged")
 
-    assert code == 3
-    assert "script /srv/scripts/train.py: is not here" in errors
+    assert code == 2
+    assert errors.splitlines()[-1] == (
+        f"script train: the plan names a place on a host, '{tmp_path}/secrets/.env', and not the files themselves; "
+        "nothing is run from there: export the matrix again, or leave its cells out with --exclude '*-script'"
+    )
+    assert not (tmp_path / "results").exists()
+    assert "script train: .env (from a place on another host, never run)" in command("plan", "--plan", "forged")[2]
+    assert command("run", "--plan", "forged", "--exclude", "*-script")[0] == 3, (
+        "the other cells need an engine, and nothing else"
+    )
+
+
+def test_the_scripts_of_a_bundle_are_shown(loaded: Path, command: Program) -> None:
+    text = b"print('speed 1')"
+    files = (ScriptFile("train.py", len(text), hashlib.sha256(text).hexdigest()),)
+    script = Script("train", (), "train.py", files)
+    cell = replace(PLAN.cells[0], id="torch/train-script", script=script, workload=Workload("train", Mode.SCRIPT, 1))
+    a_bundle_of(loaded, plan_to_json(replace(PLAN, cells=(cell,))), **{"scripts/train/train.py": text})
+
+    assert "script train: train.py (16 bytes)" in command("plan", "--plan", "forged")[2]
+    document = json.loads(command("plan", "--plan", "forged", "--json")[1])
+    assert document["scripts"] == [
+        {
+            "name": "train",
+            "entry": "train.py",
+            "files": [{"path": "train.py", "size_bytes": 16, "sha256": files[0].sha256}],
+        }
+    ]
+    assert [cell["script"] for cell in document["cells"]] == ["train.py"]
 
 
 def test_a_run_of_a_bundle_goes_on_only_where_that_bundle_is(loaded: Path, command: Program, tmp_path: Path) -> None:
@@ -201,3 +256,58 @@ def test_images_are_known_by_their_id_whatever_their_names() -> None:
 
     assert absent(engine("sha256:config"), [image]) == ()
     assert absent(engine("bench/x:1-cpu-0123", "bench/x:1-cpu"), [image]) == (image,)
+
+
+def a_bundle_of(folder: Path, plan: dict[str, Any], matrix: bytes = FILES["matrix.yaml"], **more: bytes) -> None:
+    """Register a bundle with this plan, as a forger could write it."""
+    files = {**FILES, "plan.json": json.dumps(plan).encode(), "matrix.yaml": matrix, **more}
+    register(folder, a_record(files, name="forged", loaded_at="2027-01-01T00:00:00+00:00"), opened(files))
+
+
+@pytest.mark.parametrize("name", ["plan", "run"])
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"timeout_s": 1e308}, "timeout_s: 1e+308 is not above 0"),
+        ({"timeout_s": -1.0}, "timeout_s: -1 is not above 0"),
+        ({"repeats": 10**15}, "repeats: 1,000,000,000,000,000 is not from 1 to 10,000"),
+        ({"id": "report/index.html"}, "is no id of a cell"),
+    ],
+)
+def test_a_carried_plan_has_the_bounds_of_a_matrix(
+    loaded: Path, command: Program, name: str, fields: dict[str, Any], said: str
+) -> None:
+    document = plan_to_json(PLAN)
+    document["cells"][0] |= fields
+    a_bundle_of(loaded, document)
+
+    code, _, errors = command(name, "--plan", "forged")
+
+    assert code == 2
+    assert said in errors.splitlines()[-1]
+    assert not Path("results").exists()
+
+
+DATASET = "{format: idx, image: [1, 28, 28], classes: 10, training: 10, testing: 10}"
+
+
+@pytest.mark.parametrize(
+    ("dataset", "matrix", "said"),
+    [
+        ("nowhere", "{}", "no dataset is called 'nowhere'"),
+        ("../../etc", f"{{../../etc: {DATASET}}}", "'../../etc' is no name of a dataset"),
+        ("mine", "{mine: {format: idx}}", "datasets of the matrix: 'mine'"),
+    ],
+)
+def test_a_carried_dataset_names_no_other_folder(
+    loaded: Path, command: Program, dataset: str, matrix: str, said: str
+) -> None:
+    document = plan_to_json(PLAN)
+    document["cells"][0]["workload"]["dataset"] = dataset
+    a_bundle_of(loaded, document, f"version: 1\ndatasets: {matrix}\n".encode())
+
+    code, _, errors = command("run", "--plan", "forged", "--data", ".")
+
+    assert code == 2
+    assert said in errors.splitlines()[-1]
+    assert not Path("results").exists()

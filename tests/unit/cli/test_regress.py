@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.domain import Framework
 from orchestrator.regression import METRICS, Verdict
 from orchestrator.resources import ROOT
 from orchestrator.results.store import Run, runs
@@ -116,6 +117,18 @@ def test_strict_ends_with_1_unless_every_pair_is_shown_to_be_as_good(command: Pr
             ("--resume", "latest", "--limit", "1"),
             "leave out everything but --results, --runtime, --base-image, --jobs, ",
         ),
+        (
+            (*ITSELF[1:5], "--metric", "latency_p99=5%", "--repeats", "2"),
+            "latency_p99=5%': latency_p99 has no bounds with fewer than 368 single steps of each side; 2 blocks of 150",
+        ),
+        (
+            (*ITSELF[1:5], "--metric", "latency_p99=5%", "--repeats", "2"),
+            "steps are 300, and 3 blocks are needed: give --repeats 3 or more",
+        ),
+        (
+            (*ITSELF[1:5], "--metric", "latency_p99@lenet=5%", "--until-precise", "--max-blocks", "2"),
+            "and 3 blocks are needed: give --max-blocks 3 or more",
+        ),
         ((*ITSELF[1:5], "--retry-failed"), "--retry-failed tries again what a run has recorded"),
     ],
 )
@@ -175,6 +188,18 @@ def test_compare_ends_with_1_where_something_got_worse(command: Program, tmp_pat
     assert command("compare", "latest")[0] == 1
 
 
+def test_compare_of_whole_runs_leaves_noop_out(command: Program, tmp_path: Path) -> None:
+    noop = Framework("noop", "1", python="3.11")
+    for night, rate in ((1, 1000), (2, 500)):
+        stored(tmp_path / "results", night, Made(noop, (rate, rate + 0.1)))
+
+    code, shown, said = command("compare", "run-1", "run-2", "--json")
+    (pair,) = json.loads(shown)["pairs"]
+    assert (code, pair["verdict"], pair["reason"]) == (0, "not comparable", "computes nothing"), said
+    assert "not shown to be as good" not in command("compare", "run-1", "run-2")[1]
+    assert command("compare", "run-1:noop==1", "run-2:noop==1")[0] == 1
+
+
 @pytest.mark.usefixtures("matrix")
 def test_one_run_each_says_that_nights_are_unknown_and_several_tell_both_scatters(
     command: Program, tmp_path: Path
@@ -183,8 +208,9 @@ def test_one_run_each_says_that_nights_are_unknown_and_several_tell_both_scatter
         command("run", "--runtime", "host", "--idle-wait", "0", "--repeats", "2", "--extra-repeats", "0")
     names = [run.name for run in runs(tmp_path / "results")]
 
-    single = command("compare", names[0], names[1])[1]
-    several = json.loads(command("compare", ",".join(names[:2]), ",".join(names[2:]), "--json")[1])
+    single = command("compare", f"{names[0]}:noop==1", f"{names[1]}:noop==1")[1]
+    both = (f"{','.join(half)}:noop==1" for half in (names[:2], names[2:]))
+    several = json.loads(command("compare", *both, "--json")[1])
 
     assert "One run each: what differs from night to night is in no interval" in " ".join(single.split())
     assert "beyond what that explains: not known" in " ".join(single.split())

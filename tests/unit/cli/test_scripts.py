@@ -4,6 +4,7 @@
 import csv
 import io
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -111,3 +112,93 @@ def test_a_script_that_gives_no_figures_ends_with_the_reason(
 
     (outcome,) = [repeat["outcome"] for cell in json.loads(out)["cells"] for repeat in cell["repeats"]]
     assert (code, outcome["status"], outcome["reason"]) == (1, status, reason)
+
+
+SEEING = """import os
+import lib.util
+print("speed:", lib.util.SPEED, "samples/sec")
+print("seen:", sorted(os.path.relpath(os.path.join(top, name)) for top, _, names in os.walk(".") for name in names))
+"""
+DECLARING = NOOP.replace("file: scripts/train.py", "file: scripts/train.py\n    files: [lib/*.py]").replace(
+    "      loss: {pattern: 'final loss = (?P<value>\\S+),', unit: nats, better: lower, take: last}\n", ""
+)
+
+
+@pytest.fixture
+def declaring(program: Program, tmp_path: Path) -> Program:
+    """A script with a module that it declares, and a neighbour that it does not."""
+    (tmp_path / "scripts" / "train.py").write_text(SEEING)
+    (tmp_path / "scripts" / "lib").mkdir()
+    (tmp_path / "scripts" / "lib" / "util.py").write_text("SPEED = 5\n")
+    (tmp_path / "scripts" / ".env").write_text("password")
+    (tmp_path / "matrix.yaml").write_text(DECLARING)
+    return program
+
+
+def logs(folder: Path) -> list[str]:
+    return [path.read_text() for path in sorted(folder.glob("results/*/noop-1-cpu/word-lm-script/*/log.txt"))]
+
+
+def test_a_script_sees_what_it_declares_and_no_neighbour(declaring: Program, tmp_path: Path) -> None:
+    code, _, errors = declaring(*RUN)
+
+    assert code == 0, errors
+    assert len(logs(tmp_path)) == 2
+    assert all("seen: ['lib/util.py', 'train.py']" in log for log in logs(tmp_path))
+    (record,) = tmp_path.glob("results/*/run.json")
+    assert str(tmp_path) not in json.dumps(json.loads(record.read_text())["plan"])
+
+
+def test_a_run_goes_on_with_the_script_as_it_was(declaring: Program, tmp_path: Path) -> None:
+    declaring(*RUN)
+    (tmp_path / "scripts" / "lib" / "util.py").write_text("SPEED = 6\n")
+    (tmp_path / "scripts" / "train.py").unlink()
+    (run,) = (tmp_path / "results").iterdir()
+    (run / "noop-1-cpu" / "word-lm-script" / "0" / "outcome.json").unlink()
+
+    code, _, errors = declaring("run", "--resume", "latest", "--idle-wait", "0")
+
+    assert code == 0, errors
+    assert all("speed: 5 samples/sec" in log for log in logs(tmp_path))
+
+
+def test_a_run_whose_frozen_script_was_changed_does_not_go_on(declaring: Program, tmp_path: Path) -> None:
+    declaring(*RUN)
+    (run,) = (tmp_path / "results").iterdir()
+    copy = run / "scripts" / "word-lm" / "lib" / "util.py"
+    copy.chmod(0o644)
+    copy.write_text("SPEED = 6\n")
+
+    code, _, errors = declaring("run", "--resume", "latest")
+
+    assert code == 2
+    assert "lib/util.py: is not what it was when the run began; bring it back, or begin a new run" in errors
+
+
+def test_a_run_of_an_earlier_version_is_reported_and_not_resumed(declaring: Program, tmp_path: Path) -> None:
+    declaring(*RUN)
+    (path,) = tmp_path.glob("results/*/run.json")
+    record = json.loads(path.read_text())
+    script = record["plan"]["cells"][0]["script"]
+    del script["entry"], script["files"]
+    script["path"] = str(tmp_path / "scripts" / "train.py")
+    path.write_text(json.dumps(record))
+
+    assert "5 samples/s" in declaring("report")[1]
+    code, _, errors = declaring("run", "--resume", "latest")
+
+    assert code == 2
+    assert "script word-lm: the plan names a place on a host" in errors
+    assert "begin a new run of the matrix; what this one has measured stays" in errors
+
+
+def test_the_stored_matrix_of_a_run_loads_with_its_frozen_scripts(declaring: Program, tmp_path: Path) -> None:
+    declaring(*RUN)
+    (run,) = (tmp_path / "results").iterdir()
+    shutil.rmtree(tmp_path / "scripts")
+
+    code, shown, errors = declaring("plan", "-f", str(run / "matrix.yaml"))
+
+    assert code == 0, errors
+    assert "word-lm-script" in shown
+    assert "script word-lm: train.py, lib/util.py" in errors

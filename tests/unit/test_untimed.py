@@ -1,0 +1,43 @@
+"""A test says whether something is right, not how fast it is: Hypothesis times no example."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+TESTS = Path(__file__).parent.parent
+PROFILES = TESTS / "conftest.py"
+
+
+def deadlines(path: Path) -> Iterator[str]:
+    """Yield the places of a file that set a deadline of Hypothesis."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            for keyword in node.keywords:
+                if keyword.arg == "deadline":
+                    yield f"{path.relative_to(TESTS)}:{keyword.lineno}"
+
+
+def test_the_profile_times_no_example() -> None:
+    assert settings().deadline is None
+    assert HealthCheck.too_slow in settings().suppress_health_check
+
+
+@given(st.just(1))
+def test_tests_run_by_that_profile(one: int) -> None:
+    assert one == 1
+    assert settings.default is not None
+    assert settings.default.deadline is None
+
+
+def test_no_test_sets_a_deadline() -> None:
+    """The profile does for all of them; a second place would have to be kept in step."""
+    found = [place for path in sorted(TESTS.rglob("*.py")) if path != PROFILES for place in deadlines(path)]
+
+    assert found == []
+
+
+def test_a_deadline_is_found() -> None:
+    assert list(deadlines(PROFILES))
