@@ -15,19 +15,31 @@ ORCHESTRATOR := $(BIN)/orchestrator
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-$(VENV)/installed: pyproject.toml
+# Every installation takes the versions of locks/, and checks their hashes; where from is what pip's settings say.
+INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
+LOCKED := $(INSTALL) --require-hashes --only-binary :all:
+NO_LOCKED := { echo "make: what locks/ names cannot be installed (see above); the package index or mirror has to have these versions as wheels" >&2; exit 3; }
+
+$(VENV)/installed: pyproject.toml locks/build.txt locks/runtime.txt
 	@test -n "$(PYTHON)" || { echo "make: no Python 3.11 or newer on PATH; install one, or say make PYTHON=/path/to/python" >&2; exit 3; }
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV) || { echo "make: $(PYTHON) has no venv module (Debian: apt install python3-venv)" >&2; exit 3; }
-	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable .
+	@echo 'installing what locks/ names into $(VENV) …'
+	@$(LOCKED) -r locks/build.txt -r locks/runtime.txt || $(NO_LOCKED)
+	@$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/installed-dev: $(VENV)/installed
-	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[dev]'
+$(VENV)/installed-dev: $(VENV)/installed locks/dev.txt
+	@$(LOCKED) -r locks/dev.txt || $(NO_LOCKED)
 	@touch $@
+
+.PHONY: setup
+setup: $(VENV)/installed ## install the command `orchestrator` into .venv, and say how to call it
+	@echo "installed: call it as $(ORCHESTRATOR), or first: source $(BIN)/activate"
 
 .PHONY: matrix
 matrix: $(VENV)/installed ## set up, run matrix.yaml, print the table and where the page is
 	$(ORCHESTRATOR) run -f $(MATRIX) --runtime $(RUNTIME) --results $(RESULTS) $(ARGS)
+	@echo "for other commands: $(ORCHESTRATOR) --help, or first: source $(BIN)/activate"
 
 .PHONY: plan
 plan: $(VENV)/installed ## what would run, what is skipped and why
@@ -70,6 +82,15 @@ check: $(VENV)/installed-dev ## format, lint, types, import rules, unit tests wi
 .PHONY: bench
 bench: $(VENV)/installed-dev ## measure the figures of docs/performance.md, docs/parity.md and docs/detection.md
 	$(BIN)/python -m bench $(ARGS)
+
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock"
+
+.PHONY: lock
+lock: $(VENV)/installed ## bring locks/ in line with pyproject.toml; ARGS=--upgrade takes the newest versions
+	$(COMPILE) $(ARGS) pyproject.toml --output-file locks/runtime.txt
+	$(COMPILE) $(ARGS) pyproject.toml --extra dev --constraints locks/runtime.txt --output-file locks/dev.txt
+	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
+		| $(COMPILE) $(ARGS) - --constraints locks/runtime.txt --output-file locks/build.txt
 
 .PHONY: clean
 clean: ## remove what tools leave in the tree, and .venv; results and images stay

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import docker
 import pytest
+from hypothesis import HealthCheck, settings
 
 from orchestrator.engine.client import connect
 from orchestrator.errors import HostError
@@ -15,6 +16,10 @@ from tests.required import missing
 _locks = tempfile.TemporaryDirectory(prefix="bench-locks-")  # tests take no turns with runs of their host
 os.environ["ORCHESTRATOR_LOCK_FOLDER"] = _locks.name
 os.environ.setdefault("ORCHESTRATOR_IDLE_WAIT", "0")  # tests of runs share their host with other tests
+
+# No test is timed: on a busy host an example takes as long as it takes.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session")
