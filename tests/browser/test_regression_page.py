@@ -3,9 +3,11 @@
 import pytest
 from playwright.sync_api import Browser
 
+from orchestrator.regression import Regression, Verdict
+from orchestrator.regression.model import SideRecord
 from orchestrator.reporting.regressions_as_html import write_html
 from tests.browser.test_report import Visit, browser
-from tests.unit.reporting.test_regressions import EVERY
+from tests.unit.reporting.test_regressions import EVERY, a_metric, a_pair, a_test
 
 __all__ = ["browser"]
 pytestmark = pytest.mark.browser
@@ -38,3 +40,31 @@ def test_on_a_phone_only_the_tables_are_wider_than_the_screen(browser: Browser, 
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     labels = page.locator("figure .row .label").all()
     assert all(label.bounding_box()["width"] > 100 for label in labels if label.is_visible())  # type: ignore[index]
+
+
+LONG = "cpu/resnet20-train-b128-" + "-".join(f"env.MALLOC_TRIM_THRESHOLD_{n}=-1" for n in range(3))
+DOUBTFUL = a_test(
+    *(a_pair("mlp", a_metric(Verdict.INCONCLUSIVE), verdict=Verdict.INCONCLUSIVE) for _ in range(3)),
+    a_pair(LONG, a_metric(Verdict.INCONCLUSIVE, 0.98, low=0.2, high=3.1, reason="see /" + "long" * 30)),
+    warnings=(f"{LONG}: something was unlike",),
+    baseline=SideRecord(text="mxnet==1.5.1," + "numpy" * 12, label="mxnet 1.5.1 " + "numpy" * 12, python="3.11.7"),
+)
+
+
+@pytest.mark.parametrize("found", [EVERY, DOUBTFUL])
+def test_no_word_or_chip_widens_a_narrow_page(
+    browser: Browser, found: Regression, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """At 390 px the chip that says what is not shown to be as good was wider than the screen."""
+    page = Visit(
+        browser, write_html(found, tmp_path_factory.mktemp("page")).as_uri(), viewport={"width": 390, "height": 844}
+    ).page
+    page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true; })")
+
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    beyond = page.evaluate(
+        """() => [...document.querySelectorAll('body *')]
+            .filter(part => !part.closest('.scroll') && part.getBoundingClientRect().right > 391)
+            .map(part => part.outerHTML.slice(0, 90))"""
+    )
+    assert beyond == []

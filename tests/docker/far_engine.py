@@ -21,11 +21,13 @@ _PATIENCE_S = 60.0
 
 
 class Engine:
-    """A container engine with folders and a socket of its own, and without a network."""
+    """A container engine with folders, a socket and a network namespace of its own, and no bridge unless asked for."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, bridge: bool = False) -> None:
         self._folder = folder
+        self._network = () if bridge else ("--bridge=none",)
         self.address = f"unix://{folder}/socket"
+        self.data_root = folder / "data"
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> docker.DockerClient:
@@ -36,8 +38,8 @@ class Engine:
                 [
                     # In a network of its own: an engine without a bridge removes the one of the other.
                     "unshare", "--net", "--", "dockerd",
-                    "--data-root", folder / "data", "--exec-root", folder / "exec", "-H", self.address,
-                    "-p", folder / "pid", "--bridge=none", "--iptables=false", "--shutdown-timeout", "1",
+                    "--data-root", self.data_root, "--exec-root", folder / "exec", "-H", self.address,
+                    "-p", folder / "pid", *self._network, "--iptables=false", "--shutdown-timeout", "1",
                 ],
                 stdout=log, stderr=log,
             )  # fmt: skip
@@ -55,6 +57,11 @@ class Engine:
         """A client of it, which the caller closes; raises `HostError` where it does not answer."""
         return connect({"DOCKER_HOST": self.address})
 
+    def inside(self, *command: str) -> None:
+        """Run a command in its network namespace."""
+        assert self.process is not None
+        subprocess.run(["nsenter", f"--net=/proc/{self.process.pid}/ns/net", *command], check=True)
+
     def stop(self) -> None:
         """Stop it as an upgrade of its package would."""
         if self.process and self.process.poll() is None:
@@ -63,8 +70,8 @@ class Engine:
 
 
 @contextmanager
-def second_engine() -> Iterator[Engine]:
-    """One that answers.
+def second_engine(*, bridge: bool = False) -> Iterator[Engine]:
+    """One that answers, with a bridge of its own if asked for.
 
     A host that cannot have one is found out at the first start; where it starts no second time, the test fails.
     """
@@ -73,7 +80,7 @@ def second_engine() -> Iterator[Engine]:
         missing(f"a second engine needs root and {' and '.join(TOOLS)}", "BENCH_REQUIRE_ENGINE")
     # A socket's path may not be long.
     with tempfile.TemporaryDirectory(prefix="bench-engine-", ignore_cleanup_errors=True) as name:
-        engine = Engine(Path(name))
+        engine = Engine(Path(name), bridge=bridge)
         try:
             try:
                 engine.start().close()

@@ -117,6 +117,51 @@ def swap_log(request):
     os._exit(1)
 
 
+def kept_closed(request):
+    os.makedirs("/io/cache/inner/kernels")
+    open("/io/cache/inner/kernels/one", "w").close()
+    os.chmod("/io/cache/inner/kernels", 0)
+    os.chmod("/io/cache/inner", 0o555)
+    os.chmod("/io/cache", 0o555)
+    os.mkdir("/io/secret")
+    os.chmod("/io/secret", 0)
+    print("the cache is broken", flush=True)
+    os._exit(1)
+
+
+def set_user_id(request):
+    os.mkdir("/io/tools")
+    open("/io/tools/shell", "w").close()
+    os.chmod("/io/tools/shell", 0o6755)
+    os.chmod("/io/tools", 0o3777)
+
+
+def flood(request):
+    block = bytes(1 << 20)
+    with open("/io/flood", "wb") as file:
+        while True:
+            file.write(block)
+
+
+def flood_and_leave(request):
+    with open("/io/flood", "wb") as file:
+        for _ in range(80):
+            file.write(bytes(1 << 20))
+    os._exit(0)
+
+
+def many_files(request):
+    os.mkdir("/io/many")
+    for number in range(10 ** 6):
+        open("/io/many/%d" % number, "w").close()
+
+
+def sparse(request):
+    with open("/io/model.ckpt", "w") as file:
+        file.truncate(1 << 43)
+    time.sleep(3600)
+
+
 def plant(request):
     os.mkfifo("/io/outcome.json")
     open("/io/attempt-7", "w").close()
@@ -190,7 +235,7 @@ def start(folder: Path, *arguments: str, results: str = "results", **changes: st
     )  # fmt: skip
 
 
-def until(condition: Callable[[], bool], process: "subprocess.Popen[str]", timeout_s: float = 60) -> None:
+def until(condition: Callable[[], bool], process: "subprocess.Popen[str]", timeout_s: float = 180) -> None:
     """Wait for something to come true while a process lives."""
     deadline = time.monotonic() + timeout_s
     while not condition():

@@ -191,6 +191,7 @@ def test_the_wheels_are_installed_for_a_python_with_no_index(far: FarSide, far_b
     assert installed.returncode == 0, installed.stderr
     said = far.run(tmp_path / "to/bin/orchestrator", "--version")
     assert said.stdout.strip() == __version__
+    (tmp_path / "matrix.yaml").write_text(MATRIX)
     assert far.run(tmp_path / "to/bin/orchestrator", "plan", folder=tmp_path).returncode == 0
 
 

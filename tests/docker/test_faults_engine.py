@@ -1,7 +1,10 @@
 """The engine is stopped and started again in the middle of a run: a second engine of the test's own, not the shared."""
 
 import signal
+import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import docker
@@ -33,7 +36,7 @@ def test_a_run_outlives_its_engine_and_without_it_ends_with_a_clear_error(
         time.sleep(1)
         assert process.poll() is None, process.communicate()
         client = second.start()
-        _, said = process.communicate(timeout=120)
+        _, said = process.communicate(timeout=300)
 
         assert process.returncode == 0, said
         after = support.outcomes(results)
@@ -52,7 +55,7 @@ def test_a_run_outlives_its_engine_and_without_it_ends_with_a_clear_error(
         second.stop()
         client.close()
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=300)
         assert process.returncode == 3, said
         assert "start the engine again" in said
         assert "Traceback" not in said
@@ -80,7 +83,7 @@ def test_an_engine_lost_in_the_middle_of_a_build_fails_no_cell_and_the_run_goes_
         time.sleep(1)
         second.stop()
         client.close()
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=300)
 
         assert process.returncode == 3, said
         assert "the engine was lost while" in said
@@ -93,3 +96,62 @@ def test_an_engine_lost_in_the_middle_of_a_build_fails_no_cell_and_the_run_goes_
         assert support.statuses(results) == ["ok"] * 2
         assert support.ours(client, results) == []
         client.close()
+
+
+def test_engine_without_its_bridge_gives_no_verdict(
+    engine: docker.DockerClient, base_image: str, tmp_path: Path
+) -> None:
+    """An engine that can start no container ends the run with exit 3; no image is `build_failed` because of it."""
+    folder = support.workplace(tmp_path, base_image, "fine", "fine", name="bridgeless")
+    recipe = folder / "bridgeless" / "Dockerfile"
+    recipe.write_text(recipe.read_text() + "RUN true\n")
+    with second_engine(bridge=True) as second:
+        client = second.client()
+        client.images.load(engine.images.get(base_image.format(python="3.11")).save(named=True))
+        second.inside("ip", "link", "delete", "docker0")
+        ended = support.run(folder, DOCKER_HOST=second.address)
+
+        assert ended.returncode == 3, ended.stderr
+        assert "the engine can start no container now: " in ended.stderr
+        assert "could not find bridge docker0" in ended.stderr
+        assert "Traceback" not in ended.stderr
+        assert support.outcomes(folder / "results") == {}
+        assert client.containers.list(all=True) == []
+        second.inside("ip", "link", "add", "docker0", "type", "bridge")
+        second.inside("ip", "link", "set", "docker0", "up")
+        ended = support.run(folder, "--resume", "latest", DOCKER_HOST=second.address)
+        assert ended.returncode == 0, ended.stderr
+        assert support.statuses(folder / "results") == ["ok"] * 2
+        client.close()
+
+
+def test_engine_without_room_gives_no_verdict(engine: docker.DockerClient, base_image: str, tmp_path: Path) -> None:
+    """A full store of the engine ends the run with exit 3, and the run goes on once there is room."""
+    folder = support.workplace(tmp_path, base_image, "fine", name="roomless")
+    recipe = folder / "roomless" / "Dockerfile"
+    recipe.write_text(recipe.read_text() + "RUN head -c 700M /dev/zero > /zeros\n")
+    with second_engine() as second:
+        second.stop()
+        with small_store(second.data_root, "600m"):
+            client = second.start()
+            client.images.load(engine.images.get(base_image.format(python="3.11")).save(named=True))
+            ended = support.run(folder, DOCKER_HOST=second.address)
+
+            assert ended.returncode == 3, ended.stderr
+            assert "the engine's store has no room: " in ended.stderr
+            assert support.outcomes(folder / "results") == {}
+            subprocess.run(["mount", "-o", "remount,size=3g", second.data_root], check=True)
+            ended = support.run(folder, "--resume", "latest", DOCKER_HOST=second.address)
+            assert ended.returncode == 0, ended.stderr
+            client.close()
+            second.stop()
+
+
+@contextmanager
+def small_store(folder: Path, size: str) -> Iterator[None]:
+    """A file system of its own for what an engine keeps."""
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)

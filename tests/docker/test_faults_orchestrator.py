@@ -72,7 +72,7 @@ def public() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("times", [1, 2])
-def test_an_interrupt_leaves_every_repeat_with_an_outcome_or_to_the_next_run_and_no_container(
+def test_an_interrupt_leaves_the_rest_to_the_next_run_and_no_container(
     hanging: Path, engine: docker.DockerClient, times: int
 ) -> None:
     results = hanging / f"interrupted-{times}"
@@ -80,14 +80,15 @@ def test_an_interrupt_leaves_every_repeat_with_an_outcome_or_to_the_next_run_and
     support.until(lambda: hangs(results), process)
     for _ in range(times):
         process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=20)
+    _, said = process.communicate(timeout=300)
 
     assert process.returncode == 130, said
     assert "Traceback" not in said
     first = support.outcomes(results)
     assert first[0]["status"] == "ok"
     if times == 1:
-        assert [first[number]["status"] for number in (1, 2)] == ["not_run", "not_run"]
+        assert first[1]["status"] == "not_run"
+        assert 2 not in first
         assert support.ours(engine, results) == []
         assert "go on with: orchestrator run --resume" in said
 
@@ -138,18 +139,18 @@ def test_a_second_orchestrator_on_one_run_is_refused_and_a_second_run_in_one_fol
     time.sleep(1.5)
     assert len(support.ours(engine, results)) == 1, "only one measures at a time, and nobody removes the other's"
     first.send_signal(signal.SIGINT)
-    first.communicate(timeout=20)
-    _, said = other.communicate(timeout=60)
+    first.communicate(timeout=300)
+    _, said = other.communicate(timeout=300)
 
     assert again.returncode == 3
     assert "another orchestrator is writing this run; wait for it" in again.stderr
     assert other.returncode == 0, said
-    assert "another run is measuring on this host" in said
+    assert "on this host since" in said, "who measures, and since when"
     one, two = sorted(results.glob("*/run.json"))
     ends = [
         [outcome.status for outcome in Run(path.parent).outcomes(Run(path.parent).plan().cells)] for path in (one, two)
     ]
-    assert ends == [[Status.OK, Status.NOT_RUN, Status.NOT_RUN], [Status.OK] * 3]
+    assert ends == [[Status.OK, Status.NOT_RUN], [Status.OK] * 3], "of what had not begun there is no file"
 
 
 def test_a_disk_that_fills_up_ends_the_run_with_a_clear_error_and_it_goes_on_once_there_is_room(
@@ -161,7 +162,7 @@ def test_a_disk_that_fills_up_ends_the_run_with_a_clear_error_and_it_goes_on_onc
         with (results / "filler").open("wb", buffering=0) as filler, contextlib.suppress(OSError):
             while True:
                 filler.write(bytes(4096))
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=300)
         assert process.returncode == 3, said
         assert "No space left on device" in said
         assert "Traceback" not in said
@@ -188,7 +189,7 @@ def test_a_results_folder_that_goes_away_ends_the_run_and_is_not_begun_anew(
     run.rename(elsewhere)
     for container in engine.containers.list(filters={"label": f"bench.run={run.name}"}):
         container.kill()
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=300)
 
     assert process.returncode == 3
     assert "this run's folder has gone; bring it back, or begin a new run" in said
@@ -255,3 +256,18 @@ def test_results_belong_to_the_user_who_runs_the_command_though_the_engine_runs_
     assert {path.name for path in files} >= {"result.json", "outcome.json", "log.txt", "own"}
     assert {(path.stat().st_uid, path.stat().st_gid) for path in files} == {(12345, 23456)}
     assert all(stat.S_IMODE(path.stat().st_mode) & 0o600 for path in files)
+
+
+def test_ctrl_z_past_the_limit_invents_no_timeout(place: Path, engine: docker.DockerClient) -> None:
+    """A container that ended in time while the orchestrator was stopped is `ok`, and took as long as it took."""
+    results = place / "stopped-meanwhile"
+    process = support.start(place, "--no-parity", results=str(results))
+    support.until(lambda: any(results.glob(f"*/{support.CELL}/*/phase")), process)
+    process.send_signal(signal.SIGSTOP)
+    time.sleep(9)
+    process.send_signal(signal.SIGCONT)
+    _, said = process.communicate(timeout=60)
+
+    assert process.returncode == 0, said
+    assert support.statuses(results) == ["ok"] * 3
+    assert max(outcome["wall_s"] for outcome in support.outcomes(results).values()) < 6

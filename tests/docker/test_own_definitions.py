@@ -39,6 +39,7 @@ WRONG: dict[str, Sequence[tuple[str, str]]] = {
     "mute": ASKED,
     "mute_and_wrong": (*ASKED, ("torch.nn.ReLU(inplace=True)", "torch.nn.Tanh()")),
     "faster": (('settings["learning_rate"]', '2 * settings["learning_rate"]'),),
+    "without_momentum": (("momentum=momentum", "momentum=0.0"),),
 }
 
 
@@ -143,3 +144,4 @@ def test_a_wrong_definition_is_caught_and_one_that_cannot_be_asked_is_not_compar
     assert reasons["mute"] == f"{own} without native_layers, weights"
     assert reasons["mute_and_wrong"].startswith("first loss ")
     assert reasons["faster"].startswith("first gradient of ")
+    assert reasons["without_momentum"].startswith("3 steps of sgd from its rule, on dense_")

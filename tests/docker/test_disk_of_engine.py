@@ -1,0 +1,54 @@
+"""Disk for images on a real engine: what is missing counts, what is there does not."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import docker
+import images_support as support
+import pytest
+
+from orchestrator import images
+from orchestrator.cli import disk
+from orchestrator.domain import BuildSettings, ImageSpec
+from orchestrator.errors import HostError
+from orchestrator.events import ignore
+
+pytestmark = pytest.mark.docker
+
+
+@pytest.fixture
+def settings(base_image: str, tmp_path: Path) -> BuildSettings:
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    (folder / support.WHEEL).write_bytes(support.wheel())
+    return BuildSettings(base_image=base_image, find_links=(str(folder),), no_index=True)
+
+
+@pytest.fixture
+def spec(engine: docker.DockerClient, settings: BuildSettings) -> Iterator[ImageSpec]:
+    wanted = support.tiny_spec("disk", variables=(("BENCH_TEST", "disk"),))  # an environment that no other test makes
+    yield wanted
+    (recipe,) = images.recipes([wanted], settings)
+    for name in (recipe.alias, recipe.reference, *([recipe.environment.reference] if recipe.environment else [])):
+        if engine.images.list(name):
+            engine.images.remove(name)
+
+
+def test_only_missing_images_need_room(
+    engine: docker.DockerClient, settings: BuildSettings, spec: ImageSpec, tmp_path: Path
+) -> None:
+    with pytest.raises(HostError, match=r"not enough disk for 1 image: about \d+ MB are needed, 0 MB are free"):
+        disk.require_for_images(engine, [spec], settings, lambda place: 1)
+    images.build(
+        [spec], settings, engine, jobs=1, logs=tmp_path / "logs", listener=ignore, stop=threading.Event()
+    )  # fmt: skip
+
+    assert images.absent(engine, [spec], settings) == ((), ())
+    disk.require_for_images(engine, [spec], settings, lambda place: 1)
+
+
+def test_a_base_that_is_not_here_counts(engine: docker.DockerClient, settings: BuildSettings, tmp_path: Path) -> None:
+    elsewhere = BuildSettings(base_image="bench-test-nowhere/python:{python}", find_links=settings.find_links)
+
+    assert images.absent(engine, [support.tiny_spec("nowhere")], elsewhere)[1] == ("bench-test-nowhere/python:3.11",)
