@@ -9,6 +9,7 @@ alone.
 import argparse
 import json
 import os
+import re
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -53,6 +54,16 @@ OPTIONS: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
 )
 """Those that need no other image: `compile` of PyTorch takes one with a compiler."""
 WITH_OPTIONS = "lenet"
+PARTS = {
+    "worst first loss": "first loss",
+    "first gradients": "first gradient",
+    "loss after 3": "loss after 3",
+    "loss after 10": "loss after 10",
+    "optimizer from its rule": "[0-9]+ steps of .* from its rule",
+    "optimizer between sides": "[0-9]+ steps of [^ ]+ on",
+    "logits": "logits",
+}
+"""Columns of the page, and how what is in them begins."""
 
 
 def plan(
@@ -144,16 +155,14 @@ def page(figures: dict[str, Any]) -> str:
 
 def _table(groups: Sequence[tuple[str, list[dict[str, Any]]]]) -> Iterator[str]:
     """One row for each group and mode: how many pairs are equal, and the largest differences of those that are."""
-    parts = ("first loss", "first gradient", "loss after 3", "loss after 10", "logits")
-    heads = ("", "mode", "pairs", "same work", "worst first loss", "first gradients", *parts[2:4], "logits")
-    yield f"| {' | '.join(heads)} |"
-    yield "|---|---|--:|--:|--:|--:|--:|--:|--:|"
+    yield f"| {' | '.join(('', 'mode', 'pairs', 'same work', *PARTS))} |"
+    yield f"|---|---|--:|--:|{'--:|' * len(PARTS)}"
     for name, found in groups:
         for mode in MODES:
             mine = [row for row in found if row.get("mode", "train") == mode]
             equal = [row for row in mine if row["work"] == Work.SAME.value]
             if mine:
-                worst = " | ".join(_worst(equal, part) for part in parts)
+                worst = " | ".join(_worst(equal, pattern) for pattern in PARTS.values())
                 yield f"| {name} | {mode} | {len(mine)} | {len(equal)} | {worst} |"
 
 
@@ -162,9 +171,9 @@ def _options(rows: list[dict[str, Any]]) -> str:
     return ", ".join(f"`{value}`" for value in sorted(values))
 
 
-def _worst(rows: list[dict[str, Any]], beginning: str) -> str:
+def _worst(rows: list[dict[str, Any]], pattern: str) -> str:
     """The largest difference of a kind with its bar; a dash where nothing of the kind has one."""
-    found = [each for row in rows for each in row["compared"] if each["what"].startswith(beginning)]
+    found = [each for row in rows for each in row["compared"] if re.match(pattern, each["what"])]
     if not found:
         return "–"
     worst = max(found, key=lambda each: each["value"])
