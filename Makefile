@@ -64,20 +64,27 @@ report: $(VENV)/installed ## the table of the latest run again, and its page
 nightly: $(VENV)/installed ## measure what is new on the package index, as NIGHTLY (nightly.yaml) says
 	$(ORCHESTRATOR) nightly -f $(NIGHTLY) $(ARGS)
 
+# Two workers at least: many tests wait for processes. A file stays on one worker (tests/conftest.py).
+WORKERS ?= $(shell nproc | awk '{print $$1 < 2 ? 2 : $$1}')
+PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadgroup
+
 .PHONY: test
-test: $(VENV)/installed-dev ## all tests that run in about half an hour; container tests where an engine answers
-	$(BIN)/python -m pytest -m "not slow" $(ARGS)
+test: $(VENV)/installed-dev ## all tests that run in about twenty minutes; container tests where an engine answers
+	$(PYTEST) -m "not slow" $(ARGS)
 
 .PHONY: test-all
-test-all: $(VENV)/installed-dev ## every test, hours on a small machine
-	$(BIN)/python -m pytest $(ARGS)
+test-all: $(VENV)/installed-dev ## every test with all its random examples, hours on a small machine
+	BENCH_ALL_EXAMPLES=1 $(PYTEST) $(ARGS)
 
-.PHONY: check
-check: $(VENV)/installed-dev ## format, lint, types, import rules, unit tests with coverage
+.PHONY: lint
+lint: $(VENV)/installed-dev ## format, lint, types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest tests/unit --cov --cov-report=term --cov-fail-under=90 $(ARGS)
+
+.PHONY: check
+check: lint ## lint, import rules and unit tests: two minutes
+	$(PYTEST) tests/unit $(ARGS)
 
 .PHONY: bench
 bench: $(VENV)/installed-dev ## measure the figures of docs/performance.md, docs/parity.md and docs/detection.md

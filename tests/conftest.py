@@ -4,6 +4,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import docker
 import pytest
@@ -20,6 +21,16 @@ os.environ.setdefault("ORCHESTRATOR_IDLE_WAIT", "0")  # tests of runs share thei
 # No test is timed: on a busy host an example takes as long as it takes.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
+
+# Tests of these folders share the engine and its images: one worker runs them, one after the other.
+SERIAL = ("docker", "container", "browser")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of a file on one worker, so that its fixtures are made once."""
+    for item in items:
+        place = item.path.relative_to(Path(__file__).parent)
+        item.add_marker(pytest.mark.xdist_group("serial" if place.parts[0] in SERIAL else str(place)))
 
 
 @pytest.fixture(scope="session")

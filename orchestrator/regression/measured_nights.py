@@ -93,14 +93,14 @@ def _refresh(connection: sqlite3.Connection, results: Path) -> None:
 
 def _stamps(results: Path) -> Iterator[tuple[str, str]]:
     hidden = pending(results)
-    for entry in os.scandir(results) if results.is_dir() else ():
-        if entry.name in hidden:
+    for folder in results.iterdir() if results.is_dir() else ():
+        if folder.name in hidden:
             continue
         try:
-            stat = (Path(entry) / "run.json").stat()
+            stat = (folder / "run.json").stat()
         except OSError:
             continue
-        yield entry.name, f"{stat.st_mtime_ns} {stat.st_size}"
+        yield folder.name, f"{stat.st_mtime_ns} {stat.st_size}"
 
 
 def _refresh_run(connection: sqlite3.Connection, run: Run, stamp: str) -> None:

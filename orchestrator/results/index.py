@@ -149,14 +149,14 @@ def _run_folders(results: Path) -> Iterator[tuple[str, _Stamp]]:
     if not results.is_dir():
         return
     hidden = pending(results)
-    for entry in os.scandir(results):
-        if entry.name in hidden:
+    for folder in results.iterdir():
+        if folder.name in hidden:
             continue
         try:
-            stat = (Path(entry) / "run.json").stat()
+            stat = (folder / "run.json").stat()
         except OSError:
             continue
-        yield entry.name, (stat.st_mtime_ns, stat.st_size)
+        yield folder.name, (stat.st_mtime_ns, stat.st_size)
 
 
 def _outcome_files(run: Path) -> Iterator[tuple[str, int, _Stamp]]:

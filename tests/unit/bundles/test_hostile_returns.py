@@ -20,6 +20,7 @@ from orchestrator.bundles.collect import collect
 from orchestrator.bundles.merge import merge
 from orchestrator.bundles.returns import MANIFEST, SUMS, Returned, RunEntry, manifest_text, sums_line
 from orchestrator.errors import HostError, InputError
+from tests.effort import examples
 from tests.unit.bundles.returning_runs import OTHER, RUN, Entry, a_run, content, entries, honest, packed
 
 Change = Callable[[list[Entry]], None]
@@ -290,7 +291,7 @@ def _mutated(generator: random.Random, whole: bytes) -> bytes:
     return zstandard.ZstdCompressor(level=1).compress(bytes(data)) if inside else bytes(data)
 
 
-@settings(max_examples=2000, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(2000), derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 @given(generator=st.randoms(use_true_random=False))
 def test_a_mutated_file_comes_home_as_it_was_collected_or_not_at_all(
     good: Path, tmp_path_factory: pytest.TempPathFactory, generator: random.Random

@@ -23,8 +23,9 @@ from orchestrator.bundles.sources import Source
 from orchestrator.bundles.tarred import write_tar
 from orchestrator.bundles.verify import open_bundle, verify
 from orchestrator.errors import InputError, OrchestratorError
+from tests.effort import examples
 
-THOUSANDS = settings(max_examples=1500, database=None, suppress_health_check=list(HealthCheck))
+THOUSANDS = settings(max_examples=examples(1500), database=None, suppress_health_check=list(HealthCheck))
 PLACE = "bundle"
 
 

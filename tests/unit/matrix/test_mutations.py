@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from bench.mutations import corpus, mutated
 from orchestrator.cli.program import run
 from orchestrator.resources import ROOT
+from tests.effort import examples
 
 MATRICES = corpus()
 OF_OTHER_FILES = {"catalog.md", "nightly.md"}
@@ -46,7 +47,7 @@ def test_every_page_that_shows_a_matrix_is_among_them() -> None:
     assert b"registry.corp/ml/torch" in shown, "a part of a matrix, on the catalog's page"
 
 
-@settings(max_examples=300, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(300), derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 @given(generator=st.randoms(use_true_random=False))
 def test_a_mutated_matrix_is_planned_or_refused_line_by_line(
     folder: Path, capsys: pytest.CaptureFixture[str], generator: random.Random

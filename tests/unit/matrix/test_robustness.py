@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from orchestrator import catalog, matrix
 from orchestrator.errors import InputError
+from tests.effort import examples
 
 FIXTURES = Path(__file__).parent.parent / "catalog" / "fixtures"
 KNOWN = catalog.load(FIXTURES / "catalog")
@@ -77,7 +78,7 @@ def test_the_seed_itself_loads(tmp_path: Path) -> None:
     assert isinstance(load(tmp_path / "m.yaml", SEED), matrix.Matrix)
 
 
-QUICK = settings(max_examples=2500, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=examples(2500), derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 
 
 @QUICK
@@ -92,7 +93,7 @@ def test_a_mutilated_matrix_loads_or_is_refused_with_places(
     assert is_sound(path, load(path, content))
 
 
-@settings(QUICK, max_examples=500)
+@settings(QUICK, max_examples=examples(500))
 @given(content=st.binary(max_size=200))
 def test_any_bytes_load_or_are_refused_with_places(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = tmp_path_factory.getbasetemp() / "bytes.yaml"
@@ -113,7 +114,7 @@ KEYS = (
 )  # fmt: skip
 
 
-@settings(QUICK, max_examples=1500)
+@settings(QUICK, max_examples=examples(1500))
 @given(key=st.sampled_from(KEYS), value=VALUES, listed=st.booleans())
 def test_any_value_of_any_key_loads_or_is_refused_with_places(
     tmp_path_factory: pytest.TempPathFactory, key: str, value: object, listed: bool

@@ -15,8 +15,9 @@ from orchestrator.cli import composition
 from orchestrator.domain import Framework, Plan, System
 from orchestrator.errors import InputError
 from orchestrator.planning import ids
+from tests.effort import examples
 
-QUICK = settings(max_examples=200, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=examples(200), derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 MATRICES = corpus()
 TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 REPOSITORY = re.compile(r"bench/[a-z0-9]+([._-]+[a-z0-9]+)*")

@@ -22,6 +22,7 @@ from orchestrator.reporting import FORMATS, Report, html_text, plain, table
 from orchestrator.reporting.document import document
 from orchestrator.results.scripts import PrintedMemory, PrintedValues, ScriptResult
 from orchestrator.results.store import Stored
+from tests.effort import examples
 
 NASTY = (
     *("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1"),
@@ -89,7 +90,7 @@ def of_terminal(report: Report) -> str:
     return console.file.getvalue()
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(hostile)
 def test_junit_is_xml_with_a_case_for_every_repeat_and_skip(text: str) -> None:
     xml = FORMATS["junit"](report_of(text))
@@ -103,7 +104,7 @@ def test_junit_is_xml_with_a_case_for_every_repeat_and_skip(text: str) -> None:
     assert not re.search("[\ufffe\uffff]", xml), "which no XML may hold"
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(hostile)
 def test_no_field_of_the_csv_is_a_formula_and_every_row_has_every_column(text: str) -> None:
     found = FORMATS["csv"](report_of(text))
@@ -118,7 +119,7 @@ def test_no_field_of_the_csv_is_a_formula_and_every_row_has_every_column(text: s
     found.encode()
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(hostile)
 def test_markdown_tables_keep_their_columns_and_no_text_becomes_markup(text: str) -> None:
     found = FORMATS["md"](report_of(text))
@@ -178,7 +179,7 @@ class Page(HTMLParser):
 HARMLESS = Page(html_text(report_of("harmless")))
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(hostile)
 def test_the_page_has_no_tag_and_no_attribute_that_a_harmless_report_has_not(text: str) -> None:
     found = html_text(report_of(text))
@@ -191,7 +192,7 @@ def test_the_page_has_no_tag_and_no_attribute_that_a_harmless_report_has_not(tex
     found.encode()
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(hostile)
 def test_the_terminal_gets_nothing_that_steers_it(text: str) -> None:
     found = of_terminal(report_of(text))
@@ -200,7 +201,7 @@ def test_the_terminal_gets_nothing_that_steers_it(text: str) -> None:
     found.encode()
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(hostile)
 def test_the_json_can_be_written_and_steers_no_terminal(text: str) -> None:
     found = FORMATS["json"](report_of(text))

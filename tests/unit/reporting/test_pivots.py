@@ -15,6 +15,7 @@ from orchestrator.reporting.document import document
 from orchestrator.reporting.groups import MOST_IN_MATRIX
 from orchestrator.reporting.model import Conclusion, Report
 from orchestrator.reporting.parity import MOST_NAMES, lines
+from tests.effort import examples
 
 JUDGED = {
     work: PairParity(work, "" if work is Work.SAME else "first losses 1 % apart")
@@ -106,7 +107,7 @@ def test_no_cell_that_does_the_work_of_the_winner_is_faster_than_it(drawn: Drawn
     check(drawn)
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(groups())
 @example(Drawn([[200.0] * 3, [100.0] * 3], {frozenset((0, SLOW)): Work.NOT_COMPARABLE}))
 def test_nor_in_a_group_too_large_for_every_pair(drawn: Drawn) -> None:

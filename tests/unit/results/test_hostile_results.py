@@ -19,11 +19,12 @@ from orchestrator.results import index
 from orchestrator.results.contract import Result
 from orchestrator.results.store import MAX_RESULT_VALUES, InvalidResultError, Run, read_result
 from orchestrator.running.classify import throughput
+from tests.effort import examples
 from tests.unit.reporting import synthetic
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "contract" / "result.json").read_text())
 CELLS = [synthetic.cell(synthetic.TORCH, repeats=2), synthetic.cell(synthetic.MXNET, repeats=2)]
-QUICK = settings(max_examples=200, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=examples(200), derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 1, 2, 10**15, 2**60, 10**40, 0.0, -0.0, 5e-324, 1e-9, 1e9, 1e300, -1e300, 1e308),
     *(
@@ -107,7 +108,7 @@ def test_a_mutated_result_is_refused_in_one_line_or_has_figures(run: Run, genera
     judge(result)
 
 
-@settings(QUICK, max_examples=25)
+@settings(QUICK, max_examples=examples(25))
 @given(generator=st.randoms(use_true_random=False))
 def test_a_result_of_any_facts_and_figures_serves_every_report(run: Run, generator: random.Random) -> None:
     document = copy.deepcopy(GOLDEN)
@@ -126,7 +127,7 @@ def test_a_result_of_any_facts_and_figures_serves_every_report(run: Run, generat
         assert not set(shown_text) & {"\x1b", "\x07", "\x9b", "\u202e"}
 
 
-@settings(QUICK, max_examples=25)
+@settings(QUICK, max_examples=examples(25))
 @given(generator=st.randoms(use_true_random=False))
 def test_a_mutated_outcome_is_read_or_counts_as_not_recorded_in_the_index_too(
     run: Run, tmp_path_factory: pytest.TempPathFactory, generator: random.Random
