@@ -16,6 +16,7 @@ from tests.required import missing
 
 _locks = tempfile.TemporaryDirectory(prefix="bench-locks-")  # tests take no turns with runs of their host
 os.environ["ORCHESTRATOR_LOCK_FOLDER"] = _locks.name
+os.environ.pop("COLUMNS", None)  # pytest-xdist gives its workers the width of the terminal
 os.environ.setdefault("ORCHESTRATOR_IDLE_WAIT", "0")  # tests of runs share their host with other tests
 
 # No test is timed: on a busy host an example takes as long as it takes.

@@ -12,7 +12,6 @@ import typer
 from typer.core import TyperGroup
 
 from orchestrator import __version__
-from orchestrator.cli.speech import say
 from orchestrator.errors import HostError, OrchestratorError, plain_words
 
 _NO_CHOICE = re.compile(r"'(?P<given>.*)' is not one of (?P<choices>'.*')\.?")
@@ -28,27 +27,38 @@ _MOST_CHARACTERS = 40
 """Of a number that was given and cannot be used."""
 
 COMMANDS = {
-    "plan": "plan",
-    "build": "build",
-    "run": "run",
-    "report": "report",
-    "regress": "regress",
-    "bisect": "bisect",
-    "compare": "compare",
-    **dict.fromkeys(("runs", "show", "models", "frameworks", "schema"), "listing"),
-    "doctor": "doctor",
-    "clean": "clean",
-    "nightly": "nightly",
-    "history": "history",
-    "export": "export",
-    **dict.fromkeys(("verify", "load"), "load"),
-    **dict.fromkeys(("collect", "merge"), "returning"),
+    "plan": ("plan", "Show what would run, what is skipped and why, and about how long it takes."),
+    "build": ("build", "Build the images that are missing."),
+    "run": ("run", "Run a matrix, or the plan of a bundle, and report."),
+    "report": ("report", "Show runs again from their files, alone or side by side."),
+    "regress": ("regress", "Measure two releases in turn and judge the second."),
+    "bisect": ("bisect", "Find the published release that changed a cell."),
+    "compare": ("compare", "Compare stored runs where that is fair."),
+    "runs": ("listing", "List the runs of a results folder."),
+    "show": ("listing", "Show how every repeat of a run or of a cell ended."),
+    "models": ("listing", "List the models with their defaults."),
+    "frameworks": ("listing", "List the frameworks and the releases known to work."),
+    "schema": ("listing", "Print a JSON Schema, of matrix.yaml for editors or of a stored file."),
+    "doctor": ("doctor", "Say whether this host is fit to measure."),
+    "clean": ("clean", "Remove what of ours takes disk and can be made again."),
+    "nightly": ("nightly", "Measure new releases on the package index against the baseline."),
+    "history": ("history", "Show a series for each cell, metric and host over all runs."),
+    "export": ("export", "Write a bundle for a server without internet."),
+    "verify": ("load", "Prove every byte of a bundle against its manifest."),
+    "load": ("load", "Verify a bundle, and put its images on the engine."),
+    "collect": ("returning", "Gather runs into one checksummed file."),
+    "merge": ("returning", "Put the runs of such a file beside those that are there."),
 }
-"""Every command, and the module that has it."""
+"""The module and the short help of every command; a module is imported where its command is named."""
 
 
 class _Commands(TyperGroup):
     """The group of all commands; it says in plain words what is wrong with a value of an option."""
+
+    def resolve_command(self, ctx: typer.Context, args: list[str]) -> tuple[Any, Any, list[str]]:  # type: ignore[override]
+        """Return the command that is named, with its options; what it needs may take long to import."""
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, _loaded(name) if name else None, rest
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         """Run the command that was named."""
@@ -83,24 +93,28 @@ def _said(message: str) -> str:
     return f"{message.rstrip('.')}; did you mean {close[0]!r}?" if close else message
 
 
-def program(arguments: Sequence[str]) -> typer.Typer:
-    """Give the program with the command that these arguments begin with, or with every one where none is named.
+def _loaded(name: str) -> Any:
+    module, _ = COMMANDS[name]
+    app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
+    app.callback()(lambda: None)  # with it, a single command too is one of a group
+    importlib.import_module(f"orchestrator.cli.{module}").register(app)
+    return typer.main.get_group(app).commands[name]
 
-    What one command needs can take longer to import than another takes to run.
-    """
-    named = next((argument for argument in arguments if not argument.startswith("-")), "")
+
+def program() -> typer.Typer:
+    """Return the program."""
     app = typer.Typer(
         name="orchestrator",
         cls=_Commands,
         help="Benchmark deep-learning frameworks against each other, in containers, on your own servers.",
         no_args_is_help=True,
+        context_settings={"help_option_names": ["-h", "--help"]},
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
-        context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_top)
-    for module in [COMMANDS[named]] if named in COMMANDS else dict.fromkeys(COMMANDS.values()):
-        importlib.import_module(f"orchestrator.cli.{module}").register(app)
+    for name, (_, short_help) in COMMANDS.items():
+        app.command(name, help=short_help)(lambda: None)  # stands in for the command until it is named
     return app
 
 
@@ -123,13 +137,13 @@ def run(arguments: Sequence[str] | None) -> int:
     stdout = sys.stdout
     try:
         given = sys.argv[1:] if arguments is None else list(arguments)
-        program(given)(args=given)
+        program()(args=given)
         sys.stdout.flush()
     except SystemExit as end:
         # Typer puts another stdout there when the reader of ours has gone, as in `| head`: no failure of the command.
         return end.code if isinstance(end.code, int) and sys.stdout is stdout else 0
     except OrchestratorError as error:
-        say(str(error))
+        _say(str(error))
         return error.exit_code
     except BrokenPipeError:
         # The reader has seen enough. Nothing more may be written to it, not even when the interpreter ends.
@@ -137,8 +151,14 @@ def run(arguments: Sequence[str] | None) -> int:
         return 0
     except OSError as error:
         if error.filename is None:
-            say(f"output cannot be written: {error.strerror}")
+            _say(f"output cannot be written: {error.strerror}")
         else:
-            say(f"{error.filename}: cannot be used: {error.strerror}; choose another place")
+            _say(f"{error.filename}: cannot be used: {error.strerror}; choose another place")
         return HostError.exit_code
     return 0
+
+
+def _say(message: str) -> None:
+    from orchestrator.cli import speech  # noqa: PLC0415 - only errors need it, and its import takes long
+
+    speech.say(message)

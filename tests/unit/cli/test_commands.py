@@ -1,5 +1,6 @@
 """The program from outside: what it prints where, and how it exits."""
 
+import importlib
 import json
 import signal
 import subprocess
@@ -10,12 +11,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import typer
 import yaml
 
 from orchestrator import __version__
 from orchestrator.cli import main
 from orchestrator.cli.program import COMMANDS
-from orchestrator.cli.program import program as whole_program
 
 MATRIX = """\
 version: 1
@@ -334,20 +335,43 @@ def test_an_interpreter_can_run_it_as_a_module(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stdout) == (0, f"{__version__}\n"), ended.stderr
 
 
-def command_names(arguments: list[str]) -> list[str]:
-    """Of all commands, those with commands below them among them."""
-    program = whole_program(arguments)
-    return [str(one.name) for one in (*program.registered_commands, *program.registered_groups)]
+@pytest.mark.parametrize("module", sorted({module for module, _ in COMMANDS.values()}))
+def test_table_names_every_command_of_a_module(module: str) -> None:
+    app = typer.Typer()
+    importlib.import_module(f"orchestrator.cli.{module}").register(app)
+
+    registered = {str(one.name) for one in (*app.registered_commands, *app.registered_groups)}
+
+    assert registered == {name for name, (other, _) in COMMANDS.items() if other == module}
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_is_in_the_module_that_the_table_says(name: str) -> None:
-    found = set(command_names([name]))
+def test_help_lists_every_command_with_one_short_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
 
-    assert found == {other for other, module in COMMANDS.items() if module == COMMANDS[name]}
-    assert name in found
+    lines = capsys.readouterr().out.partition("Commands:\n")[2].splitlines()
+    assert [line.split()[0] for line in lines] == list(COMMANDS)
+    assert all(len(line.split()) > 3 for line in lines)
 
 
-@pytest.mark.parametrize("arguments", [[], ["--help"], ["--version"], ["no-such-command"]], ids=" ".join)
-def test_without_a_command_every_one_is_there(arguments: list[str]) -> None:
-    assert sorted(command_names(arguments)) == sorted(COMMANDS)
+def test_unknown_command_gets_a_close_match(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["reprot"])
+
+    assert ended.value.code == 2
+    assert "Did you mean 'report'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["reprot"]], ids=" ".join)
+def test_nothing_heavy_is_imported_before_a_command_is_named(arguments: list[str], tmp_path: Path) -> None:
+    """A shell asks for the names of commands at every key."""
+    script = (
+        "import sys\nfrom orchestrator.cli.program import run\nrun(sys.argv[1:])\n"
+        "heavy = {'numpy', 'rich', 'yaml', 'jinja2', 'docker', 'scipy'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    command = [sys.executable, "-c", script, *arguments]
+
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert ended.returncode == 0, ended.stderr

@@ -205,7 +205,7 @@ def test_what_a_container_left_is_never_walked(results: Path, tmp_path: Path, mo
     open_repeat = Run(results / NAME).repeat_folder("torch-2.13.0-cpu/lenet-train-b200", 1)
     open_repeat.mkdir()
     folder = os.open(open_repeat, os.O_RDONLY)
-    for _ in range(1500):
+    for _ in range(600):
         os.mkdir("d", dir_fd=folder)
         inner = os.open("d", os.O_RDONLY, dir_fd=folder)
         os.close(folder)
