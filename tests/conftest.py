@@ -23,7 +23,7 @@ os.environ.setdefault("ORCHESTRATOR_IDLE_WAIT", "0")  # tests of runs share thei
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
-# Tests of these folders share the engine and its images: one worker runs them, one after the other.
+# Tests of each of these folders share images or environments: one worker runs a folder, a test after the other.
 SERIAL = ("docker", "container", "browser")
 
 
@@ -31,7 +31,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep the tests of a file on one worker, so that its fixtures are made once."""
     for item in items:
         place = item.path.relative_to(Path(__file__).parent)
-        item.add_marker(pytest.mark.xdist_group("serial" if place.parts[0] in SERIAL else str(place)))
+        item.add_marker(pytest.mark.xdist_group(place.parts[0] if place.parts[0] in SERIAL else str(place)))
 
 
 @pytest.fixture(scope="session")
