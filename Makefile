@@ -90,6 +90,10 @@ check: lint ## lint, import rules and unit tests: two minutes
 bench: $(VENV)/installed-dev ## measure the figures of docs/performance.md, docs/parity.md and docs/detection.md
 	$(BIN)/python -m bench $(ARGS)
 
+.PHONY: counts
+counts: $(VENV)/installed ## how easily the code reads: files a folder, imports a file, names, docstrings
+	$(BIN)/python -m bench.counts
+
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock"
 
 .PHONY: lock
