@@ -11,7 +11,8 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks import conditions, contract, definitions, measure, process
+from benchmarks import contract, definitions, measure, process
+from benchmarks.sampling import conditions
 from benchmarks.workload import Workload, model_module
 
 STEPS = 3

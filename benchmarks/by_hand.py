@@ -6,8 +6,10 @@ import os
 import statistics
 import sys
 
-from benchmarks import contract, definitions, mounted, telemetry
+from benchmarks import contract, definitions
 from benchmarks.errors import BadRequest
+from benchmarks.inputs import mounted
+from benchmarks.sampling import telemetry
 from benchmarks.workload import model_module
 
 

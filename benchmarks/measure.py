@@ -10,8 +10,8 @@ import math
 import time
 from collections import namedtuple
 
-from benchmarks.conditions import Unsampled
 from benchmarks.errors import Diverged
+from benchmarks.sampling.conditions import Unsampled
 
 MARGIN = 1.25
 """How much longer than the least a block is meant to be, so that ordinary jitter leaves few that come out short."""

@@ -4,8 +4,8 @@ import hashlib
 import sys
 import types
 
-from benchmarks import layers
 from benchmarks.errors import BadRequest
+from benchmarks.vocabulary import layers
 
 REQUIRED = ("TITLE", "INPUT_SHAPE", "CLASSES", "BATCH_SIZE", "SAMPLES", "OPTIMIZER", "build")
 RAISED = (Exception, SystemExit)

@@ -6,8 +6,8 @@ import sys
 import time
 from contextlib import contextmanager
 
-from benchmarks import telemetry
 from benchmarks.errors import BadRequest, DeviceOutOfMemory, ImportFailed
+from benchmarks.sampling import telemetry
 from benchmarks.workload import exists
 
 THREAD_VARIABLES = (

@@ -9,19 +9,10 @@ import os
 import sys
 import time
 
-from benchmarks import (
-    MEASUREMENT_VERSION,
-    conditions,
-    contract,
-    counting,
-    definitions,
-    evaluation,
-    gpus,
-    measure,
-    process,
-    telemetry,
-)
+from benchmarks import MEASUREMENT_VERSION, contract, definitions, evaluation, measure, process
 from benchmarks.errors import Diverged, Failure
+from benchmarks.sampling import conditions, gpus, telemetry
+from benchmarks.vocabulary import counting
 from benchmarks.workload import Workload, model_module
 
 
@@ -136,7 +127,7 @@ def harness(folder):
         contract.write_atomically(folder, "phase", phase + "\n")
 
     if request.mode == "parity":
-        from benchmarks import parity
+        from benchmarks.parity import check as parity
 
         result = parity.check(request, enter)
         said = "checked %s: %d tensors" % (request.cell, len(result["gradients"]))

@@ -14,8 +14,9 @@ import subprocess
 import sys
 import time
 
-from benchmarks import MEASUREMENT_VERSION, process, telemetry
+from benchmarks import MEASUREMENT_VERSION, process
 from benchmarks.errors import BadRequest, Failure
+from benchmarks.sampling import telemetry
 
 LINE_BYTES = 4096
 MATCHING_S = 10.0

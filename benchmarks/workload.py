@@ -5,8 +5,10 @@ import importlib.util
 import re
 import time
 
-from benchmarks import datasets, optimizers, own_models, weights
+from benchmarks import own_models
 from benchmarks.errors import BadRequest, Unsupported
+from benchmarks.inputs import datasets
+from benchmarks.vocabulary import optimizers, weights
 
 _NAME = re.compile("[a-z][a-z0-9_]*")
 

@@ -19,7 +19,7 @@ from keras.backend.mxnet_backend import KerasSymbol, keras_mxnet_symbol
 
 from benchmarks.errors import Unsupported
 from benchmarks.native import LAYOUTS, one_of
-from benchmarks.weights import channel_first_rows, channels_last_rows
+from benchmarks.vocabulary.weights import channel_first_rows, channels_last_rows
 
 OPTIONS = {"layout": "auto"}
 

@@ -9,10 +9,10 @@ import mxnet as mx
 import numpy
 from mxnet import autograd, gluon
 
-from benchmarks import graph
 from benchmarks.errors import Unsupported
 from benchmarks.native import LAYOUTS, PRECISIONS, one_of, precision_fact
 from benchmarks.native import mxnet as native
+from benchmarks.vocabulary import graph
 
 OPTIONS = {"hybridize": True, "layout": "auto", "precision": "fp32"}
 _HAS_STATIC = tuple(int(part) for part in mx.__version__.split(".")[:2]) >= (1, 3)

@@ -4,7 +4,7 @@ import jax
 from flax import nnx
 from jax import numpy as jnp
 
-from benchmarks.weights import channel_first_rows, channels_last_rows
+from benchmarks.vocabulary.weights import channel_first_rows, channels_last_rows
 
 
 class Lstm(nnx.Module):

@@ -3,9 +3,9 @@
 import mxnet as mx
 from mxnet import gluon
 
-from benchmarks import graph
-from benchmarks.counting import size
 from benchmarks.errors import Unsupported
+from benchmarks.vocabulary import graph
+from benchmarks.vocabulary.counting import size
 
 
 def make(layer):

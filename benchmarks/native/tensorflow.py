@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from benchmarks.weights import channel_first_rows, channels_last_rows
+from benchmarks.vocabulary.weights import channel_first_rows, channels_last_rows
 
 LAYERS = tf.keras.layers
 

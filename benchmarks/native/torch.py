@@ -5,8 +5,8 @@ import operator
 
 import torch
 
-from benchmarks import graph
 from benchmarks.errors import Unsupported
+from benchmarks.vocabulary import graph
 
 
 class Lstm(torch.nn.LSTM):

@@ -1,4 +1,4 @@
-"""What the host knows of the datasets that `benchmarks/datasets.py` feeds models with, and which models they suit."""
+"""The datasets of `benchmarks/inputs/datasets.py` as the host knows them, and the models that they suit."""
 
 import json
 from collections.abc import Mapping
@@ -51,7 +51,7 @@ DATASETS: Mapping[str, DatasetInfo] = {SYNTHETIC.name: SYNTHETIC, DIGITS.name: D
 def unsuitable(dataset: DatasetInfo, model: ModelInfo, batch_size: int) -> str:
     """Say why a model cannot be trained on a dataset, in one line; empty where it can.
 
-    The rule for images is that of `benchmarks/pictures.py`.
+    The rule for images is that of `benchmarks/inputs/pictures.py`.
     """
     if dataset.image is None:
         return ""

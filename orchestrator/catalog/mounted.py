@@ -1,6 +1,6 @@
 """The files of a dataset in a folder of the user's: found, complete, and those that were published.
 
-Looked for in the same order as by `benchmarks/mounted.py`, which reads them; sums are of unpacked bytes.
+Looked for in the same order as by `benchmarks/inputs/mounted.py`, which reads them; sums are of unpacked bytes.
 """
 
 import gzip

@@ -9,10 +9,11 @@ from orchestrator.resources import BENCHMARKS
 
 @cache
 def module(name: str) -> Any:
-    """Run `benchmarks/<name>.py` as a module of its own; it ships with the program and needs the standard library."""
-    specification = importlib.util.spec_from_file_location(f"orchestrator_vocabulary_{name}", BENCHMARKS / f"{name}.py")
+    """Run `benchmarks/vocabulary/<name>.py` as a module of its own, which needs the standard library alone."""
+    path = BENCHMARKS / "vocabulary" / f"{name}.py"
+    specification = importlib.util.spec_from_file_location(f"orchestrator_vocabulary_{name}", path)
     if specification is None or specification.loader is None:
-        raise ImportError(f"{BENCHMARKS / name}.py is no module")
+        raise ImportError(f"{path} is no module")
     loaded = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(loaded)
     return loaded

@@ -34,7 +34,7 @@ PARITY_STEPS = 17
 """Of training, on a fixed batch."""
 
 HELD_OUT = 1000
-"""Of synthetic data, as in `benchmarks/datasets.py`."""
+"""Of synthetic data, as in `benchmarks/inputs/datasets.py`."""
 
 
 @dataclass(frozen=True, slots=True)

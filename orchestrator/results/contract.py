@@ -225,7 +225,7 @@ class Evaluation(_Strict):
 
 
 class ModelFacts(_Strict):
-    """Counted by `benchmarks/counting.py` from the same model function."""
+    """Counted by `benchmarks/vocabulary/counting.py` from the same model function."""
 
     parameters: Count
     multiply_adds: Count

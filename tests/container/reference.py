@@ -1,6 +1,6 @@
 """Every layer of the vocabulary forward and backward, in float64 and NumPy alone: what frameworks are held against.
 
-Written from the conventions in `benchmarks/layers.py`, by definition and not for speed.
+Written from the conventions in `benchmarks/vocabulary/layers.py`, by definition and not for speed.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from stubbed_driver import StubbedDriver
 
-from benchmarks.conditions import Places, Sampler
-from benchmarks.gpus import Gpus, watched
+from benchmarks.sampling.conditions import Places, Sampler
+from benchmarks.sampling.gpus import Gpus, watched
 from orchestrator.results.contract import GpuConditions
 
 STAT = """\

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from container_support import request_of
 
-from benchmarks import datasets, digits, evaluation, pictures
+from benchmarks import evaluation
 from benchmarks.errors import BadRequest, Diverged, Failure, Unsupported
+from benchmarks.inputs import datasets, digits, pictures
 from benchmarks.models import lenet, mlp
 from benchmarks.workload import Workload
 

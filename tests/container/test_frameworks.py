@@ -13,8 +13,9 @@ import one_layer
 import pytest
 from container_support import Measure, start
 
-from benchmarks import datasets, layers, optimizers, weights
+from benchmarks.inputs import datasets
 from benchmarks.models import lenet
+from benchmarks.vocabulary import layers, optimizers, weights
 from orchestrator.catalog import Catalog
 from orchestrator.catalog.versions import mismatches
 from orchestrator.domain import ImageSpec

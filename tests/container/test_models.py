@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from container_support import request_of
 
-from benchmarks import counting, datasets, graph, layers, optimizers, weights
+from benchmarks.inputs import datasets
 from benchmarks.models import cnn, lenet, lstm, mlp, resnet20, vgg19
+from benchmarks.vocabulary import counting, graph, layers, optimizers, weights
 from benchmarks.workload import Workload, model_module
 from orchestrator.catalog.models import load_models
 from orchestrator.resources import BENCHMARKS

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import datasets, mounted
 from benchmarks.errors import BadRequest
+from benchmarks.inputs import datasets, mounted
 from benchmarks.models import lenet, resnet20
 from tests.datasets_in_original_formats import IDX, cifar_members, drawn, idx, write_archive, write_idx
 

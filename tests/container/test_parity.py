@@ -13,7 +13,10 @@ import pytest
 import reference
 from container_support import Check, document, start
 
-from benchmarks import contract, counting, datasets, layers, parity, weights
+from benchmarks import contract
+from benchmarks.inputs import datasets
+from benchmarks.parity import check as parity
+from benchmarks.vocabulary import counting, layers, weights
 from orchestrator.analysis import dropout
 from orchestrator.domain import ImageSpec
 from orchestrator.resources import BENCHMARKS
@@ -124,7 +127,7 @@ def test_mxnet_computes_the_same_without_hybridizing(check: Check, environment: 
 PLANTED = """
 import copy
 import padded as model
-from benchmarks import layers
+from benchmarks.vocabulary import layers
 from benchmarks.frameworks import {real} as real
 OPTIONS = real.OPTIONS
 def start(workload):

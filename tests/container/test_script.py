@@ -100,7 +100,7 @@ def test_a_line_without_end_is_cut_and_the_rest_of_it_passed_over() -> None:
 HANGING = "import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(600)\n"
 PARITY = """
 import os, time
-from benchmarks import forked
+from benchmarks.parity import forked
 
 def hang(request, enter):
     os.write(1, b"%d\\n" % os.getpid())

@@ -10,7 +10,8 @@ from container_support import Check
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import optimizers, timed_steps, update_rules
+from benchmarks.parity import timed_steps, update_rules
+from benchmarks.vocabulary import optimizers
 from orchestrator.analysis import optimizer
 from orchestrator.analysis.parity import PairParity, Work, pair
 from orchestrator.analysis.sides import Side

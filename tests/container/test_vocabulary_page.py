@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import counting, graph, own_models
-from benchmarks.layers import Net
+from benchmarks import own_models
+from benchmarks.vocabulary import counting, graph
+from benchmarks.vocabulary.layers import Net
 from tests.documented import blocks
 
 PAGE = Path(__file__).parents[2] / "docs" / "models.md"

@@ -32,7 +32,7 @@ def build(net):
     return net.dense(net.dropout(x, 0.25), CLASSES)
 """
 HEAD = """\
-from benchmarks import layers, weights
+from benchmarks.vocabulary import layers, weights
 
 conv2d, initial = layers.Net.conv2d, weights.initial
 """

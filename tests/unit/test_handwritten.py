@@ -9,7 +9,7 @@ import pytest
 from bench import frameworks
 from bench.frameworks import BATCH, HANDWRITTEN, Pace
 from bench.handwritten import learnable
-from benchmarks import datasets
+from benchmarks.inputs import datasets
 from benchmarks.models import lenet
 from orchestrator.results.contract import Result
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import counting
-from benchmarks import layers as vocabulary
 from benchmarks.models import cnn, lenet, lstm, mlp, resnet20, vgg19
+from benchmarks.vocabulary import counting
+from benchmarks.vocabulary import layers as vocabulary
 from orchestrator.catalog import load_models, own_models
 from orchestrator.catalog.model_layers import layers
 from orchestrator.resources import BENCHMARKS

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import mounted
+from benchmarks.inputs import mounted
 from orchestrator.catalog import DATASETS, DatasetInfo, examine, own_dataset
 from tests.datasets_in_original_formats import IDX, cifar_members, drawn, write_archive, write_idx
 

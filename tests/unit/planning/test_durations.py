@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks import datasets
+from benchmarks.inputs import datasets
 from orchestrator import planning
 from orchestrator.catalog import DATASETS, load, load_models
 from orchestrator.domain import Cell, Duration, Environment, Framework, ImageSpec, Mode, Plan, System, Workload

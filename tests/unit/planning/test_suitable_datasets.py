@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks import datasets
 from benchmarks.errors import BadRequest
+from benchmarks.inputs import datasets
 from orchestrator.catalog import DATASETS, ModelInfo, unsuitable
 
 

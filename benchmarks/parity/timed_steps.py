@@ -6,7 +6,7 @@ alone and no error grows from step to step.
 
 import mmap
 
-from benchmarks import update_rules
+from benchmarks.parity import update_rules
 
 STEPS = 3
 """How many steps are compared: momentum shows from the second on, and the third has a mean of several gradients."""

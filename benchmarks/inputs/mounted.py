@@ -12,10 +12,10 @@ import tarfile
 import zlib
 
 from benchmarks.errors import BadRequest
-from benchmarks.pictures import Split
+from benchmarks.inputs.pictures import Split
 
 FOLDER = "/data"
-PUBLISHED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data", "published.json")
+PUBLISHED = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "published.json")
 """What is known of published datasets: their formats, and the sum of every member."""
 ARCHIVES = {
     "cifar-binary": ("cifar-10-batches-bin", "cifar-10-binary.tar.gz"),

@@ -32,7 +32,7 @@ _Reading.__doc__ = """Counters only grow, and an interval has their difference; 
 class Sampler:
     """Reads the conditions of this process on its CPUs; `close()` it when done.
 
-    `begin()` and `end()` bracket what is timed; `gpus` are read too where they are given (`benchmarks/gpus.py`).
+    `begin()` and `end()` bracket what is timed. `gpus` of `benchmarks/sampling/gpus.py` are read too if they are given.
     """
 
     def __init__(self, places=HOST, cpus=None, clock=time.perf_counter, gpus=None):

@@ -4,9 +4,9 @@ A dataset has `samples` in an epoch, a `batch_count`, `batches` that are drawn o
 are never trained with, as many `seen(batch_size)` ones that are, and `facts()`.
 """
 
-from benchmarks import digits, mounted
 from benchmarks.errors import Unsupported
-from benchmarks.pictures import EPOCH_BYTES, Pictures
+from benchmarks.inputs import digits, mounted
+from benchmarks.inputs.pictures import EPOCH_BYTES, Pictures
 
 RING_BATCHES = 16
 RING_BYTES = 256 * 1024 * 1024

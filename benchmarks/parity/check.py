@@ -9,17 +9,9 @@ Each session has a process of its own, forked before any framework is imported.
 import functools
 import time
 
-from benchmarks import (
-    MEASUREMENT_VERSION,
-    contract,
-    counting,
-    definitions,
-    forked,
-    optimizers,
-    own_models,
-    process,
-    timed_steps,
-)
+from benchmarks import MEASUREMENT_VERSION, contract, definitions, own_models, process
+from benchmarks.parity import forked, timed_steps
+from benchmarks.vocabulary import counting, optimizers
 from benchmarks.workload import Workload, model_module
 
 LEARNING_RATE = 0.01

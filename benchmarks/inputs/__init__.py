@@ -1,0 +1,1 @@
+"""The data that models are fed with."""

@@ -1,0 +1,1 @@
+"""Checks that a framework computes what the recorded model says."""

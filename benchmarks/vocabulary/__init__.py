@@ -1,0 +1,1 @@
+"""The layers, optimizers and weights of which models are made, without any framework."""
