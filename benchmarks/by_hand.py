@@ -6,7 +6,7 @@ import os
 import statistics
 import sys
 
-from benchmarks import contract, definitions
+from benchmarks import contract, definitions, modes
 from benchmarks.errors import BadRequest
 from benchmarks.inputs import mounted
 from benchmarks.sampling import telemetry
@@ -18,8 +18,8 @@ class _Parser(argparse.ArgumentParser):
         raise BadRequest("%s; --help shows what there is" % message)
 
 
-def main(arguments, execute):
-    """Measure what the command line asks for by `execute`, and print it."""
+def main(arguments):
+    """Measure what the command line asks for, and print it."""
     parser = _arguments()
     asked = parser.parse_args(arguments)
     if asked.versions:
@@ -28,7 +28,7 @@ def main(arguments, execute):
         return
     request = _request(asked)
     with _stdout_for_the_result(asked.json):
-        result = execute(request, lambda _phase: None)
+        result, _ = modes.named(request.mode).answer(request, lambda _phase: None)
     print(contract.result_text(result) if asked.json else "\n".join(_lines(request, result)))
 
 
@@ -36,7 +36,7 @@ def _arguments():
     parser = _Parser(prog="benchmarks", description="Measure one model in the framework of this image.")
     add = parser.add_argument
     add("model", nargs="?", help="a file of benchmarks/models, such as lenet, or the path of one of your own")
-    add("--mode", choices=["train", "infer"], default="train")
+    add("--mode", choices=modes.timed(), default="train")
     add("--batch-size", type=int, help="default: the model's own")
     add("--steps", type=int, help="fewest timed steps (default 50)")
     add("--epochs", type=int, help="time whole epochs in place of steps")

@@ -4,6 +4,7 @@ import json
 import os
 from collections import namedtuple
 
+from benchmarks import modes
 from benchmarks.errors import BadRequest, Diverged
 
 SCHEMA = 1
@@ -36,8 +37,7 @@ def _flag(value):
 
 
 def _mode(value):
-    fine = value in ("train", "infer", "parity", "script")
-    return None if fine else "must be 'train', 'infer', 'parity' or 'script'"
+    return None if value in modes.NAMES else "must be one of '%s'" % "', '".join(modes.NAMES)
 
 
 def _options(value):

@@ -10,7 +10,7 @@ import math
 import time
 from collections import namedtuple
 
-from benchmarks.errors import Diverged
+from benchmarks import modes
 from benchmarks.sampling.conditions import Unsampled
 
 MARGIN = 1.25
@@ -43,10 +43,10 @@ def measure(  # noqa: PLR0913 -- what is measured, for how long, by what clock, 
     Raises `Diverged` where a training loss is not finite.
     """
     timer = _Timer(session, request.batch_size, clock, sampler or Unsampled())
-    training = request.mode == "train"
+    timing = modes.named(request.mode).Timing(session)
     enter("first_step")
     first_step = timer.block(1)
-    first_loss = _loss(session, timer.handle, "after the first step") if training else None
+    first_loss = timing.loss(timer.handle, "after the first step")
 
     begin = clock.wall()
     enter("warmup")
@@ -56,19 +56,19 @@ def measure(  # noqa: PLR0913 -- what is measured, for how long, by what clock, 
     enter("steady")
     epochs = []
     if request.epochs:
-        blocks, epochs = _epochs(timer, request.epochs, steps_per_epoch, evaluate if training else None)
+        blocks, epochs = _epochs(timer, request.epochs, steps_per_epoch, evaluate if timing.evaluates else None)
     else:
         blocks, before = _steady(timer, request, least_s, steps)
         warmup += before
     steady = clock.wall()
     evaluation_s = sum(epoch["evaluation_s"] for epoch in epochs)
     enter("latency")
-    finish = session.synchronise if training else session.fetch
-    latency_s, latency_conditions = timer.latencies(latency_steps(request.latency_steps, blocks[-1]), finish)
+    latency_s, latency_conditions = timer.latencies(latency_steps(request.latency_steps, blocks[-1]), timing.finish)
     end = clock.wall()
-    logits = None if training else session.fetch(timer.handle)
+    logits = timing.outputs(timer.handle)
+    last_loss = timing.loss(timer.handle, "at the end")
 
-    loss = {"first": first_loss, "last": _loss(session, timer.handle, "at the end")} if training else None
+    loss = None if first_loss is None else {"first": first_loss, "last": last_loss}
     phases = {
         "first_step_s": first_step["wall_s"], "warmup_s": warm - begin,
         "steady_s": steady - warm - evaluation_s, "latency_s": end - steady,
@@ -193,10 +193,3 @@ class _Timer:
             finish(self.handle)
             taken[number] = wall() - begin
         return taken, self._sampler.end()
-
-
-def _loss(session, handle, when):
-    loss = session.loss(handle)
-    if not math.isfinite(loss):
-        raise Diverged("the loss is %s %s: what diverged is no measurement" % (loss, when))
-    return loss

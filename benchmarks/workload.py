@@ -5,7 +5,7 @@ import importlib.util
 import re
 import time
 
-from benchmarks import own_models
+from benchmarks import modes, own_models
 from benchmarks.errors import BadRequest, Unsupported
 from benchmarks.inputs import datasets
 from benchmarks.vocabulary import optimizers, weights
@@ -35,7 +35,7 @@ class Workload:
         if request.batch_size > self.data.samples:
             message = "a batch of %d is more than the %d samples there are"
             raise BadRequest(message % (request.batch_size, self.data.samples))
-        self.training = request.mode == "train"
+        self.training = modes.named(request.mode).TRAINS
         self.batch_size = request.batch_size
         self.threads = request.threads
         self.gpus = request.gpus

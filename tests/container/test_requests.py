@@ -27,7 +27,7 @@ def test_container_and_host_limit_the_latency_pass_alike() -> None:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"mode": "fly"}, "bad request: 'mode' must be 'train', 'infer', 'parity' or 'script'"),
+        ({"mode": "fly"}, "bad request: 'mode' must be one of 'infer', 'parity', 'script', 'train'"),
         ({"mode": "script"}, "bad request: the mode 'script' and a 'script' go together"),
         (
             {"script": {}},

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from container_support import document
 
-from benchmarks import script
 from benchmarks.errors import BadRequest
+from benchmarks.modes import script
 from orchestrator.resources import ROOT
 
 

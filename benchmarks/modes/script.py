@@ -25,11 +25,14 @@ MOST_VALUES = 100000
 _CHUNK_BYTES = 65536
 
 
-def execute(request, enter):
-    """Run the script of a request to its end: the result as plain values.
+def answer(request, enter):
+    """Run the script of a request to its end; raises `Failure` if it does not end with status 0."""
+    process.prepare(request)
+    return execute(request, enter), "ran %s" % request.cell
 
-    Raises `Failure` where it does not end with status 0.
-    """
+
+def execute(request, enter):
+    """Run the script of a request to its end; return the result as plain values."""
     started_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     script = request.script
     readers = [Reader(metric["name"], metric["pattern"], metric["take"]) for metric in script["metrics"]]
@@ -139,7 +142,7 @@ def _number(match):
 def _environment(script):
     """Ours without the path to our own package, and what the matrix adds."""
     environment = dict(os.environ, PYTHONUNBUFFERED="1", PYTHONDONTWRITEBYTECODE="1")
-    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    own = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     paths = [path for path in environment.pop("PYTHONPATH", "").split(os.pathsep) if path and path != own]
     if paths:
         environment["PYTHONPATH"] = os.pathsep.join(paths)

@@ -1,0 +1,28 @@
+"""One module for each mode of a request, named as requests name it.
+
+A module offers `answer(request, enter)`, which carries out a checked request and returns the result as plain values and
+a line that says what was done; it raises a `Failure` whose class carries the exit code.
+
+A mode that times the steps of a session also offers `TRAINS`, which says whether builders make a session that learns,
+and `Timing(session)`, which has
+
+- `finish`: called with the handle of a step in the latency pass, waits until that step is done;
+- `loss(handle, when)`: the finite loss of a step, or None if the mode has none;
+- `outputs(handle)`: the logits of a step in the host's memory, or None if the mode has none;
+- `evaluates`: True if accuracy is read after each epoch.
+"""
+
+import importlib
+import pkgutil
+
+NAMES = tuple(sorted(each.name for each in pkgutil.iter_modules(__path__)))
+
+
+def named(name):
+    """Import the module of a mode."""
+    return importlib.import_module("benchmarks.modes." + name)
+
+
+def timed():
+    """Return the names of the modes that time the steps of a session."""
+    return [name for name in NAMES if hasattr(named(name), "Timing")]

@@ -1,0 +1,23 @@
+"""Inference: a step runs forward alone, and its logits are fetched in the latency pass."""
+
+from benchmarks import timed
+
+TRAINS = False
+
+
+def answer(request, enter):
+    """Measure inference."""
+    return timed.answer(request, enter)
+
+
+class Timing:
+    """An inference session as it is timed."""
+
+    evaluates = False
+
+    def __init__(self, session):
+        self.finish = self.outputs = session.fetch
+
+    @staticmethod
+    def loss(_handle, _when):
+        """Return None: inference has no loss."""

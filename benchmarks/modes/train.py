@@ -1,0 +1,34 @@
+"""Training: a step runs forward and backward, and the optimizer updates the weights."""
+
+import math
+
+from benchmarks import timed
+from benchmarks.errors import Diverged
+
+TRAINS = True
+
+
+def answer(request, enter):
+    """Measure training."""
+    return timed.answer(request, enter)
+
+
+class Timing:
+    """A training session as it is timed."""
+
+    evaluates = True
+
+    def __init__(self, session):
+        self._session = session
+        self.finish = session.synchronise
+
+    def loss(self, handle, when):
+        """Return the loss of a step; raises `Diverged` if it is not finite."""
+        loss = self._session.loss(handle)
+        if not math.isfinite(loss):
+            raise Diverged("the loss is %s %s: what diverged is no measurement" % (loss, when))
+        return loss
+
+    @staticmethod
+    def outputs(_handle):
+        """Return None: a training step yields a loss."""
