@@ -1,0 +1,179 @@
+"""The one place where the guard touches the program: commands in-process, and what no command shows.
+
+A redesign may change the bodies here, and nothing else of the guard: what goes in and what comes out are files, text
+and plain values.
+"""
+
+import contextlib
+import io
+import json
+import os
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from rich.console import Console
+
+from orchestrator.brought import MountedData
+from orchestrator.cli import composition, estimating
+from orchestrator.cli.program import run as program
+from orchestrator.devices import Cpu, Inventory
+from orchestrator.devices.host import Gpu
+from orchestrator.domain import BuildSettings
+from orchestrator.images.recipe import gather, render
+from orchestrator.regression import bisection_record
+from orchestrator.regression.night_files import NightFiles
+from orchestrator.regression.webhook import message
+from orchestrator.reporting.bisections_as_html import html_text
+from orchestrator.reporting.bisections_as_text import markdown as search_as_markdown
+from orchestrator.reporting.bisections_as_text import table as search_as_table
+from orchestrator.reporting.nights import lines
+from orchestrator.reporting.nights_as_html import night_html, nights_html
+from orchestrator.reporting.nights_as_text import junit_text
+from orchestrator.reporting.nights_as_text import markdown as night_as_markdown
+from orchestrator.results import frozen_scripts
+from orchestrator.results.store import Run
+from orchestrator.running import Policy, Surroundings, execute
+from orchestrator.running.turn import Turns
+from tests.unit.running.running_fakes import FakeRuntime
+
+CPUS = tuple(Cpu(number, number) for number in range(8))
+GPUS = tuple(Gpu(number, f"GPU-{number}", "Example GPU", 80 * 10**9) for number in range(4))
+HERE = Inventory(CPUS[:2], 16_000_000_000, cpu_model="Example CPU")
+FACTS = {"hostname": "bench-1", "machine": "x86_64", "cpu": "Example CPU", "cpus": 2, "memory_bytes": 16_000_000_000}
+SIGNS = MountedData(
+    "signs", "idx", "/data/signs", (1, 16, 16), 5, 600, 100,
+    (("train-images-idx3-ubyte", "sha256:" + "1" * 64), ("train-labels-idx1-ubyte", "sha256:" + "2" * 64)),
+)  # fmt: skip
+"""What a run finds in the folder of a user's own dataset, which the matrix `own.yaml` names."""
+NOW = datetime(2026, 11, 21, 15, 30, tzinfo=UTC)
+CACHE, DATA = "cache", "data-home"
+"""Folders of a case, beside its corpus: neither is read from the host."""
+
+
+@contextlib.contextmanager
+def surroundings(folder: Path, columns: int) -> Iterator[None]:
+    """Work in a folder, on a host that is the same everywhere: its variables, its width, its CPUs and memory."""
+    kept = {name: os.environ[name] for name in ("PATH", "ORCHESTRATOR_LOCK_FOLDER", "TMPDIR") if name in os.environ}
+    variables = kept | {
+        "COLUMNS": str(columns), "HOME": str(folder), "XDG_CACHE_HOME": str(folder / CACHE), "LANG": "C.UTF-8",
+        "XDG_DATA_HOME": str(folder / DATA), "PIP_CONFIG_FILE": os.devnull, "TERM": "dumb", "TZ": "UTC",
+    }  # fmt: skip
+    with (
+        contextlib.chdir(folder),
+        mock.patch.dict(os.environ, variables, clear=True),
+        mock.patch.object(estimating, "inventory", return_value=HERE),
+        mock.patch.object(estimating, "host_facts", return_value=FACTS),
+        mock.patch.object(sys, "argv", ["orchestrator"]),
+    ):
+        yield
+
+
+def command(arguments: Sequence[str]) -> tuple[int, str, str]:
+    """Run one command: its exit status, and what it printed on either stream."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = program(list(arguments))
+    return status, out.getvalue(), err.getvalue()
+
+
+class _Asked(FakeRuntime):
+    """Sees folders as containers do where it pins CPUs, and as processes of the host do where it does not."""
+
+    def seen(self, folder: Path, place: str) -> str:
+        return place if self.mounts else str(folder)
+
+
+def requests(matrix: Path, folder: Path, *, pinned: bool) -> dict[str, dict[str, Any]]:
+    """Every request that a run of a matrix writes, by cell and repeat, parity checks among them, with its files.
+
+    Nothing is measured: what would be launched fails at once, after its request is written.
+    """
+    with contextlib.redirect_stderr(io.StringIO()):
+        prepared = composition.prepare(matrix, [], [], 10_000)
+    plan = replace(prepared.plan, data=(SIGNS,))
+    runtime = _Asked(pins_cpus=pinned, mounts=pinned)
+    here = Inventory(CPUS, 256 * 10**9, GPUS, driver="550.54", cpu_model="Example CPU")
+    run = Run(folder)
+    folder.mkdir()
+    frozen_scripts.freeze(folder, composition.scripts_of(prepared.matrix))
+    around = Surroundings(run, runtime, here, lambda: NOW, lambda _: None, threading.Event(), Turns(()))
+    for _ in execute(plan, around, Policy()):
+        pass
+    found = {}
+    for path in sorted(folder.rglob("request.json")):
+        beside = {
+            name: (path.parent / name).read_text(encoding="utf-8")
+            for name in ("model.py", "definition.py")
+            if (path.parent / name).exists()
+        }
+        request = json.loads(path.read_text(encoding="utf-8").replace(str(folder), "RUN"))
+        found[path.parent.relative_to(folder).as_posix()] = request | ({"files": beside} if beside else {})
+    return found
+
+
+SETTINGS = {
+    "plain": BuildSettings(),
+    "site": BuildSettings(
+        base_image="registry.corp/python:{python}", pip_index="https://pypi.corp/simple", apt_mirror="https://apt.corp",
+        extra_indexes=("https://more.corp/simple",), trusted_hosts=("pypi.corp",), registry="registry.corp/mirror",
+    ),
+}  # fmt: skip
+
+
+def environment_layers(matrix: Path) -> dict[str, dict[str, Any]]:
+    """What the environment of every image is built from, by the image's name and the settings of a site."""
+    with contextlib.redirect_stderr(io.StringIO()):
+        plan = composition.prepare(matrix, [], [], 10_000).plan
+    found: dict[str, dict[str, Any]] = {}
+    for image in plan.images:
+        for name, settings in SETTINGS.items():
+            recipe = render(image, settings, gather(image, settings))
+            step = recipe.environment
+            found[f"{image.name} {name}"] = {
+                "alias": recipe.alias,
+                "base": recipe.base,
+                "bases": list(recipe.bases),
+                "labels": dict(recipe.labels),
+                "environment": step.reference if step else None,
+                "files": {each.name: each.read().decode() for each in step.files} if step else {},
+            }
+    return found
+
+
+def nights(reports: Path) -> dict[str, str]:
+    """Every form of every stored night that can be read, and the page that lists them; by the name of a file."""
+    found = {}
+    every = NightFiles(reports).nights()
+    for night in every:
+        found[f"{night.night}.md"] = night_as_markdown(night)
+        found[f"{night.night}.xml"] = junit_text(night)
+        found[f"{night.night}.html"] = night_html(night)
+        found[f"{night.night}.txt"] = "".join(f"{line}\n" for line in lines(night)) + f"exit {night.exit_code}\n"
+        found[f"{night.night}.json"] = json.dumps(message(night, "report/index.html"), indent=1)
+    found["nights.html"] = nights_html(every, [("History: series over all nights", "history/index.html")])
+    return found
+
+
+def searches(results: Path, columns: int) -> dict[str, str]:
+    """Every form of every stored search that can be read; by the name of a file."""
+    found = {}
+    for path in sorted(results.glob("bisect-*/bisect.json")):
+        try:
+            record = bisection_record.read(path.parent)
+        except Exception as error:
+            found[f"{path.parent.name}.txt"] = str(error).replace(f"{results}/", "")
+            continue
+        if record.found is None:
+            continue
+        console = Console(file=io.StringIO(), width=columns, highlight=False)
+        console.print(search_as_table(record))
+        found[f"{path.parent.name}.txt"] = console.file.getvalue()  # type: ignore[attr-defined]
+        found[f"{path.parent.name}.md"] = search_as_markdown(record)
+        found[f"{path.parent.name}.html"] = html_text(record)
+    return found
