@@ -55,6 +55,7 @@ def _all() -> Iterator[Case]:
     yield from _plans()
     yield from _catalog()
     yield from _others()
+    yield from _disagreements()
 
 
 # Reports -------------------------------------------------------------------------------------------------------------
@@ -313,3 +314,23 @@ def _others() -> Iterator[Case]:
         yield Case("resumed", name, resumed, at=".")
         yield Case("resumed", f"{name} json", (*resumed, "--json"), "json", at=".")
     yield Case("searches", "resumed broken", ("bisect", "--resume", "bisect-20260508T030405Z-0008"))
+
+
+# Where two readers or judges disagree --------------------------------------------------------------------------------
+
+
+def _disagreements() -> Iterator[Case]:
+    """What README.md lists: a change of these is a decision, and its commit names the entry of the list."""
+    for path in sorted((CORPUS / "disagreements").iterdir()):
+        folder = f"disagreements/{path.name}"
+        runs = sorted(run.name for run in path.iterdir())
+        pins = (f"{runs[0]}:mxnet==1.5.1", f"{runs[0]}:mxnet==1.9.1")
+        yield Case(folder, "compare", ("compare", *(runs if len(runs) > 1 else pins), "--json"), "json")
+        yield Case(folder, "report", ("report", "--json"), "json")
+        yield Case(folder, "report all", ("report", "--all", "--json"), "json")
+        history = ("history", "-o", PAGES, "--by-release", "--metric", "all", "--json")
+        yield Case(folder, "history", history, "json")
+        yield Case(folder, "runs", ("runs",))
+        yield Case(folder, "show", ("show", "--json"), "json")
+    named = ("20260701T000000Z-0001:noop==1", "20260702T000000Z-0002:noop==1")
+    yield Case("disagreements/noop", "compare named", ("compare", *named, "--json"), "json")

@@ -296,7 +296,9 @@ def work(results: Path) -> None:
     small = replace(s.LENET, model="lenet")
     same = [s.cell(framework, small, repeats=3) for framework in (s.TORCH, s.TENSORFLOW)]
     other = s.cell(s.MXNET, small, options=(("hybridize", True),))
-    fault = s.cell(replace(s.KERAS, backend=Framework("mxnet", "1.5.1")), small, options=(("layout", "channels_last"),))
+    channels = Workload("lenet", Mode.TRAIN, 400)
+    fault = s.cell(s.KERAS, channels, options=(("layout", "channels_last"),))
+    sound = s.cell(s.TORCH, channels)
     failing = s.cell(replace(s.TORCH, version="2.12.0"), small)
     missing = s.cell(replace(s.TORCH, version="2.11.0"), small)
     broken = s.cell(replace(s.TORCH, version="2.10.0"), small)
@@ -312,8 +314,9 @@ def work(results: Path) -> None:
     unlike = [s.cell(framework, s.MLP_EPOCHS, repeats=2) for framework in (s.TORCH, s.TENSORFLOW)]
     rates = {
         same[0]: [9000, 9050, 8970], same[1]: [8800, 9060, 8900], other: [12000, 12100, 11900],
-        fault: [15000, 15100, 14900], failing: [7000, 7050, 6990], missing: [6900, 6950, 7000],
-        broken: [6000, 6010, 6020], versions: [5000, 5010, 5020], apart: [8000, 8050, 8010], reused: [9010, 9020, 9000],
+        fault: [15000, 15100, 14900], sound: [14000, 14100, 14050],
+        failing: [7000, 7050, 6990], missing: [6900, 6950, 7000], broken: [6000, 6010, 6020],
+        versions: [5000, 5010, 5020], apart: [8000, 8050, 8010], reused: [9010, 9020, 9000],
         noop: [900_000, 910_000, 905_000], inferring[0]: [40_000, 40_400, 39_900],
         inferring[1]: [40_100, 40_300, 40_000], inferring[2]: [39_000], amp: [30_000, 30_100, 30_050],
         full: [25_000, 25_050, 25_100], alone: [700_000, 710_000, 705_000], unlike[0]: [5000, 5010],
@@ -321,7 +324,7 @@ def work(results: Path) -> None:
     }  # fmt: skip
     cells = [replace(cell, repeats=len(values)) for cell, values in rates.items()]
     stored = [item for cell, values in zip(cells, rates.values(), strict=True) for item in s.ok(cell, values)]
-    few = {cells[4].id: 40, cells[5].id: 0, cells[6].id: 120}
+    few = {failing.id: 40, missing.id: 0, broken.id: 120}
     stored = [
         replace(
             item, result=item.result.model_copy(update={"latency_s": item.result.latency_s[: few[item.result.cell]]})
@@ -337,6 +340,7 @@ def work(results: Path) -> None:
     answer(run, other, first_loss=0.5)
     losses = PARITY["losses"] | {"10": PARITY["losses"]["10"] * 1.05}
     answer(run, fault, losses=losses, layers=CONVOLUTION, counted=CONVOLUTION)
+    answer(run, sound, layers=CONVOLUTION, counted=CONVOLUTION)
     no_answer(run, failing, Status.TIMEOUT, "not done within 600 s")
     answer(run, broken)
     cut(Checks(run).folder(check_id(broken)) / "result.json")
@@ -354,7 +358,11 @@ def work(results: Path) -> None:
     epochs(Run(results / "20260109T030405Z-abd4"))
 
 
-CONVOLUTION = [{"name": "conv2d_1", "shape": [6, 28, 28], "parameters": 156}, *PARITY["layers"]]
+CONVOLUTION = [
+    {"name": "conv2d_1", "shape": [6, 28, 28], "parameters": 0},
+    {"name": "max_pool_1", "shape": [6, 14, 14], "parameters": 0},
+    *PARITY["layers"],
+]
 
 
 def builders(plan: Plan) -> Plan:
@@ -809,6 +817,83 @@ def nightly(reports: Path) -> None:
     (broken / "night.json").write_text("{")
 
 
+# Where two readers or judges disagree -------------------------------------------------------------------------------
+
+
+def disagreements(folder: Path) -> None:
+    """The smallest runs that show each disagreement of README.md, a results folder each."""
+    old, new = (s.cell(replace(s.MXNET, version=version), repeats=4) for version in ("1.5.1", "1.9.1"))
+    noisy = ([1.0, 1.006, 0.994, 1.002], [0.997, 1.004, 1.0, 1.003])
+    write(
+        Run(folder / "report-and-compare" / "20260701T000000Z-0001"), s.plan([old, new]),
+        [*flat(old, [1000 * each for each in noisy[0]]), *flat(new, [1022 * each for each in noisy[1]])],
+    )  # fmt: skip
+    mixed = flat(old, [1000.0, 1000.0, 1300.0, 1300.0])
+    mixed[2:] = [with_result(item, measurement_version=2) for item in mixed[2:]]
+    both(folder / "mixed", old, mixed)
+    beyond = replace(old, repeats=3)
+    for run in both(folder / "beyond-the-plan", old, flat(old, [1000.0, 1000.0, 1000.0, 2000.0])):
+        run.write_record(run.record().model_copy(update={"plan": s.record(builders(s.plan([beyond]))).plan}))
+    first, _ = both(folder / "unknown-machine", old, flat(old, [1000.0, 1001.0, 1002.0, 1003.0]))
+    first.write_record(first.record().model_copy(update={"host": {k: v for k, v in HOST.items() if k != "machine"}}))
+    spread = s.ok(old, [1000.0, 1500.0, 700.0, 1200.0], spread=0)
+    both(folder / "summaries", old, [
+        with_result(item, latency_s=item.result.latency_s[:110], memory=Memory(peak_rss_bytes=10**8 * number))  # type: ignore[union-attr]
+        for number, item in enumerate(spread, start=1)
+    ])  # fmt: skip
+    trained = [s.cell(each.framework, s.MLP_EPOCHS, epochs=2, repeats=4) for each in (old, new)]
+    write(
+        Run(folder / "zeros" / "20260701T000000Z-0001"), s.plan(trained),
+        [zeroed(item) for cell in trained for item in s.ok(cell, [1000.0, 1001.0, 1002.0, 1003.0], spread=0)],
+    )  # fmt: skip
+    asked = write(
+        Run(folder / "not-asked" / "20260701T000000Z-0001"), s.plan([old, new]),
+        [*flat(old, [1000.0, 1001.0, 1002.0, 1003.0]), *flat(new, [1000.0, 1001.0, 1002.0, 1003.0])],
+    )  # fmt: skip
+    answer(asked, old)
+    answer(asked, new, first_loss=0.5)
+    lost = write(
+        Run(folder / "rotten" / "20260701T000000Z-0001"), s.plan([old, new]),
+        [*flat(old, [1000.0, 1001.0, 1002.0, 1003.0]), *flat(new, [1000.0, 1001.0, 1002.0, 1003.0])],
+    )  # fmt: skip
+    for repeat in range(3):
+        cut(lost.repeat_folder(new.id, repeat) / "result.json")
+    for name, day, rate in (("20260702T000000Z-0002", 1, 1000.0), ("20260701T000000Z-0001", 2, 1200.0)):
+        run = Run(folder / "order" / name)
+        write(run, s.plan([old]), flat(old, [rate] * 4), created_at=f"2026-07-0{day}T00:00:00+00:00")
+    pythons = both(folder / "other-python", old, flat(old, [1000.0, 1001.0, 1002.0, 1003.0]))
+    for path in pythons[1].folder.rglob("result.json"):
+        document = json.loads(path.read_text())
+        edit(path, facts=document["facts"] | {"python": "3.12.1"})
+    noop = s.cell(Framework("noop", "1", python="3.11"), repeats=4)
+    for number, rate in ((1, 1000.0), (2, 700.0)):
+        run = Run(folder / "noop" / f"2026070{number}T000000Z-000{number}")
+        write(run, s.plan([noop]), flat(noop, [rate, rate + 1, rate + 2, rate + 3]))
+
+
+def flat(cell: Cell, rates: Sequence[float]) -> list[Stored]:
+    return [with_result(item, warmup=(), blocks=item.result.blocks[:3]) for item in s.ok(cell, rates, spread=0)]  # type: ignore[union-attr]
+
+
+def with_result(item: Stored, **changes: Any) -> Stored:
+    assert item.result is not None
+    return replace(item, result=item.result.model_copy(update=changes))
+
+
+def zeroed(item: Stored) -> Stored:
+    assert item.result is not None
+    scores = tuple(each.model_copy(update={"test_accuracy": 0.0}) for each in item.result.epochs)
+    return with_result(item, epochs=scores)
+
+
+def both(results: Path, cell: Cell, stored: Sequence[Stored]) -> list[Run]:
+    """The same in two runs, so that there is something to compare, and a series."""
+    runs = [Run(results / f"2026070{number}T000000Z-000{number}") for number in (1, 2)]
+    for number, run in enumerate(runs, start=1):
+        write(run, s.plan([cell]), stored, created_at=f"2026-07-0{number}T00:00:00+00:00")
+    return runs
+
+
 # What came in a bundle, and what was really measured -----------------------------------------------------------------
 
 
@@ -863,13 +948,13 @@ def a_search_that_is_shown_again(folder: Path) -> None:
 
 def really_measured(results: Path, source: Path) -> None:
     """Runs of `noop` and of a script in containers and in a virtual environment, without the places of that host."""
-    names = {"20261122T234123Z-37eb": "containers", "20261122T234154Z-ec67": "a test", "20261122T234202Z-87f5": "venv"}
-    for name in names:
+    containers, regression_test, venv = "20261122T234123Z-37eb", "20261122T234154Z-ec67", "20261122T234202Z-87f5"
+    for name in (containers, regression_test, venv):
         shutil.copytree(source / name, results / name)
         shutil.rmtree(results / name / "report", ignore_errors=True)
         shutil.rmtree(results / name / "regression", ignore_errors=True)
         shutil.rmtree(results / name / "builds", ignore_errors=True)
-        if names[name] != "containers":
+        if name != containers:
             shutil.rmtree(results / name / "scripts")
     for path in results.rglob("*"):
         if path.name == "phase":
@@ -924,6 +1009,7 @@ def main(folder: Path, measured_before: Path | None) -> None:
     nights(folder / "nights")
     searches(folder / "searches")
     nightly(folder / "nightly")
+    disagreements(folder / "disagreements")
     bundles(folder / "bundles")
     bundle(folder / "bundle")
     a_search_that_is_shown_again(folder / "resumed")

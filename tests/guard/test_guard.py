@@ -53,7 +53,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Case], Path]:
     def place_of(case: Case) -> Path:
         key = case.folder, case.at
         if key not in made:
-            made[key] = tmp_path_factory.mktemp(case.folder)
+            made[key] = tmp_path_factory.mktemp(case.folder.replace("/", "-"))
             shutil.copytree(CORPUS / case.folder, made[key] / case.at, dirs_exist_ok=True)
         return made[key]
 
