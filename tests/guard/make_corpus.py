@@ -296,7 +296,7 @@ def work(results: Path) -> None:
     small = replace(s.LENET, model="lenet")
     same = [s.cell(framework, small, repeats=3) for framework in (s.TORCH, s.TENSORFLOW)]
     other = s.cell(s.MXNET, small, options=(("hybridize", True),))
-    channels = Workload("lenet", Mode.TRAIN, 400)
+    channels = Workload("resnet20", Mode.TRAIN, 400)
     fault = s.cell(s.KERAS, channels, options=(("layout", "channels_last"),))
     sound = s.cell(s.TORCH, channels)
     failing = s.cell(replace(s.TORCH, version="2.12.0"), small)
