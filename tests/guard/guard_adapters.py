@@ -11,7 +11,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -26,8 +26,13 @@ from orchestrator.devices import Cpu, Inventory
 from orchestrator.devices.host import Gpu
 from orchestrator.domain import BuildSettings
 from orchestrator.images.recipe import gather, render
-from orchestrator.regression import bisection_record
+from orchestrator.processes import Stop, Watch
+from orchestrator.regression import bisection_record, stored_regression, stored_trial
+from orchestrator.regression.bisecting import Bisecting, Means, Measured
+from orchestrator.regression.deciding import Outcomes, judged
 from orchestrator.regression.night_files import NightFiles
+from orchestrator.regression.nightly_loading import load_acknowledged
+from orchestrator.regression.sides import Side
 from orchestrator.regression.webhook import message
 from orchestrator.reporting.bisections_as_html import html_text
 from orchestrator.reporting.bisections_as_text import markdown as search_as_markdown
@@ -40,6 +45,9 @@ from orchestrator.results import frozen_scripts
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, Surroundings, execute
 from orchestrator.running.turn import Turns
+from orchestrator.runtimes import Ended, Task
+from tests.unit.regression.search_records import MXNET
+from tests.unit.regression.trials import Bench, go_on
 from tests.unit.running.running_fakes import FakeRuntime
 
 CPUS = tuple(Cpu(number, number) for number in range(8))
@@ -144,6 +152,48 @@ def environment_layers(matrix: Path) -> dict[str, dict[str, Any]]:
                 "files": {each.name: each.read().decode() for each in step.files} if step else {},
             }
     return found
+
+
+class _Nothing(Bench):
+    """Measures nothing: all that a test asks for is there."""
+
+    def launch(self, task: Task, *, stop: Stop, watch: Watch) -> Ended:
+        raise AssertionError(f"{task.folder} is measured again")
+
+
+def judged_again(folder: Path) -> dict[str, Any]:
+    """What a regression test comes to when its verdicts are made anew from the files of its run."""
+    found: dict[str, Any] = go_on(folder, _Nothing()).model_dump(mode="json", by_alias=True)
+    return found
+
+
+def judgement(folder: Path, acknowledged: Path) -> dict[str, Any]:
+    """What `nightly` would say of the release of a regression test, with and without changes that are known."""
+    run = Run(folder)
+    trial, plan = stored_trial(run), run.plan()
+    baselines, candidates = ({getattr(pair, side) for pair in trial.pairs} for side in ("baseline", "candidate"))
+    ended = Outcomes(
+        tuple(run.outcomes(tuple(cell for cell in plan.cells if cell.id in baselines))),
+        tuple(run.outcomes(tuple(cell for cell in plan.cells if cell.id in candidates))),
+    )
+    regression = stored_regression(run)
+    return {
+        "alone": asdict(judged(regression, ended, (), ())),
+        "acknowledged": asdict(judged(regression, ended, load_acknowledged(acknowledged), ())),
+    }
+
+
+def searched_again(folder: Path) -> dict[str, Any]:
+    """What a search says of the releases when it is gone through anew from the answers in its record."""
+    record = bisection_record.read(folder).model_copy(update={"found": None})
+
+    def measure(one: Side, other: Side, blocks: int) -> Measured:
+        raise AssertionError(f"{one.text} and {other.text} are measured again, over {blocks} blocks")
+
+    # What the environments hold is not in the record: what moved is not asked for.
+    means = Means(measure, lambda run, side: {}, lambda event: None)
+    found = Bisecting(record, folder, MXNET, means).carry_out().model_dump(mode="json", by_alias=True)["found"]
+    return {"releases": found["releases"], "steps": found["steps"]}
 
 
 def nights(reports: Path) -> dict[str, str]:

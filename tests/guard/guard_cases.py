@@ -64,6 +64,7 @@ FORMS = (("md", "text"), ("csv", "csv"), ("json", "json"), ("junit", "junit"))
 RUNS = {
     "outcomes": ("20260102", "20260103", "20260104", "20260105", "20260106"),
     "work": ("20260107", "20260108", "20260109"),
+    "parity": ("20260111",),
     "scripts": ("20260110",),
     "hosts": ("20260204",),
     "older": ("20251201", "20251202"),
@@ -185,6 +186,22 @@ def _comparisons() -> Iterator[Case]:
         "nights", "by metrics", "20260410", "20260412", "--metric", "loss=0.00001%", "--metric", "latency_p99"
     )
     yield from _compared("nights", "twice", "20260410,20260410", "20260412")
+    yield from _compared_work()
+    yield from _compared("parity", "evidence", "20260111:torch==2.13.0", "20260111:mxnet==1.9.1")
+    yield from _compared("outcomes", "with failures", "20260103:torch==2.0.0", "20260103:torch==3.1.0")
+    yield from _compared("outcomes", "disturbed", "20260104", "20260104")
+    yield from _compared("outcomes", "rotten", "20260106:torch==2.0.0", "20260106:torch==2.5.0")
+    yield from _compared("outcomes", "stopped", "20260105:mxnet==1.9.1", "20260105:tensorflow==2.21.0")
+    yield from _compared("hosts", "other host", "20260201", "20260202")
+    yield from _compared("hosts", "same host", "20260201", "20260203", forms=True)
+    yield from _compared("hosts", "other runtime", "20260202", "20260205")
+    yield from _compared("older", "older", "20251201:torch==2.13.0", "20251201:mxnet==1.9.1")
+    yield from _compared("scripts", "scripts", "20260110:torch==2.13.0", "20260110:mxnet==1.9.1")
+    yield from _compared("measured", "measured", "20261122T234123Z", "20261122T234154Z")
+    yield from _compared("measured", "stored", "20261122T234154Z")
+
+
+def _compared_work() -> Iterator[Case]:
     yield from _compared("work", "both meant", "20260107:torch==2.13.0", "20260107:tensorflow==2.21.0")
     yield from _compared("work", "unlike options", "20260107:torch==2.12.0", "20260107:mxnet==1.9.1")
     work = "20260107:tensorflow==2.21.0"
@@ -200,17 +217,6 @@ def _comparisons() -> Iterator[Case]:
     yield from _compared(
         "work", "accuracy", "20260109:torch==2.13.0", "20260109:tensorflow==2.21.0", "--metric", "accuracy"
     )
-    yield from _compared("outcomes", "with failures", "20260103:torch==2.0.0", "20260103:torch==3.1.0")
-    yield from _compared("outcomes", "disturbed", "20260104", "20260104")
-    yield from _compared("outcomes", "rotten", "20260106:torch==2.0.0", "20260106:torch==2.5.0")
-    yield from _compared("outcomes", "stopped", "20260105:mxnet==1.9.1", "20260105:tensorflow==2.21.0")
-    yield from _compared("hosts", "other host", "20260201", "20260202")
-    yield from _compared("hosts", "same host", "20260201", "20260203", forms=True)
-    yield from _compared("hosts", "other runtime", "20260202", "20260205")
-    yield from _compared("older", "older", "20251201:torch==2.13.0", "20251201:mxnet==1.9.1")
-    yield from _compared("scripts", "scripts", "20260110:torch==2.13.0", "20260110:mxnet==1.9.1")
-    yield from _compared("measured", "measured", "20261122T234123Z", "20261122T234154Z")
-    yield from _compared("measured", "stored", "20261122T234154Z")
 
 
 def _compared(folder: str, name: str, *arguments: str, forms: bool = False) -> Iterator[Case]:

@@ -24,6 +24,7 @@ from orchestrator.domain import (
     Framework,
     ImageSpec,
     Mode,
+    Options,
     Plan,
     Skip,
     Status,
@@ -40,7 +41,7 @@ from orchestrator.regression.night_model import Ending, Judgement, Tonight, Tryi
 from orchestrator.regression.pairing import EVERYTHING, Pairing, Selection
 from orchestrator.results.checks import Checks
 from orchestrator.results.contract import Block, Conditions, EnvironmentRecord, GpuConditions, Memory
-from orchestrator.results.parity import ParityOutcome
+from orchestrator.results.parity import Dropout, ParityOutcome
 from orchestrator.results.scripts import PrintedMemory, PrintedValues, ScriptResult
 from orchestrator.results.store import Run, Stored
 from orchestrator.running import Policy, execute
@@ -356,6 +357,56 @@ def work(results: Path) -> None:
     answer(run, unlike[1], parameters=PARITY["parameters"] + 10)
     not_asked(Run(results / "20260108T030405Z-abd3"))
     epochs(Run(results / "20260109T030405Z-abd4"))
+
+
+def evidence(results: Path) -> None:
+    """A group for each kind of evidence by which parity tells two cells apart: a correct answer beside another one."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "unit/analysis"))
+    import parity_results as p
+
+    adam = {"name": "adam", "learning_rate": 0.001, "beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-8}
+    dropping = {"dropout_1": Dropout(rate=0.5, losses=(2.3, 2.31))}
+    not_dropping = {"dropout_1": Dropout(rate=0.5, losses=(2.3, 2.3))}
+    changes: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+        "same": ({}, {}),
+        "weights": ({}, {"weights": p.scaled(p.WEIGHTS, "dense_1.weight", 1.00001)}),
+        "gradients": ({}, {"gradients": p.scaled(p.GRADIENTS, "dense_1.weight", 1.001)}),
+        "edges": ({}, {"gradients": p.scaled(p.GRADIENTS, "conv2d_1.weight", 1.001)}),
+        "losses": ({}, {"losses": {"1": 2.28, "3": 2.25, "10": 2.06}}),
+        "rounding": ({}, {"losses": {"1": 2.28, "3": 2.25, "10": 2.0501}}),
+        "logits": ({}, {"logits": p.tensor(1.0, -1.1)}),
+        "rule": ({}, {"optimizer": p.steps(dense_1__weight=p.stepped(0.47))}),
+        "settings": ({}, {"optimizer": p.steps(p.SGD | {"momentum": 0.8})}),
+        "adam": ({"optimizer": p.steps(adam)}, {"optimizer": p.steps(adam, conv2d_1__weight=p.stepped(5e-5))}),
+        "dropout": ({"dropouts": dropping}, {"dropouts": not_dropping}),
+        "lacking": ({}, {"lacking": ("weights",)}),
+        "unasked": ({}, {"lacking": ("predict",), "logits": None, "inferred": None}),
+        "reduced": ({}, {"first_loss": 2.31}),
+        "mixed": ({}, {"first_loss": 2.31}),
+        "shapes": ({}, {"layers": p.layers(p.NativeLayer(name="dense_1", shape=(11,), parameters=11_530))}),
+    }
+    options: dict[str, tuple[Options, Options]] = {
+        "reduced": ((("precision", "bf16"),), (("precision", "bf16"),)),
+        "mixed": ((), (("precision", "bf16"),)),
+    }
+    cells = {
+        name: [
+            s.cell(framework, Workload(name, Mode.TRAIN, 200), repeats=2, options=given)
+            for framework, given in zip((s.TORCH, s.MXNET), options.get(name, ((), ())), strict=True)
+        ]
+        for name in changes
+    }
+    every = [cell for pair in cells.values() for cell in pair]
+    stored = [
+        with_result(item, warmup=(), blocks=item.result.blocks[:2], latency_s=())  # type: ignore[union-attr]
+        for number, cell in enumerate(every)
+        for item in s.ok(cell, [1000.0 + number, 1001.0 + number], spread=0)
+    ]
+    run = Run(results / "20260111T030405Z-abd6")
+    write(run, replace(s.plan(every), parity=True), stored)
+    for name, sides in cells.items():
+        for cell, changed in zip(sides, changes[name], strict=True):
+            answer(run, cell, **p.result(**changed).model_dump(mode="json", by_alias=True, exclude={"cell"}))
 
 
 CONVOLUTION = [
@@ -1002,6 +1053,7 @@ def main(folder: Path, measured_before: Path | None) -> None:
     outcomes(folder / "outcomes")
     rotten_records(folder / "records")
     work(folder / "work")
+    evidence(folder / "parity")
     scripts(folder / "scripts")
     hosts(folder / "hosts")
     older(folder / "older")

@@ -21,6 +21,14 @@ ADD = os.environ.get("ADD_TO_GUARD") == "1"
 """Whether what is not stored yet is written; what is stored is never changed."""
 ROOT = Path(__file__).parents[2]
 CASES = cases()
+TRIALS = sorted(
+    path.parent.name
+    for path in (CORPUS / "regressions").glob("*/regression.json")
+    if json.loads(path.read_text(encoding="utf-8"))["complete"]
+)
+"""Regression tests that have come to their end."""
+SEARCHES = sorted(path for path in CORPUS.glob("*/**/bisect.json") if '"found": {' in path.read_text(encoding="utf-8"))
+"""Searches that have come to their end."""
 REQUESTS = [(matrix, pinned) for matrix in MATRICES for pinned in (True, False)]
 
 
@@ -130,10 +138,42 @@ def test_what_was_stored_of_nights_and_searches_is_shown_as_it_was(kind: str, tm
             compare(EXPECTED / kind / name, {"json": "json", "xml": "junit"}.get(form, "text"), text)
 
 
+@pytest.mark.parametrize("name", TRIALS)
+def test_a_regression_test_comes_to_what_it_came_to(name: str, tmp_path: Path) -> None:
+    """Judged anew from the files of its run, without a look at the verdicts that are stored beside them."""
+    shutil.copytree(CORPUS / "regressions" / name, tmp_path / name)
+    (tmp_path / name / "regression.json").unlink()
+
+    with adapters.surroundings(tmp_path, WIDE):
+        found = adapters.judged_again(tmp_path / name)
+
+    stored = (CORPUS / "regressions" / name / "regression.json").read_text(encoding="utf-8")
+    said = differences("json", stored, json.dumps(found), SENTENCES)
+    assert said == []
+
+
+@pytest.mark.parametrize("path", SEARCHES, ids=lambda path: path.parent.name)
+def test_a_search_comes_to_what_it_came_to(path: Path, tmp_path: Path) -> None:
+    """Gone through anew from its answers."""
+    shutil.copytree(path.parent, tmp_path / "search")
+    found = adapters.searched_again(tmp_path / "search")
+
+    known = json.loads(path.read_text(encoding="utf-8"))["found"]
+    stored = {key: known[key] for key in ("releases", "steps")}
+    assert differences("json", json.dumps(stored), json.dumps(found), SENTENCES) == []
+
+
+@pytest.mark.parametrize("name", TRIALS)
+def test_a_release_is_judged_as_it_was(name: str) -> None:
+    found = adapters.judgement(CORPUS / "regressions" / name, CORPUS / "nights" / "acknowledged.yaml")
+
+    compare(EXPECTED / "judgements" / f"{name}.json", "json", json.dumps(found, indent=1, default=dict) + "\n")
+
+
 def test_every_stored_answer_belongs_to_a_case() -> None:
     """An answer that nothing is compared with guards nothing."""
     known = {path for case in CASES for path in (case.answer, case.ending)}
-    others = {EXPECTED / name for name in ("requests", "environments", "nights", "searches")}
+    others = {EXPECTED / name for name in ("requests", "environments", "nights", "searches", "judgements")}
     stored = {path for path in EXPECTED.rglob("*") if path.is_file()}
 
     assert {path for path in stored - known if path.parent not in others} == set()
