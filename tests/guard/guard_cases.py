@@ -171,6 +171,8 @@ def _comparisons() -> Iterator[Case]:
             yield Case("regressions", f"compare {name} html", ("compare", run, "--format", "html", "-o", PAGES), "page")
             anew = ("compare", run, "--metric", "throughput=20%", "--metric", "image_size", "--json")
             yield Case("regressions", f"compare {name} by other metrics", anew, "json")
+    for run in sorted(path.name for path in (CORPUS / "regressions-in-parts").iterdir()):
+        yield from _compared("regressions-in-parts", run.rpartition("-")[2], run)
     both = ("20260301T030405Z-slower", "20260303T030405Z-faster")
     yield from _compared("regressions", "runs", *both)
     yield from _compared("regressions", "nights", f"{both[0]},{both[1]}:baseline", f"{both[0]},{both[1]}:candidate")

@@ -728,6 +728,28 @@ def regressions(results: Path, scratch: Path) -> None:
     named(Run(folder))
 
 
+def parts(results: Path, scratch: Path) -> None:
+    """Regression tests whose metrics have several verdicts, of which the worst counts."""
+    pair_of = Pairer(scratch)
+    rules = Rules((Gate("throughput", 0.02), Gate("peak_device_memory", 0.05)), (4,), confirm=False)
+    slower, faster = trials.steady(**{"1.9.1": 0.9}), trials.steady(**{"1.9.1": 1.1})
+
+    def loud(cell: str, repeat: int) -> float:
+        return 1000 * (1 + random.Random(f"{cell} {repeat}").gauss(0, 0.03))
+
+    given = {
+        "slower": trials.Bench(rate=slower),
+        "faster": trials.Bench(rate=faster),
+        "loud": trials.Bench(rate=loud),
+        "other": trials.Bench(parity={"1.9.1": {"first_loss": 0.5}}),
+    }
+    for number, (name, runtime) in enumerate(given.items(), start=1):
+        folder = results / f"202603{number:02}T040405Z-{name}"
+        trials.begin(folder, pair_of(OLD, NEW), rules)
+        named(Run(folder))
+        trials.go_on(folder, runtime)
+
+
 def named(run: Run) -> None:
     """Give the record the host and the time that its name says."""
     day = run.name[6:8]
@@ -1058,6 +1080,7 @@ def main(folder: Path, measured_before: Path | None) -> None:
     hosts(folder / "hosts")
     older(folder / "older")
     regressions(folder / "regressions", scratch)
+    parts(folder / "regressions-in-parts", scratch)
     nights(folder / "nights")
     searches(folder / "searches")
     nightly(folder / "nightly")

@@ -22,8 +22,8 @@ ADD = os.environ.get("ADD_TO_GUARD") == "1"
 ROOT = Path(__file__).parents[2]
 CASES = cases()
 TRIALS = sorted(
-    path.parent.name
-    for path in (CORPUS / "regressions").glob("*/regression.json")
+    path.parent
+    for path in CORPUS.glob("regressions*/*/regression.json")
     if json.loads(path.read_text(encoding="utf-8"))["complete"]
 )
 """Regression tests that have come to their end."""
@@ -138,16 +138,16 @@ def test_what_was_stored_of_nights_and_searches_is_shown_as_it_was(kind: str, tm
             compare(EXPECTED / kind / name, {"json": "json", "xml": "junit"}.get(form, "text"), text)
 
 
-@pytest.mark.parametrize("name", TRIALS)
-def test_a_regression_test_comes_to_what_it_came_to(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("run", TRIALS, ids=lambda run: run.name)
+def test_a_regression_test_comes_to_what_it_came_to(run: Path, tmp_path: Path) -> None:
     """Judged anew from the files of its run, without a look at the verdicts that are stored beside them."""
-    shutil.copytree(CORPUS / "regressions" / name, tmp_path / name)
-    (tmp_path / name / "regression.json").unlink()
+    shutil.copytree(run, tmp_path / run.name)
+    (tmp_path / run.name / "regression.json").unlink()
 
     with adapters.surroundings(tmp_path, WIDE):
-        found = adapters.judged_again(tmp_path / name)
+        found = adapters.judged_again(tmp_path / run.name)
 
-    stored = (CORPUS / "regressions" / name / "regression.json").read_text(encoding="utf-8")
+    stored = (run / "regression.json").read_text(encoding="utf-8")
     said = differences("json", stored, json.dumps(found), SENTENCES)
     assert said == []
 
@@ -163,11 +163,11 @@ def test_a_search_comes_to_what_it_came_to(path: Path, tmp_path: Path) -> None:
     assert differences("json", json.dumps(stored), json.dumps(found), SENTENCES) == []
 
 
-@pytest.mark.parametrize("name", TRIALS)
-def test_a_release_is_judged_as_it_was(name: str) -> None:
-    found = adapters.judgement(CORPUS / "regressions" / name, CORPUS / "nights" / "acknowledged.yaml")
+@pytest.mark.parametrize("run", TRIALS, ids=lambda run: run.name)
+def test_a_release_is_judged_as_it_was(run: Path) -> None:
+    found = adapters.judgement(run, CORPUS / "nights" / "acknowledged.yaml")
 
-    compare(EXPECTED / "judgements" / f"{name}.json", "json", json.dumps(found, indent=1, default=dict) + "\n")
+    compare(EXPECTED / "judgements" / f"{run.name}.json", "json", json.dumps(found, indent=1, default=dict) + "\n")
 
 
 def test_every_stored_answer_belongs_to_a_case() -> None:
