@@ -743,9 +743,14 @@ def parts(results: Path, scratch: Path) -> None:
         "loud": trials.Bench(rate=loud),
         "other": trials.Bench(parity={"1.9.1": {"first_loss": 0.5}}),
     }
+    ruled = dict.fromkeys(given, rules)
+    given["mostly"] = trials.Bench(ends={"1.9.1": trials.at(trials.crash, 0, 1, 3)})
+    ruled["mostly"] = Rules(looks=(4,), confirm=False)
+    given["confirmed"] = trials.Bench(rate=slower)
+    ruled["confirmed"] = Rules((Gate("throughput", 0.02), Gate("cold_start", 0.05)), (3, 6))
     for number, (name, runtime) in enumerate(given.items(), start=1):
         folder = results / f"202603{number:02}T040405Z-{name}"
-        trials.begin(folder, pair_of(OLD, NEW), rules)
+        trials.begin(folder, pair_of(OLD, NEW), ruled[name])
         named(Run(folder))
         trials.go_on(folder, runtime)
 
