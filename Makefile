@@ -83,8 +83,8 @@ lint: $(VENV)/installed-dev ## format, lint, types
 	$(BIN)/mypy
 
 .PHONY: check
-check: lint ## lint, import rules and unit tests: two minutes
-	$(PYTEST) tests/unit $(ARGS)
+check: lint ## lint, unit tests and the guard of what is said of stored runs
+	$(PYTEST) tests/unit tests/guard $(ARGS)
 
 .PHONY: bench
 bench: $(VENV)/installed-dev ## measure the figures of docs/performance.md, docs/parity.md and docs/detection.md
