@@ -2,11 +2,14 @@
 
 import ast
 import hashlib
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from orchestrator.brought import Definition
 from orchestrator.catalog import python_file
 from orchestrator.catalog.python_file import WrongFileError
+from orchestrator.domain import OptionValue
 from orchestrator.resources import BENCHMARKS
 
 _WHAT = "a definition"
@@ -15,6 +18,17 @@ _WHAT = "a definition"
 def builders() -> tuple[str, ...]:
     """What such a file may be called after: the modules of `benchmarks/frameworks/`."""
     return tuple(sorted(path.stem for path in (BENCHMARKS / "frameworks").glob("[!_.]*.py")))
+
+
+@cache
+def default_options(builder: str) -> Mapping[str, OptionValue]:
+    """Return the options of a builder with their defaults, which stand in its file alone; none if there is no file."""
+    try:
+        _, tree = python_file.read(BENCHMARKS / "frameworks" / f"{builder}.py")
+    except python_file.UNREADABLE:
+        return {}
+    options, _ = python_file.literals(tree).get("OPTIONS", ({}, python_file.TOP))
+    return options if isinstance(options, dict) else {}
 
 
 def definitions(

@@ -28,6 +28,7 @@ class Option(_Strict):
 
     values: tuple[OptionValue, ...]
     default: OptionValue
+    """Of the builder's `OPTIONS`; a file of the catalog does not give it."""
     help: str
     system_packages: tuple[str, ...] = ()
     """Debian packages that an image holds where one of its cells asks for another value than the default."""

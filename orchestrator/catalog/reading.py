@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
@@ -11,6 +12,7 @@ from pydantic import ValidationError
 
 from orchestrator.catalog import source
 from orchestrator.catalog.catalog import Catalog
+from orchestrator.catalog.definitions import default_options
 from orchestrator.catalog.model import Entry, Release
 from orchestrator.errors import InputError, plain_words
 
@@ -38,9 +40,10 @@ def load(folder: Path) -> Catalog:
 
 def _entry(path: Path) -> Entry:
     read = source.read(path, "catalog file")
-    mistakes = list(read.mistakes)
+    value = _texts(read.value)
+    mistakes = [*read.mistakes, *(read.mistake(loc, text) for loc, text in _filled(value))]
     try:
-        entry = Entry.model_validate(_texts(read.value))
+        entry = Entry.model_validate(value)
     except ValidationError as error:
         for wrong in error.errors(include_url=False, include_context=False):
             unknown = wrong["type"] == "extra_forbidden"
@@ -51,6 +54,25 @@ def _entry(path: Path) -> Entry:
     if mistakes:
         raise InputError(*(mistake.at(read.name) for mistake in sorted(mistakes)))
     return entry
+
+
+def _filled(value: Any) -> list[tuple[source.Loc, str]]:
+    """Give every option the default that its builder has; return what is wrong with them."""
+    if not isinstance(value, dict) or not isinstance(value.get("options"), dict):
+        return []
+    wrong: list[tuple[source.Loc, str]] = []
+    builder = f"benchmarks/frameworks/{value.get('builder')}.py"
+    defaults = default_options(str(value.get("builder")))
+    for name, option in value["options"].items():
+        if not isinstance(option, dict):
+            continue
+        if "default" in option:
+            wrong.append((("options", name, "default"), f"the default stands in OPTIONS of {builder}; remove it here"))
+        elif name not in defaults:
+            wrong.append((("options", name), f"OPTIONS of {builder} has no option {name!r}"))
+        values = option.get("values")
+        option["default"] = defaults.get(name, values[0] if isinstance(values, list) and values else "")
+    return wrong
 
 
 def _texts(value: object, key: str = "") -> object:
@@ -68,7 +90,7 @@ def _wrong(name: str, entry: Entry) -> Iterator[tuple[source.Loc, str]]:
         yield ("packages",), f"has no line for {name!r}, the name of the file"
     for option_name, option in entry.options.items():
         if not any(_same(option.default, value) for value in option.values):
-            yield ("options", option_name, "default"), f"{option.default!r} is none of its values"
+            yield ("options", option_name, "values"), f"the builder's default {option.default!r} is none of them"
     for index, release in enumerate(entry.releases):
         lines = (*release.requirements, *(release.gpu.requirements if release.gpu else ()))
         for line in lines:

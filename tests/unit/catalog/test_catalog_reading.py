@@ -14,7 +14,8 @@ known: ["1.0"]
 releases:
   - {versions: ">=1,<2", python: ["3.11"]}
 """
-OPTION = "options: {{x: {{values: [1, 2], default: {}, help: h}}}}\nknown:"
+OPTION = "options: {{{}: {{values: [1, 2], help: h{}}}}}\nknown:"
+MXNET = "benchmarks/frameworks/mxnet.py"
 
 
 def mistakes(folder: Path) -> list[str]:
@@ -53,8 +54,17 @@ def test_a_good_file_loads(tmp_path: Path) -> None:
             '"], requirements: ["a b"]}',
             "6:58: releases.requirements: 'a b' is no pip requirement such as 'numpy<1.24'",
         ),
-        ("known:", OPTION.format("3"), "4:40: options.x.default: 3 is none of its values"),
-        ("known:", OPTION.format("true"), "4:40: options.x.default: True is none of its values"),
+        ("known:", OPTION.format("x", ""), "4:14: options.x: OPTIONS of benchmarks/frameworks/it.py has no option 'x'"),
+        (
+            'builder: it\npackages: {it: it}\nknown: ["1.0"]',
+            OPTION.format("hybridize", "").replace("known:", "builder: mxnet\npackages: {it: it}"),
+            "2:31: options.hybridize.values: the builder's default True is none of them",
+        ),
+        (
+            'builder: it\npackages: {it: it}\nknown: ["1.0"]',
+            OPTION.format("hybridize", ", default: 1").replace("known:", "builder: mxnet\npackages: {it: it}"),
+            f"2:57: options.hybridize.default: the default stands in OPTIONS of {MXNET}; remove it here",
+        ),
         ("title:", "title: again\ntitle:", "2:1: duplicate key 'title'; the first is on line 1"),
         ("known:", "backends: [there]\nknown:", "1:1: backends: there is no framework 'there' in FOLDER"),
     ],

@@ -24,7 +24,7 @@ models:
   - lenet
   - {name: mlp, batch_size: [32, 64], epochs: 2, timeout: 1h30m, repeats: 9}
 modes: [train, infer]
-options: {mxnet: {hybridize: [true, false]}, "*": {layout: first}}
+options: {mxnet: {hybridize: [true, false]}, "*": {layout: auto}}
 repeats: 4
 warmup_steps: 3
 steps: 20

@@ -42,7 +42,7 @@ models:
 modes: [train, trian]
 options:
   mxnet: {hybridize: [true, 1]}
-  torhc: {layout: first}
+  torhc: {layout: auto}
 repeats: 0
 steps: 3
 epochs: 1
@@ -137,7 +137,7 @@ def test_every_mistake_is_told_at_once_in_the_order_of_the_file(
         (SMALL + "options: {'*': {hybridize: maybe}}\n", "m.yaml:4:28: options.*.hybridize: maybe is no value of hybridize; there is true, false"),
         (SMALL + "options: {torch: {hybridize: true}}\n", "m.yaml:4:19: options.torch: unknown torch option 'hybridize'; there is layout"),
         (SMALL + "exclude: [{framework: mxnet on torhc, model: lenet}]\n", "m.yaml:4:23: exclude.framework: unknown framework 'torhc'; did you mean 'torch'?"),
-        (SMALL + "exclude: [{model: lenet, layout: middle}]\n", "m.yaml:4:34: exclude.layout: middle is no value of layout; there is first, last"),
+        (SMALL + "exclude: [{model: lenet, layout: middle}]\n", "m.yaml:4:34: exclude.layout: middle is no value of layout; there is auto, last"),
         (SMALL + "include: [{model: lenet, steps: 3, epochs: 3}]\n", "m.yaml:4:36: include: steps and epochs exclude each other; keep one"),
         (SMALL + "include: [{model: lenet, expect: fine}]\n", "m.yaml:4:34: include.expect: should be 'ok', 'build_failed', 'launch_failed', 'import_failed', 'unsupported', 'failed', 'timeout', 'oom_host', 'oom_device', 'output_limit', 'invalid_result', 'no_device' or 'not_run', not 'fine'; did you mean 'failed'?"),
         (SMALL + "modes: [train, train]\n", "m.yaml:4:8: modes: lists 'train' twice"),

@@ -25,7 +25,7 @@ frameworks:
   - {name: torch, image: "registry.example/torch:2.1"}
 models: [lenet, {name: mlp, batch_size: [32, 64], epochs: 2, timeout: 1h30m}]
 modes: [train, infer]
-options: {mxnet: {hybridize: [true, false]}, "*": {layout: first}}
+options: {mxnet: {hybridize: [true, false]}, "*": {layout: auto}}
 repeats: 4
 exclude: [{framework: mxnet<1.9, hybridize: false}]
 include: [{framework: mxnet==1.9.1, system: cpu, model: lenet, batch_size: 1, expect: oom_device}]

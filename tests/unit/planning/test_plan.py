@@ -63,7 +63,7 @@ def test_an_image_holds_what_an_option_needs_only_where_a_cell_asks_for_it(plan:
     torch = "frameworks: [torch==2.13.0, mxnet==1.9.1]\nsystems: {cpu: {}, 1_gpu: {gpus: 1}}\n"
 
     without = plan(torch)
-    asked = plan(torch + "options: {torch: {layout: [first, last]}}\nexclude: [{system: 1_gpu, layout: last}]")
+    asked = plan(torch + "options: {torch: {layout: [auto, last]}}\nexclude: [{system: 1_gpu, layout: last}]")
 
     held = [("g++" in image.environment.system_packages, image.name) for image in (*without.images, *asked.images)]
     assert [name for has, name in held if has] == ["bench/torch:2.13.0-cpu"]
