@@ -1,1 +1,1 @@
-"""A whole matrix as one bundle that needs no network: written, verified, loaded, and the results carried back."""
+"""Bundles that carry a matrix to a host without a network, and files that carry its results back."""

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from orchestrator import images
-from orchestrator.bundles.loaded import Loaded
+from orchestrator.bundles.read.loaded_bundle import LoadedBundle
 from orchestrator.cli import carried, composition, disk, places, speech, views
 from orchestrator.cli.carried import PlanName
 from orchestrator.cli.options import (
@@ -99,7 +99,7 @@ def build(
         raise typer.Exit(1)
 
 
-def _nothing_to_build(bundle: Loaded, plan: Plan, render: Path | None, *, json: bool) -> None:
+def _nothing_to_build(bundle: LoadedBundle, plan: Plan, render: Path | None, *, json: bool) -> None:
     """The images of a bundle are there or are brought: say which; raises `HostError` with those that are not there."""
     if render is not None:
         raise InputError(

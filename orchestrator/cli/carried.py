@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.bundles import loaded
-from orchestrator.bundles.loaded import Loaded
+from orchestrator.bundles.read import registry
+from orchestrator.bundles.read.loaded_bundle import LoadedBundle
 from orchestrator.cli import composition, places
 from orchestrator.cli.completion import bundle_names
 from orchestrator.domain import Plan
@@ -32,19 +32,19 @@ PlanName = Annotated[
 ]
 
 
-def chosen(command: str, file: Path | None, plan: str | None) -> Loaded | None:
+def chosen(command: str, file: Path | None, plan: str | None) -> LoadedBundle | None:
     """Return the bundle whose plan is asked for, or None where a matrix is meant.
 
-    Raises as `loaded.find` does. Raises `InputError` if both are asked for, or if neither is and no matrix is here
+    Raises as `registry.find` does. Raises `InputError` if both are asked for, or if neither is and no matrix is here
     but a bundle is loaded: then the user has to say which plan `command` takes.
     """
     if plan is not None:
         if file is not None:
             raise InputError("--plan takes the plan of a bundle, --file that of a matrix: leave one out")
-        return loaded.find(places.bundles_folder(), plan)
+        return registry.find(places.bundles_folder(), plan)
     if file is not None or composition.MATRIX_HERE.exists():
         return None
-    names = list(loaded.registered(places.bundles_folder()))
+    names = list(registry.registered(places.bundles_folder()))
     if not names:
         return None
     named = names[0] if len(names) == 1 else f"NAME, where NAME is {', '.join(names[:-1])} or {names[-1]}"
@@ -62,20 +62,20 @@ def refuse_matrix_options(base_image: str | None, models: Path | None, *, strict
         raise InputError(f"{' and '.join(given)}: images and models came with the bundle; leave it out")
 
 
-def plan_of(bundle: Loaded, select: list[str], exclude: list[str], *, no_parity: bool = False) -> Plan:
+def plan_of(bundle: LoadedBundle, select: list[str], exclude: list[str], *, no_parity: bool = False) -> Plan:
     """What is asked for of a bundle's plan; raises `InputError` as a matrix's does."""
     plan = narrowed(bundle.plan(), Selection(select=tuple(select), exclude=tuple(exclude)))
     return replace(plan, parity=plan.parity and not no_parity)
 
 
-def origin(bundle: Loaded) -> BundleOrigin:
+def origin(bundle: LoadedBundle) -> BundleOrigin:
     """What a run's record says of its bundle."""
     return BundleOrigin(name=bundle.name, manifest_sha256=bundle.record.manifest_sha256)
 
 
-def again(found: BundleOrigin) -> Loaded:
+def again(found: BundleOrigin) -> LoadedBundle:
     """The bundle that a run which is taken up again came from; raises `InputError` where it is not loaded any more."""
-    for bundle in loaded.registered(places.bundles_folder()).values():
+    for bundle in registry.registered(places.bundles_folder()).values():
         if bundle.record.manifest_sha256 == found.manifest_sha256:
             return bundle
     raise InputError(
@@ -84,12 +84,12 @@ def again(found: BundleOrigin) -> Loaded:
     )
 
 
-def remedy(bundle: Loaded) -> str:
+def remedy(bundle: LoadedBundle) -> str:
     """What to do about an image that is not there."""
     return f"it came with the bundle {bundle.name}: bring it with orchestrator load BUNDLE"
 
 
-def images_of(bundle: Loaded, plan: Plan) -> tuple[GivenImage, ...]:
+def images_of(bundle: LoadedBundle, plan: Plan) -> tuple[GivenImage, ...]:
     """The images of a plan, as its bundle has them; raises `InputError` where it has not got one."""
     known = {image.name: image for image in bundle.record.images}
     missing = [image.name for image in plan.images if image.name not in known]
@@ -98,7 +98,7 @@ def images_of(bundle: Loaded, plan: Plan) -> tuple[GivenImage, ...]:
     return tuple(known[image.name] for image in plan.images)
 
 
-def missing_images(client: Client, bundle: Loaded, plan: Plan) -> str:
+def missing_images(client: Client, bundle: LoadedBundle, plan: Plan) -> str:
     """A line for every image of a plan that the engine has not got; empty where all are there."""
     return not_there(absent(client, images_of(bundle, plan)), remedy(bundle))
 

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from orchestrator.bundles import loaded
+from orchestrator.bundles.read import registry
 from orchestrator.cli import places, speech
 from orchestrator.cli.options import Json
 from orchestrator.cli.report import REPORT_WIDTH
@@ -78,7 +78,7 @@ def clean(
 
 def _carried() -> frozenset[str]:
     """The images of bundles that were loaded here, which this host may not be able to make again."""
-    bundles = loaded.registered(places.bundles_folder()).values()
+    bundles = registry.registered(places.bundles_folder()).values()
     return frozenset(image.image_id for bundle in bundles for image in bundle.record.images)
 
 

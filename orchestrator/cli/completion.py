@@ -30,10 +30,10 @@ def run_cells(context: typer.Context, incomplete: str) -> list[str]:
 
 def bundle_names(context: typer.Context, incomplete: str) -> list[str]:
     """Bundles that were loaded here."""
-    from orchestrator.bundles import loaded  # noqa: PLC0415 - as above
+    from orchestrator.bundles.read import registry  # noqa: PLC0415 - as above
 
     del context
-    return _beginning(incomplete, loaded.registered(places.bundles_folder()))
+    return _beginning(incomplete, registry.registered(places.bundles_folder()))
 
 
 def cell_ids(context: typer.Context, incomplete: str) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from orchestrator.brought import MountedData
-from orchestrator.bundles.loaded import Loaded
+from orchestrator.bundles.read.loaded_bundle import LoadedBundle
 from orchestrator.catalog import DATASETS, DatasetInfo, examine
 from orchestrator.domain import Mode, Plan
 from orchestrator.errors import InputError
@@ -29,7 +29,7 @@ def with_data(plan: Plan, matrix: Matrix, asked: Path | None) -> Plan:
     return replace(plan, data=_examined(wanted))
 
 
-def with_carried_data(plan: Plan, bundle: Loaded, asked: Path | None) -> Plan:
+def with_carried_data(plan: Plan, bundle: LoadedBundle, asked: Path | None) -> Plan:
     """Find the datasets of a bundle's plan: in `asked`, in the bundle itself, or as the environment says.
 
     Raises `InputError` as `with_data` does.

@@ -11,12 +11,14 @@ import typer
 import yaml
 
 from orchestrator import images, matrix
-from orchestrator.bundles import export as writing
-from orchestrator.bundles import layout, parts, signature, unfinished
-from orchestrator.bundles.earlier import Earlier, open_earlier
-from orchestrator.bundles.manifest import Manifest
-from orchestrator.bundles.saving import STOPPED, StoppedError
-from orchestrator.bundles.tarred import refuse_foreign, write_tar
+from orchestrator.bundles.format import layout, signature
+from orchestrator.bundles.format.base import BaseBundle, open_base
+from orchestrator.bundles.format.manifest import Manifest
+from orchestrator.bundles.format.streams import STOPPED, TransferStoppedError
+from orchestrator.bundles.write import export as writing
+from orchestrator.bundles.write import output_folder, parts
+from orchestrator.bundles.write.request import Export
+from orchestrator.bundles.write.tar import check_replaceable, write_tar
 from orchestrator.cli import composition, disk, places, speech, views
 from orchestrator.cli.data import to_carry
 from orchestrator.cli.options import (
@@ -113,8 +115,8 @@ def export(
     _check_pythons(python)
     if key:
         signature.sign(b"", key, os.environ)
-    earlier = open_earlier(since) if since else None
-    folder, archive = _places(output or DEFAULT_FOLDER / prepared.plan.name, earlier, tar=tar)
+    base = open_base(since) if since else None
+    folder, archive = _places(output or DEFAULT_FOLDER / prepared.plan.name, base, tar=tar)
     with (
         contextlib.closing(connect(os.environ)) as client,
         announced(places.cache_folder()),
@@ -125,9 +127,9 @@ def export(
         for line in warnings:
             listener(Notice(line))
         disk.require_for_images(client, prepared.plan.images, prepared.settings)
-        if earlier is None:
+        if base is None:
             disk.require_for_bundle(folder, prepared.plan.images)
-        wanted = writing.Export(
+        wanted = Export(
             name=_name(prepared.plan.name),
             folder=folder,
             plan=prepared.plan,
@@ -138,7 +140,7 @@ def export(
             client=client,
             listener=listener,
             stop=stop,
-            earlier=earlier,
+            base=base,
             data=datasets,
             scripts=composition.scripts_of(prepared.matrix),
             workshop=Workshop(places.cache_folder(), prepared.settings, os.environ),
@@ -146,18 +148,18 @@ def export(
             try_wheels=not no_wheel_check,
             sign=(lambda content: signature.sign(content, key, os.environ)) if key else None,
         )
-        manifest = writing.write(wanted, parts.of(orchestrator=not no_orchestrator))
+        manifest = writing.write(wanted, parts.all_parts(orchestrator=not no_orchestrator))
         if archive:
             write_tar(folder, archive)
     _tell(folder, manifest, archive, json=json)
 
 
-def _places(folder: Path, earlier: Earlier | None, *, tar: bool) -> tuple[Path, Path | None]:
+def _places(folder: Path, base: BaseBundle | None, *, tar: bool) -> tuple[Path, Path | None]:
     """Where the bundle is written, and its one file; raises `InputError` where that would take what is not ours."""
-    unfinished.check(folder, earlier)
+    output_folder.check_folder(folder, base)
     archive = folder.with_name(f"{folder.name}.tar") if tar else None
     if archive:
-        refuse_foreign(archive, earlier)
+        check_replaceable(archive, base)
     return folder, archive
 
 
@@ -195,7 +197,7 @@ def _built(
         stop=stop,
     )
     if stop.is_set():
-        raise StoppedError(STOPPED)
+        raise TransferStoppedError(STOPPED)
     failures = [end for end in ends.values() if isinstance(end, images.BuildFailure)]
     if failures:
         lines = [f"{failure.image}: {failure.reason} (log: {failure.log})" for failure in failures]

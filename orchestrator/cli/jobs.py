@@ -9,8 +9,8 @@ from typing import Any
 
 from orchestrator import matrix
 from orchestrator.brought import ModelFile, Script
-from orchestrator.bundles.loaded import Loaded
-from orchestrator.bundles.returns import MERGED
+from orchestrator.bundles.read.loaded_bundle import LoadedBundle
+from orchestrator.bundles.returns.results_manifest import MERGED
 from orchestrator.cli import carried, composition
 from orchestrator.cli.data import check_again
 from orchestrator.cli.runtime import RuntimeName
@@ -34,7 +34,7 @@ class Job:
     matrix: dict[str, Any] | None
     """Long form, for a new run; None for one that is there."""
     own_models: tuple[ModelFile, ...] = ()
-    bundle: Loaded | None = None
+    bundle: LoadedBundle | None = None
     """Where plan and images came from, if not from a matrix."""
     scripts: tuple[tuple[Script, Path], ...] = ()
     """Of a new run: what it has to freeze, each with the folder of its files."""
@@ -48,7 +48,7 @@ def new(prepared: composition.Prepared, results: Path, runtime: RuntimeName, rep
     return Job(plan, prepared.settings, _named(results), runtime, document, prepared.own_models, scripts=scripts)
 
 
-def of_bundle(bundle: Loaded, plan: Plan, results: Path, runtime: RuntimeName, repeats: int | None) -> Job:
+def of_bundle(bundle: LoadedBundle, plan: Plan, results: Path, runtime: RuntimeName, repeats: int | None) -> Job:
     """A new run of a bundle's plan; raises `InputError` where a script of it did not come with the bundle."""
     frozen_scripts.refuse_paths(plan, "export the matrix again, or leave its cells out with --exclude '*-script'")
     scripts = tuple(

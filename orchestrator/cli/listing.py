@@ -13,7 +13,7 @@ from rich.text import Text
 
 from orchestrator import matrix
 from orchestrator.analysis import repeat_value
-from orchestrator.bundles.manifest import manifest_schema
+from orchestrator.bundles.format.manifest import manifest_schema
 from orchestrator.catalog import ModelInfo
 from orchestrator.cli import composition, places, speech
 from orchestrator.cli.completion import run_cells, run_names

@@ -8,14 +8,14 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.bundles import layout, signature
-from orchestrator.bundles.load import Receiver, load_images
-from orchestrator.bundles.progress import Meter
-from orchestrator.bundles.registering import check_kept, keep
-from orchestrator.bundles.signature import MAX_BYTES
-from orchestrator.bundles.sources import open_source, read_whole
-from orchestrator.bundles.verify import Opened, open_bundle
-from orchestrator.bundles.verify import verify as verify_bundle
+from orchestrator.bundles.format import layout, signature
+from orchestrator.bundles.format.sources import open_source, read_whole
+from orchestrator.bundles.format.streams import Meter
+from orchestrator.bundles.read import stored_files
+from orchestrator.bundles.read.load import load_images
+from orchestrator.bundles.read.receiver import Receiver
+from orchestrator.bundles.read.verify import OpenedBundle, open_bundle
+from orchestrator.bundles.read.verify import verify as verify_bundle
 from orchestrator.cli import carried, places, speech, views
 from orchestrator.cli.options import Json
 from orchestrator.cli.signals import stop_on_signals
@@ -66,12 +66,12 @@ def load(bundle: Bundle, allowed_signers: AllowedSigners = None, json: Json = Fa
     ):
         meter = Meter(listener, "read", _size_bytes(opened))
         kept_in = places.bundles_folder()
-        sources = check_kept(opened, bundle, kept_in)
+        sources = stored_files.check_stored_files(opened, bundle, kept_in)
         by_manifest = transfer.knows_by_manifest(client)
         to = Receiver(client, meter, lambda line: listener(Notice(line)), stop, by_manifest)
         loaded = load_images(opened, bundle, to)
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        kept = keep(kept_in, opened, sources, to.identity, now)
+        kept = stored_files.store(kept_in, opened, sources, to.identity, now)
     plan = kept.plan()
     if json:
         described = _described(opened) | {"loaded": [image.name for image in loaded]}
@@ -84,17 +84,21 @@ def load(bundle: Bundle, allowed_signers: AllowedSigners = None, json: Json = Fa
         speech.say(f"run its plan with: orchestrator run --plan {kept.name}")
 
 
-def _opened(bundle: Path, allowed_signers: Path | None) -> Opened:
+def _opened(bundle: Path, allowed_signers: Path | None) -> OpenedBundle:
     """Open a bundle, and say who made it; raises where that must be somebody else."""
     opened = open_bundle(open_source(bundle))
     source = opened.source
-    made = read_whole(source, layout.SIGNATURE, MAX_BYTES) if layout.SIGNATURE in source.sizes else None
+    made = (
+        read_whole(source, layout.SIGNATURE, signature.MAX_SIGNATURE_BYTES)
+        if layout.SIGNATURE in source.sizes
+        else None
+    )
     verdict = signature.check(opened.manifest.encoded(), made, allowed_signers, os.environ, bundle=str(bundle))
     speech.say(verdict.sentence)
     return opened
 
 
-def _described(opened: Opened) -> dict[str, object]:
+def _described(opened: OpenedBundle) -> dict[str, object]:
     manifest = opened.manifest
     return {
         "name": manifest.name,
@@ -106,11 +110,11 @@ def _described(opened: Opened) -> dict[str, object]:
     }
 
 
-def _counted(opened: Opened) -> str:
+def _counted(opened: OpenedBundle) -> str:
     return (
         f"{len(opened.manifest.images)} images, {len(opened.manifest.files)} files, {_size_bytes(opened) / 1e6:,.0f} MB"
     )
 
 
-def _size_bytes(opened: Opened) -> int:
+def _size_bytes(opened: OpenedBundle) -> int:
     return sum(file.size_bytes for file in opened.manifest.files)

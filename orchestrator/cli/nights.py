@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from orchestrator.bundles import loaded as loaded_bundles
+from orchestrator.bundles.read import registry
 from orchestrator.cli import places
 from orchestrator.cli.verdicts import PAGE_FOLDER
 from orchestrator.domain import BuildSettings
@@ -146,7 +146,7 @@ def drop_images(references: tuple[str, ...], listener: Listener) -> tuple[str, .
         client = connect(os.environ)
         with contextlib.closing(client):
             needed = presence.needed(places.cache_folder()).references
-            bundles = loaded_bundles.registered(places.bundles_folder()).values()
+            bundles = registry.registered(places.bundles_folder()).values()
             carried = frozenset(image.image_id for bundle in bundles for image in bundle.record.images)
             found = given_up(engine.labelled(client, labels.KIND), references, needed | carried)
             return tuple(name for image in found for name in image.names if engine.remove(client, name))

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 import typer
 
 from orchestrator import __version__
-from orchestrator.bundles import naming
-from orchestrator.bundles.collect import collect as collected
-from orchestrator.bundles.merge import merge as merged
-from orchestrator.bundles.returns import RunEntry
+from orchestrator.bundles.returns import publication
+from orchestrator.bundles.returns.collect import collect as collected
+from orchestrator.bundles.returns.merge import merge as merged
+from orchestrator.bundles.returns.results_manifest import RunEntry
 from orchestrator.cli import composition, outputs, speech
 from orchestrator.cli.completion import run_names
 from orchestrator.cli.options import DEFAULT_RESULTS, EveryRun, Json, Results
@@ -64,7 +64,7 @@ def merge(
 ) -> None:
     """Put the runs of a file from another host beside those that are here; nothing that is here is replaced."""
     found = merged(file, results)
-    kept = naming.unnamed(results)
+    kept = publication.unnamed(results)
     if json:
         speech.print_json(
             {
@@ -80,7 +80,7 @@ def merge(
         speech.say(f"was here already: {_line(run)}")
     for staging, runs in kept.items():
         speech.say(
-            f"kept: {staging} has {naming.counted(runs)} of an interrupted merge; "
+            f"kept: {staging} has {publication.counted(runs)} of an interrupted merge; "
             "merge its file again, then remove the folder"
         )
     names = " ".join(run.run for run in (*found.added, *found.present))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from orchestrator import runtimes
-from orchestrator.bundles.loaded import Loaded
+from orchestrator.bundles.read.loaded_bundle import LoadedBundle
 from orchestrator.cli import carried, disk, places
 from orchestrator.domain import BuildSettings, ImageSpec, Plan
 from orchestrator.engine.client import Client, connect
@@ -66,7 +66,7 @@ def choose(asked: RuntimeName, needed: Needed, settings: BuildSettings, listener
             return _automatic(needed, settings, listener)
 
 
-def given(asked: RuntimeName, bundle: Loaded, plan: Plan, needed: Needed, listener: Listener) -> Chosen:
+def given(asked: RuntimeName, bundle: LoadedBundle, plan: Plan, needed: Needed, listener: Listener) -> Chosen:
     """Give the runtime for the plan of a bundle: containers of the images that came with it, and nothing else.
 
     Raises `InputError` where another runtime was asked for, `HostError` with every image that is not on the engine.

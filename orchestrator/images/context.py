@@ -16,7 +16,7 @@ _CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class ContextFile:
     """One file of a context: its name there, and its content or where on this host that lies."""
 
     name: str
@@ -28,10 +28,10 @@ class File:
         return self.content if isinstance(self.content, bytes) else self.content.read_bytes()
 
 
-def source_files(folder: Path, below: str) -> tuple[File, ...]:
+def source_files(folder: Path, below: str) -> tuple[ContextFile, ...]:
     """Every file of a Python package by name, without what interpreters and editors leave behind."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and _is_source(path.relative_to(folder)))
-    return tuple(File(f"{below}/{path.relative_to(folder).as_posix()}", path.read_bytes()) for path in paths)
+    return tuple(ContextFile(f"{below}/{path.relative_to(folder).as_posix()}", path.read_bytes()) for path in paths)
 
 
 def _is_source(path: Path) -> bool:
@@ -40,7 +40,7 @@ def _is_source(path: Path) -> bool:
     )
 
 
-def folder_files(dockerfile: Path) -> tuple[File, ...]:
+def folder_files(dockerfile: Path) -> tuple[ContextFile, ...]:
     """The context of the user's own Dockerfile: its folder as `docker build` would send it, `.dockerignore` honoured.
 
     Raises `InputError` where the Dockerfile cannot be read, a link in its folder leads out of it, or a line of
@@ -57,13 +57,13 @@ def folder_files(dockerfile: Path) -> tuple[File, ...]:
             if path.is_file() and not path.resolve().is_relative_to(folder.resolve()):
                 raise InputError(f"{path}: leads out of the build context through a link; copy the file there instead")
         files = tuple(
-            File(name, path.read_bytes(), path.stat().st_mode & 0o777)
+            ContextFile(name, path.read_bytes(), path.stat().st_mode & 0o777)
             for name, path in paths
             if path.is_file() and name not in {dockerfile.name, "Dockerfile"}
         )
     except OSError as error:
         raise InputError(f"{dockerfile}: cannot be built from: {error.strerror}: {error.filename}") from error
-    return (File("Dockerfile", text), *files)
+    return (ContextFile("Dockerfile", text), *files)
 
 
 def _patterns(ignore: Path) -> Iterator[str]:
@@ -79,7 +79,7 @@ def _patterns(ignore: Path) -> Iterator[str]:
         yield line
 
 
-def digest(files: Iterable[File]) -> str:
+def digest(files: Iterable[ContextFile]) -> str:
     """SHA-256 over names, modes and contents, in order of name, in hexadecimal."""
     total = hashlib.sha256()
     for file in sorted(files, key=lambda file: file.name):
@@ -90,7 +90,7 @@ def digest(files: Iterable[File]) -> str:
     return total.hexdigest()
 
 
-def tar(files: Iterable[File]) -> Iterator[bytes]:
+def tar(files: Iterable[ContextFile]) -> Iterator[bytes]:
     """The files as a tar archive, piece by piece: a wheel of gigabytes is never held in memory."""
     for file in files:
         info = tarfile.TarInfo(file.name)

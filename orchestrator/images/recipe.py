@@ -11,7 +11,7 @@ from packaging.utils import canonicalize_name
 from orchestrator.domain import BuildSettings, ImageSpec
 from orchestrator.errors import InputError
 from orchestrator.images import labels, wheels
-from orchestrator.images.context import File, digest, folder_files, source_files
+from orchestrator.images.context import ContextFile, digest, folder_files, source_files
 from orchestrator.images.dockerfiles import base_reference, cuda_reference, environment_text, image_text, prefixed
 from orchestrator.images.wheels import Candidate
 from orchestrator.resources import BENCHMARKS
@@ -24,9 +24,9 @@ _HASH_DIGITS = 12
 class Inputs:
     """What a recipe takes from this host's disk."""
 
-    benchmarks: tuple[File, ...]
+    benchmarks: tuple[ContextFile, ...]
     wheels: tuple[Candidate, ...] = ()
-    dockerfile: tuple[File, ...] = ()
+    dockerfile: tuple[ContextFile, ...] = ()
     """The user's own Dockerfile, first, and its folder."""
     certificates: bytes | None = None
 
@@ -36,7 +36,7 @@ class Step:
     """One call of the builder: its context, and the name its product is kept under."""
 
     reference: str
-    files: tuple[File, ...]
+    files: tuple[ContextFile, ...]
     """The Dockerfile first."""
 
 
@@ -64,10 +64,10 @@ class Recipe:
     labels: tuple[tuple[str, str], ...]
 
     @property
-    def files(self) -> tuple[File, ...]:
+    def files(self) -> tuple[ContextFile, ...]:
         """The context of `dockerfile`."""
         below = self.environment.files[1:] if self.environment else ()
-        return (File("Dockerfile", self.dockerfile.encode()), *below, *self.image.files[1:])
+        return (ContextFile("Dockerfile", self.dockerfile.encode()), *below, *self.image.files[1:])
 
 
 def gather(
@@ -112,7 +112,7 @@ def render(spec: ImageSpec, settings: BuildSettings, inputs: Inputs) -> Recipe:
         content=content,
         dockerfile=_whole(spec, environment, text, own_labels),
         environment=environment,
-        image=Step(reference, (File("Dockerfile", text.encode()), *inputs.benchmarks)),
+        image=Step(reference, (ContextFile("Dockerfile", text.encode()), *inputs.benchmarks)),
         base=base,
         bases=tuple(name for name in (base, cuda_image) if name),
         labels=own_labels,
@@ -145,7 +145,7 @@ def _below(spec: ImageSpec, settings: BuildSettings, inputs: Inputs) -> tuple[st
     text = environment_text(spec, settings, indexed=indexed, certificates=certificates)
     neutral = BuildSettings(base_image=settings.base_image)
     identity = environment_text(spec, neutral, indexed=_indexed(spec, Inputs(())), certificates=False)
-    files = (File("Dockerfile", text.encode()), *_build_files(spec, settings, inputs))
+    files = (ContextFile("Dockerfile", text.encode()), *_build_files(spec, settings, inputs))
     return base_reference(spec, settings), Step(_environment_reference(_hash(identity), settings), files)
 
 
@@ -171,18 +171,18 @@ def _indexed(spec: ImageSpec, inputs: Inputs) -> str | None:
     return None if wheels.offers(inputs.wheels, wanted) else wanted
 
 
-def _build_files(spec: ImageSpec, settings: BuildSettings, inputs: Inputs) -> tuple[File, ...]:
+def _build_files(spec: ImageSpec, settings: BuildSettings, inputs: Inputs) -> tuple[ContextFile, ...]:
     """The folder `build` of the context, which only a discarded stage sees."""
-    files = [File("build/pip.conf", _pip_configuration(settings, inputs).encode())]
+    files = [ContextFile("build/pip.conf", _pip_configuration(settings, inputs).encode())]
     if spec.environment.package_index:
         # Short of patience, because where it cannot be reached the build is to fail within seconds; and alone,
         # because another index may offer a GPU build of gigabytes under the same version.
         own = replace(settings, pip_index=spec.environment.package_index, extra_indexes=(), no_index=False)
         text = _pip_configuration(own, inputs) + "timeout = 5\nretries = 1\n"
-        files.append(File("build/own-index.conf", text.encode()))
+        files.append(ContextFile("build/own-index.conf", text.encode()))
     if inputs.certificates is not None:
-        files.append(File("build/ca.pem", inputs.certificates))
-    files.extend(File(f"build/wheels/{one.path.name}", one.path) for one in inputs.wheels)
+        files.append(ContextFile("build/ca.pem", inputs.certificates))
+    files.extend(ContextFile(f"build/wheels/{one.path.name}", one.path) for one in inputs.wheels)
     return tuple(files)
 
 

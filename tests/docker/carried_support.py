@@ -12,7 +12,8 @@ import yaml
 from far_support import FarSide
 
 from orchestrator import images, matrix
-from orchestrator.bundles.loaded import Loaded, LoadedRecord, register
+from orchestrator.bundles.read.loaded_bundle import LoadedBundle, LoadedRecord
+from orchestrator.bundles.read.registry import register
 from orchestrator.cli import composition
 from orchestrator.engine import images as engine_images
 from orchestrator.events import ignore
@@ -20,7 +21,7 @@ from orchestrator.results.plans import plan_to_json
 from orchestrator.runtimes import GivenImage
 
 
-def carry(engine: docker.DockerClient, far: FarSide, file: Path, base_image: str, name: str) -> Loaded:
+def carry(engine: docker.DockerClient, far: FarSide, file: Path, base_image: str, name: str) -> LoadedBundle:
     """Build the images of a matrix here, bring them to the far engine, and register the plan there."""
     prepared = composition.prepare(file, [], [], 1000, base_image)
     built = images.build(

@@ -18,7 +18,8 @@ from cyclonedx.validation.json import JsonStrictValidator
 from far_support import FarSide
 
 from orchestrator import __version__
-from orchestrator.bundles import layout, own_image, own_wheel
+from orchestrator.bundles.format import layout
+from orchestrator.bundles.program import own_image_archive, own_wheel
 from orchestrator.cli import composition
 from orchestrator.domain import BuildSettings
 from orchestrator.runtimes.environments import Workshop
@@ -271,7 +272,8 @@ def test_the_wheel_made_of_an_installation_is_the_one_that_was_installed(near: P
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", site, carried]
     subprocess.run(pip, check=True, capture_output=True)
     code = (
-        "import pathlib, os; from orchestrator.bundles import own_wheel; from orchestrator.domain import BuildSettings;"
+        "import pathlib, os; from orchestrator.bundles.program import own_wheel;"
+        "from orchestrator.domain import BuildSettings;"
         "from orchestrator.runtimes.environments import Workshop;"
         "own_wheel.write(pathlib.Path('.'), Workshop(pathlib.Path('.'), BuildSettings(), os.environ))"
     )
@@ -298,6 +300,6 @@ def test_the_wheel_of_a_checkout_is_the_same_every_time(tmp_path: Path) -> None:
 def test_an_image_is_saved_the_same_every_time(engine: docker.DockerClient, base_image: str, tmp_path: Path) -> None:
     reference = base_image.format(python="3.11")
     for name in ("one", "two"):
-        own_image.save(engine, reference, tmp_path / name, threading.Event())
+        own_image_archive.save(engine, reference, tmp_path / name, threading.Event())
 
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()

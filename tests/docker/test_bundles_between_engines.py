@@ -12,16 +12,17 @@ import docker
 import pytest
 from far_support import FarSide
 
-from orchestrator.bundles import export as exporting
-from orchestrator.bundles import layout
-from orchestrator.bundles.earlier import open_earlier
-from orchestrator.bundles.export import Export
-from orchestrator.bundles.load import Receiver, load_images
-from orchestrator.bundles.manifest import Image, Manifest
-from orchestrator.bundles.saving import StoppedError
-from orchestrator.bundles.sources import open_source
-from orchestrator.bundles.tarred import write_tar
-from orchestrator.bundles.verify import open_bundle, verify
+from orchestrator.bundles.format import layout
+from orchestrator.bundles.format.base import open_base
+from orchestrator.bundles.format.manifest import Image, Manifest
+from orchestrator.bundles.format.sources import open_source
+from orchestrator.bundles.format.streams import TransferStoppedError
+from orchestrator.bundles.read.load import load_images
+from orchestrator.bundles.read.receiver import Receiver
+from orchestrator.bundles.read.verify import open_bundle, verify
+from orchestrator.bundles.write import export as exporting
+from orchestrator.bundles.write.request import Export
+from orchestrator.bundles.write.tar import write_tar
 from orchestrator.domain import BuildSettings, Environment, Framework, ImageSpec, Plan
 from orchestrator.engine.images import remove, tag
 from orchestrator.errors import InputError
@@ -86,7 +87,7 @@ def _exported(
         name=folder.name, folder=folder, plan=Plan("carry", 1, tuple(specs), ()), matrix="version: 1\n", own_models=(),
         built={spec.name: built[spec.name] for spec in specs}, settings=BuildSettings(), client=client, listener=ignore,
         stop=threading.Event(), workshop=Workshop(folder.parent / "cache", BuildSettings(), os.environ),
-        earlier=open_earlier(since) if since else None,
+        base=open_base(since) if since else None,
     )  # fmt: skip
     return exporting.write(wanted, ())
 
@@ -167,7 +168,7 @@ def test_of_a_bad_bundle_the_engine_has_nothing_afterwards(
     engine: docker.DockerClient, built: dict[str, Built], tmp_path: Path, load: Loading
 ) -> None:
     manifest = _exported(engine, built, tmp_path / "bundle", RELEASES[:2])
-    blob = tmp_path / "bundle" / layout.blob(manifest.images[1].layers[-1].digest)
+    blob = tmp_path / "bundle" / layout.blob_path(manifest.images[1].layers[-1].digest)
     data = bytearray(blob.read_bytes())
     data[-20] ^= 1
     blob.write_bytes(bytes(data))
@@ -185,7 +186,7 @@ def test_a_load_that_was_stopped_goes_on_with_what_is_missing(
     total = sum(layer.size_bytes for layer in manifest.layers.values())
     load.stop_after_bytes = total - 10
 
-    with pytest.raises(StoppedError):
+    with pytest.raises(TransferStoppedError):
         load(tmp_path / "bundle")
     assert all(image.tags for image in load.client.images.list()), "what has arrived by then can be found by its name"
 

@@ -13,7 +13,7 @@ import pytest
 from carried_support import carry
 from far_support import FarSide
 
-from orchestrator.bundles.loaded import Loaded
+from orchestrator.bundles.read.loaded_bundle import LoadedBundle
 
 pytestmark = pytest.mark.docker
 MATRIX = """
@@ -31,7 +31,7 @@ TRAIN, INFER = "noop-1-cpu/mlp-train-b32", "noop-1-cpu/mlp-infer-b32"
 @pytest.fixture(scope="module")
 def bundle(
     far: FarSide, engine: docker.DockerClient, base_image: str, tmp_path_factory: pytest.TempPathFactory
-) -> Loaded:
+) -> LoadedBundle:
     folder = tmp_path_factory.mktemp("near")
     (folder / "carried.yaml").write_text(MATRIX)
     return carry(engine, far, folder / "carried.yaml", base_image, "carried")
@@ -61,7 +61,7 @@ def _statuses(report: str) -> dict[str, list[str]]:
     }
 
 
-def test_the_plan_runs_without_a_build_an_index_or_a_registry(far: FarSide, bundle: Loaded, place: Path) -> None:
+def test_the_plan_runs_without_a_build_an_index_or_a_registry(far: FarSide, bundle: LoadedBundle, place: Path) -> None:
     asked = far.asked()
 
     ended = _orchestrator(far, place, "run", "--plan", "carried", "--json")
@@ -79,7 +79,7 @@ def test_the_plan_runs_without_a_build_an_index_or_a_registry(far: FarSide, bund
     assert not list(place.glob("results/*/builds"))
 
 
-def test_a_part_of_it_runs_as_often_as_asked(far: FarSide, bundle: Loaded, place: Path) -> None:
+def test_a_part_of_it_runs_as_often_as_asked(far: FarSide, bundle: LoadedBundle, place: Path) -> None:
     ended = _orchestrator(
         far, place, "run", "--plan", "carried", "--select", "noop-1-cpu/*-infer-*", "--repeats", "1", "--json"
     )
@@ -88,7 +88,7 @@ def test_a_part_of_it_runs_as_often_as_asked(far: FarSide, bundle: Loaded, place
     assert _statuses(ended.stdout) == {INFER: ["ok"]}
 
 
-def test_an_interrupted_run_goes_on_from_the_same_bundle(far: FarSide, bundle: Loaded, place: Path) -> None:
+def test_an_interrupted_run_goes_on_from_the_same_bundle(far: FarSide, bundle: LoadedBundle, place: Path) -> None:
     asked = ("run", "--plan", "carried", "--select", "noop-1-cpu/*", "--repeats", "3")
     command = far.inside(sys.executable, "-m", "orchestrator", *asked)
     running = subprocess.Popen(command, cwd=place, env=_environment(far), stderr=subprocess.PIPE, text=True)
@@ -105,7 +105,7 @@ def test_an_interrupted_run_goes_on_from_the_same_bundle(far: FarSide, bundle: L
     assert _statuses(ended.stdout) == {TRAIN: ["ok"] * 3, INFER: ["ok"] * 3}
 
 
-def test_plan_and_build_say_that_there_is_nothing_to_build(far: FarSide, bundle: Loaded, place: Path) -> None:
+def test_plan_and_build_say_that_there_is_nothing_to_build(far: FarSide, bundle: LoadedBundle, place: Path) -> None:
     planned = _orchestrator(far, place, "plan", "--plan", "carried")
     built = _orchestrator(far, place, "build", "--plan", "carried", "--select", "noop-1-cpu/*")
 
@@ -117,7 +117,7 @@ def test_plan_and_build_say_that_there_is_nothing_to_build(far: FarSide, bundle:
 
 
 def test_an_image_that_is_not_there_is_named_and_nothing_is_tried(
-    far: FarSide, bundle: Loaded, place: Path, engine: docker.DockerClient
+    far: FarSide, bundle: LoadedBundle, place: Path, engine: docker.DockerClient
 ) -> None:
     asked, image = far.asked(), next(one for one in bundle.record.images if one.name == "bench/noop:1-cpu")
     client = far.client()
@@ -140,7 +140,9 @@ def test_an_image_that_is_not_there_is_named_and_nothing_is_tried(
     client.close()
 
 
-def test_an_image_of_the_same_name_and_other_content_is_not_taken(far: FarSide, bundle: Loaded, place: Path) -> None:
+def test_an_image_of_the_same_name_and_other_content_is_not_taken(
+    far: FarSide, bundle: LoadedBundle, place: Path
+) -> None:
     image = next(one for one in bundle.record.images if one.name == "bench/noop:1-cpu")
     repository, tag = image.reference.rsplit(":", 1)
     client = far.client()

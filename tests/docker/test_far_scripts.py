@@ -12,7 +12,7 @@ import pytest
 from far_support import FarSide
 from whole_command import orchestrator
 
-from orchestrator.bundles.manifest import read_manifest
+from orchestrator.bundles.format.manifest import read_manifest
 
 pytestmark = pytest.mark.docker
 MATRIX = """

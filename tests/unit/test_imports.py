@@ -14,6 +14,15 @@ ORDER = [
     "matrix", "planning", "results", "images", "devices", "runtimes", "running", "analysis", "regression", "bundles",
     "reporting", "cli",
 ]  # fmt: skip
+BUNDLES: dict[str, set[str]] = {
+    "format": set(),
+    "describe": set(),
+    "program": {"format"},
+    "write": {"format", "describe", "program"},
+    "read": {"format"},
+    "returns": {"format"},
+}
+"""The parts of `bundles/`, and the other parts that each may import."""
 ENTRY = {PACKAGE / "__init__.py", PACKAGE / "__main__.py"}
 MODULES = sorted(set(PACKAGE.rglob("*.py")) - ENTRY)
 
@@ -42,6 +51,20 @@ def test_a_module_imports_only_from_parts_before_its_own(path: Path) -> None:
         if name.startswith("orchestrator.") and name.split(".")[1] in ORDER and ORDER.index(name.split(".")[1]) > own
     ]
     assert later == []
+
+
+@pytest.mark.parametrize("part", BUNDLES)
+def test_parts_of_bundles_import_one_way(part: str) -> None:
+    folder = PACKAGE / "bundles" / part
+    names = {name for path in folder.rglob("*.py") for name in _imports(path)}
+    imported = {name.split(".")[2] for name in names if name.startswith("orchestrator.bundles.")}
+
+    assert "orchestrator.bundles" not in names
+    assert imported - {part} <= BUNDLES[part]
+
+
+def test_the_parts_of_bundles_are_complete() -> None:
+    assert {path.parent.name for path in (PACKAGE / "bundles").rglob("*.py")} == {*BUNDLES, "bundles"}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))

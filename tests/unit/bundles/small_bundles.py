@@ -7,22 +7,22 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from bundle_fake_engine import FakeEngine, layer
-
-from orchestrator.bundles import export as exporting
-from orchestrator.bundles import layout
-from orchestrator.bundles.earlier import open_earlier
-from orchestrator.bundles.export import Export, Part
-from orchestrator.bundles.load import Receiver, load_images
-from orchestrator.bundles.manifest import Image, Manifest
-from orchestrator.bundles.parts import write_data, write_plan, write_scripts
-from orchestrator.bundles.sources import open_source
-from orchestrator.bundles.verify import open_bundle, verify
+from orchestrator.bundles.format import layout
+from orchestrator.bundles.format.base import open_base
+from orchestrator.bundles.format.manifest import Image, Manifest
+from orchestrator.bundles.format.sources import open_source
+from orchestrator.bundles.read.load import load_images
+from orchestrator.bundles.read.receiver import Receiver
+from orchestrator.bundles.read.verify import open_bundle, verify
+from orchestrator.bundles.write import export as exporting
+from orchestrator.bundles.write.parts import write_data, write_plan, write_scripts
+from orchestrator.bundles.write.request import Export, Part
 from orchestrator.domain import BuildSettings, Environment, Framework, ImageSpec, Plan
 from orchestrator.engine import transfer
 from orchestrator.events import ignore
 from orchestrator.images import Built
 from orchestrator.runtimes.environments import Workshop
+from tests.unit.bundles.bundle_fake_engine import FakeEngine, layer
 
 BASE = layer({"etc/os-release": b"small", "lib/base": bytes(range(256)) * 64})
 PARTS: tuple[Part, ...] = (write_plan, write_scripts, write_data)
@@ -67,8 +67,8 @@ def exported(
     engine: FakeEngine, folder: Path, releases: Sequence[str], since: Path | None = None, **more: Any
 ) -> Manifest:
     """Write a bundle."""
-    earlier = open_earlier(since) if since else None
-    return exporting.write(an_export(engine, folder, releases, earlier=earlier, **more), PARTS)
+    base = open_base(since) if since else None
+    return exporting.write(an_export(engine, folder, releases, base=base, **more), PARTS)
 
 
 def verified(path: Path) -> None:
@@ -101,11 +101,11 @@ def resealed(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
 
 def replaced_blob(folder: Path, document: dict[str, Any], digest: str, content: bytes) -> str:
     """Put other content in a blob's place, wherever the manifest names it; return its digest."""
-    (folder / layout.blob(digest)).unlink()
+    (folder / layout.blob_path(digest)).unlink()
     new = hashlib.sha256(content).hexdigest()
-    (folder / layout.blob(f"sha256:{new}")).write_bytes(content)
+    (folder / layout.blob_path(f"sha256:{new}")).write_bytes(content)
     for file in document["files"]:
-        if file["path"] == layout.blob(digest):
-            file.update(path=layout.blob(f"sha256:{new}"), sha256=new, size_bytes=len(content))
+        if file["path"] == layout.blob_path(digest):
+            file.update(path=layout.blob_path(f"sha256:{new}"), sha256=new, size_bytes=len(content))
     document["files"].sort(key=lambda file: file["path"])
     return f"sha256:{new}"

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from orchestrator.bundles.loaded import register
+from orchestrator.bundles.read.registry import register
 from orchestrator.cli import clean as command
 from orchestrator.cli import main
 from orchestrator.engine.images import ImageFacts
 from orchestrator.images import labels
 from orchestrator.running.presence import announced
 from orchestrator.runtimes import GivenImage
-from tests.unit.bundles.carried_bundle import a_record, opened
+from tests.unit.bundles.read.carried_bundle import a_record, opened
 
 
 class Engine:

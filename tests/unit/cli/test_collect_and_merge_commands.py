@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.bundles.returning_runs import HOST, OTHER, RUN, a_run, content
+from tests.unit.bundles.returns.returning_runs import HOST, OTHER, RUN, a_run, content
 from tests.unit.cli.conftest import Program
 
 HOME = {**HOST, "hostname": "home", "cpu": "Home CPU", "cpus": 4}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.results.store import Run
-from tests.unit.bundles.returning_runs import OTHER, RUN, a_run, content
+from tests.unit.bundles.returns.returning_runs import OTHER, RUN, a_run, content
 from tests.unit.cli.conftest import Program
 from tests.unit.cli.stored_runs import stored_run
 

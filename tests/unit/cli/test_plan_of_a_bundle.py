@@ -11,16 +11,16 @@ import pytest
 from docker.errors import ImageNotFound
 
 from orchestrator.brought import Script, ScriptFile
-from orchestrator.bundles.collect import collect
-from orchestrator.bundles.loaded import register
+from orchestrator.bundles.read.registry import register
+from orchestrator.bundles.returns.collect import collect
 from orchestrator.cli import build, carried, runtime
 from orchestrator.devices import host_facts, inventory
 from orchestrator.domain import Mode, Workload
 from orchestrator.results.plans import plan_to_json
 from orchestrator.results.store import Run, runs
 from orchestrator.runtimes import GivenImage, absent
-from tests.unit.bundles.carried_bundle import FILES, PLAN, a_record, opened
-from tests.unit.bundles.returning_runs import a_run
+from tests.unit.bundles.read.carried_bundle import FILES, PLAN, a_record, opened
+from tests.unit.bundles.returns.returning_runs import a_run
 from tests.unit.cli.conftest import Program
 from tests.unit.reporting import synthetic as s
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.bundles.collect import collect
+from orchestrator.bundles.returns.collect import collect
 from orchestrator.results.store import Run
 
 pytestmark = pytest.mark.ordinary_user

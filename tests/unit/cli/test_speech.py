@@ -9,7 +9,7 @@ from orchestrator.regression import Verdict
 from orchestrator.regression.night_model import Tonight
 from orchestrator.reporting import report as reported
 from orchestrator.results.store import Run
-from tests.unit.bundles.returning_runs import a_run
+from tests.unit.bundles.returns.returning_runs import a_run
 from tests.unit.regression import night_fakes
 
 NAMES = ("res[old]", "res[", "b[/]", ":warning:", "x\x1b[31m")

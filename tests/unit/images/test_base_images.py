@@ -9,12 +9,12 @@ from orchestrator.catalog import load, load_base_images
 from orchestrator.domain import BuildSettings
 from orchestrator.errors import InputError
 from orchestrator.images import Inputs, render
-from orchestrator.images.context import File
+from orchestrator.images.context import ContextFile
 from orchestrator.images.dockerfiles import base_image
 from orchestrator.resources import IMAGES
 from tests.unit.images.image_specs import image_spec
 
-INPUTS = Inputs(benchmarks=(File("benchmarks/run.py", b""),))
+INPUTS = Inputs(benchmarks=(ContextFile("benchmarks/run.py", b""),))
 LAST_DEBIAN = {
     "3.6": "bullseye", "3.7": "bookworm", "3.8": "bookworm", "3.9": "bookworm", "3.10": "bookworm",
     "3.11": "bookworm", "3.12": "bookworm", "3.13": "bookworm",

@@ -5,11 +5,11 @@ import pytest
 from orchestrator.catalog import load
 from orchestrator.domain import BuildSettings, Framework, ImageSpec
 from orchestrator.images import Inputs, render
-from orchestrator.images.context import File
+from orchestrator.images.context import ContextFile
 from orchestrator.resources import IMAGES
 
 CATALOG = load(IMAGES / "catalog")
-INPUTS = Inputs(benchmarks=(File("benchmarks/run.py", b""),))
+INPUTS = Inputs(benchmarks=(ContextFile("benchmarks/run.py", b""),))
 
 
 def dockerfile(framework: Framework, gpus: int) -> str:

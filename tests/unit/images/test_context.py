@@ -8,13 +8,18 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import InputError
-from orchestrator.images.context import File, digest, folder_files, source_files, tar
+from orchestrator.images.context import ContextFile, digest, folder_files, source_files, tar
 
 
 def test_the_archive_holds_every_file_with_its_content_whatever_its_length(tmp_path: Path) -> None:
     on_disk = tmp_path / "wheel"
     on_disk.write_bytes(b"w" * 3_000_000)
-    files = (File("Dockerfile", b"FROM x\n"), File("empty", b""), File("a" * 150, b"long name"), File("wheel", on_disk))
+    files = (
+        ContextFile("Dockerfile", b"FROM x\n"),
+        ContextFile("empty", b""),
+        ContextFile("a" * 150, b"long name"),
+        ContextFile("wheel", on_disk),
+    )
 
     with tarfile.open(fileobj=io.BytesIO(b"".join(tar(files)))) as archive:
         members = {member.name: archive.extractfile(member).read() for member in archive}  # type: ignore[union-attr]
@@ -42,12 +47,15 @@ def test_what_interpreters_and_editors_leave_behind_is_no_source(tmp_path: Path)
 
 
 def test_the_digest_sees_names_modes_and_contents_and_no_order(tmp_path: Path) -> None:
-    a, b = File("a", b"1"), File("b", b"2")
+    a, b = ContextFile("a", b"1"), ContextFile("b", b"2")
     on_disk = tmp_path / "a"
     on_disk.write_bytes(b"1")
 
-    assert digest((a, b)) == digest((b, a)) == digest((File("a", on_disk), b))
-    assert len({digest((a,)), digest((b,)), digest((File("a", b"2"),)), digest((File("a", b"1", 0o755),))}) == 4
+    assert digest((a, b)) == digest((b, a)) == digest((ContextFile("a", on_disk), b))
+    assert (
+        len({digest((a,)), digest((b,)), digest((ContextFile("a", b"2"),)), digest((ContextFile("a", b"1", 0o755),))})
+        == 4
+    )
 
 
 def test_patterns_and_names_that_are_no_utf_8_mean_each_other(tmp_path: Path) -> None:

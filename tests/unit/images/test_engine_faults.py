@@ -14,11 +14,11 @@ from orchestrator.engine import health
 from orchestrator.engine.images import BuildError, StepError, follow
 from orchestrator.engine.questions import LIMITS
 from orchestrator.images import Inputs, render
-from orchestrator.images.context import File
+from orchestrator.images.context import ContextFile
 from orchestrator.images.engine_faults import ROOM_BYTES, engine_fault
 from orchestrator.images.making import EnvironmentFailedError
 
-RECIPE = render(image_spec(), BuildSettings(), Inputs(benchmarks=(File("benchmarks/run.py", b""),)))
+RECIPE = render(image_spec(), BuildSettings(), Inputs(benchmarks=(ContextFile("benchmarks/run.py", b""),)))
 BRIDGE = "adding interface veth0d94fd1 to bridge docker0 failed: could not find bridge docker0"
 LAYERS = ("Step 1/2 : FROM base", " ---> 0123456789ab", "Step 2/2 : RUN true", " ---> Running in ba9876543210")
 

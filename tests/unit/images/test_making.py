@@ -8,10 +8,10 @@ from image_specs import image_spec
 from orchestrator.domain import BuildSettings
 from orchestrator.engine.images import BuildError
 from orchestrator.images import Inputs, missing, render, unresolved
-from orchestrator.images.context import File
+from orchestrator.images.context import ContextFile
 from orchestrator.images.making import verified
 
-INPUTS = Inputs(benchmarks=(File("benchmarks/run.py", b""),))
+INPUTS = Inputs(benchmarks=(ContextFile("benchmarks/run.py", b""),))
 
 
 def answer(python: str = "3.11.7", **versions: str) -> str:

@@ -18,13 +18,13 @@ from image_specs import (
 from orchestrator.domain import BuildSettings, ImageSpec
 from orchestrator.errors import InputError
 from orchestrator.images import dockerfiles
-from orchestrator.images.context import File
+from orchestrator.images.context import ContextFile
 from orchestrator.images.recipe import Inputs, Recipe, expected_versions, gather, left_out, render
 from orchestrator.images.wheels import offered
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "dockerfiles"
-INPUTS = Inputs(benchmarks=(File("benchmarks/run.py", b"print()\n"),))
-OWN = Inputs(INPUTS.benchmarks, dockerfile=(File("Dockerfile", b"FROM debian\nRUN true\n"),))
+INPUTS = Inputs(benchmarks=(ContextFile("benchmarks/run.py", b"print()\n"),))
+OWN = Inputs(INPUTS.benchmarks, dockerfile=(ContextFile("Dockerfile", b"FROM debian\nRUN true\n"),))
 CORPORATE = BuildSettings(
     base_image="python:{python}-slim",
     pip_index="https://me:hunter2@pypi.corp/simple",
@@ -96,7 +96,7 @@ def test_a_wheel_at_hand_saves_the_own_index_and_leaves_the_hash_alone(tmp_path:
         render(image_spec(system_packages=()), BuildSettings(), INPUTS),
         render(image_spec(builder="noop"), BuildSettings(), INPUTS),
         render(image_spec(), BuildSettings(base_image="debian"), INPUTS),
-        render(image_spec(), BuildSettings(), Inputs((File("benchmarks/run.py", b"print(1)\n"),))),
+        render(image_spec(), BuildSettings(), Inputs((ContextFile("benchmarks/run.py", b"print(1)\n"),))),
     ],
     ids=["requirements", "system packages", "builder", "base image", "benchmarks"],
 )
@@ -106,7 +106,7 @@ def test_whatever_the_image_holds_is_in_its_hash(changed: Recipe) -> None:
 
 def test_a_change_to_the_benchmarks_keeps_the_environment() -> None:
     before = render(image_spec(), BuildSettings(), INPUTS)
-    after = render(image_spec(), BuildSettings(), Inputs((File("benchmarks/run.py", b"print(1)\n"),)))
+    after = render(image_spec(), BuildSettings(), Inputs((ContextFile("benchmarks/run.py", b"print(1)\n"),)))
 
     assert before.environment == after.environment
 

@@ -1,0 +1,1 @@
+"""Descriptions of images: bills of materials and provenance."""

@@ -1,0 +1,1 @@
+"""The form of a bundle: its files, manifest, images, signature and base."""

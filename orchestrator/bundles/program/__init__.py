@@ -1,0 +1,1 @@
+"""The orchestrator itself, as wheels and as an image."""

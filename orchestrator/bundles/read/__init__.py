@@ -1,0 +1,1 @@
+"""The verification and loading of a bundle."""

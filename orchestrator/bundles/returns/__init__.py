@@ -1,0 +1,1 @@
+"""Files of results: runs collected on one host and merged on another."""

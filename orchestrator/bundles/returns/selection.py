@@ -1,0 +1,73 @@
+"""The files of a run that a file of results carries."""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from orchestrator.bundles.format import layout
+from orchestrator.bundles.returns.launch_files import OURS, LaunchFiles, launch_of
+from orchestrator.bundles.returns.results_manifest import MERGED
+from orchestrator.bundles.returns.script_files import ScriptFiles
+from orchestrator.errors import HostError
+from orchestrator.results.store import Run
+from orchestrator.results.trees import Entry, reclaim, walk
+
+NOT_CARRIED = frozenset({".lock", "report", MERGED})
+"""The lock of a run, pages that are made from the other files, and our mark of merged runs."""
+
+
+def select_files(run: Run, left_out: list[str]) -> list[str]:
+    """Return the paths `<run>/<path in its folder>` of the files that are carried, in order.
+
+    Lines on the other files are added to `left_out`. Folders that a measured program has closed are opened again.
+    """
+    others: list[str] = []
+    launches: dict[str, LaunchFiles] = {}
+    scripts = ScriptFiles(run)
+    for entry in _entries(run):
+        path = f"{run.name}/{entry.path}"
+        if not scripts.admits(entry):
+            continue
+        launch = launch_of(path)
+        if launch and not entry.status.st_mode & stat.S_IRUSR:
+            reclaim(run.folder.parent / launch)
+        problem = entry.problem or _problem(path, entry.status.st_mode) or _denied(run, path, entry)
+        if entry.problem and not launch:
+            raise HostError(f"{run.folder / entry.path}: {problem}; give yourself the right to")
+        if problem:
+            left_out.append(f"{path!a} {problem}")
+        elif stat.S_ISREG(entry.status.st_mode) and launch:
+            launches.setdefault(launch, LaunchFiles(launch)).add(path, entry.status.st_size)
+        elif stat.S_ISREG(entry.status.st_mode):
+            others.append(path)
+    lines = [launch.left_out() for _, launch in sorted(launches.items())]
+    left_out[:0] = filter(None, (*lines, scripts.left_out()))
+    return sorted([*others, *(path for launch in launches.values() for path in launch.carried())])
+
+
+def _entries(run: Run) -> Iterator[Entry]:
+    try:
+        for entry in walk(run.folder):
+            if entry.path.partition("/")[0] not in NOT_CARRIED:
+                yield entry
+    except OSError as error:
+        raise HostError(f"{run.folder}: cannot be read: {error.strerror}; give yourself the right to") from error
+
+
+def _problem(path: str, mode: int) -> str:
+    """Return the reason why an entry is not carried, empty if it is."""
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        return "is no plain file"
+    return layout.problem_of_path(path)
+
+
+def _denied(run: Run, path: str, entry: Entry) -> str:
+    """Return the reason if a file of another user cannot be read, else an empty text.
+
+    Files that our launches write are excepted.
+    """
+    others = stat.S_ISREG(entry.status.st_mode) and entry.status.st_uid != os.geteuid()
+    if others and Path(path).name not in OURS and launch_of(path) and not os.access(run.folder.parent / path, os.R_OK):
+        return "cannot be read: it is another user's"
+    return ""

@@ -1,0 +1,55 @@
+"""The request for one bundle, which every step of an export reads."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import docker
+
+from orchestrator.brought import ModelFile, Script
+from orchestrator.bundles.format.base import BaseBundle
+from orchestrator.bundles.format.manifest import Image
+from orchestrator.domain import BuildSettings, Plan
+from orchestrator.events import Listener
+from orchestrator.images import Built
+from orchestrator.processes import Stop
+from orchestrator.runtimes.environments import Workshop
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """The contents of a bundle, and the services that write it."""
+
+    name: str
+    folder: Path
+    """The bundle. A part writes only below it."""
+    plan: Plan
+    matrix: str
+    """The long form as YAML, without credentials."""
+    own_models: tuple[ModelFile, ...]
+    built: Mapping[str, Built]
+    """By `ImageSpec.name`."""
+    settings: BuildSettings
+    client: docker.DockerClient
+    listener: Listener
+    stop: Stop
+    workshop: Workshop
+    """The settings that fetch wheels, and the cache."""
+    base: BaseBundle | None = None
+    """The bundle that a delta builds on."""
+    data: tuple[tuple[str, Path], ...] = ()
+    """Datasets by name, with the folders of their files."""
+    scripts: tuple[tuple[Script, Path], ...] = ()
+    """Each with the folder of its files."""
+    pythons: tuple[str, ...] = ()
+    """Pythons of the far side, empty for all that have wheels."""
+    try_wheels: bool = True
+    """Whether to install the wheels here without an index, as a proof that they are enough."""
+    sign: Callable[[bytes], bytes] | None = None
+    """Returns the signature over the bytes of a manifest."""
+    images: tuple[Image, ...] = ()
+    """The images in the bundle, which are written before any other part."""
+
+
+Part = Callable[[Export], None]
+"""Writes files below `Export.folder`. Equal inputs must give equal bytes."""
