@@ -16,7 +16,7 @@ from orchestrator.bundles.format.base import BaseBundle, open_base
 from orchestrator.bundles.format.manifest import Manifest
 from orchestrator.bundles.format.streams import STOPPED, TransferStoppedError
 from orchestrator.bundles.write import export as writing
-from orchestrator.bundles.write import output_folder, parts
+from orchestrator.bundles.write import output_folder, parts, plan_files
 from orchestrator.bundles.write.request import Export
 from orchestrator.bundles.write.tar import check_replaceable, write_tar
 from orchestrator.cli import composition, disk, places, speech, views
@@ -110,7 +110,7 @@ def export(
     prepared = composition.prepare(file, select, exclude, limit, base_image, models, no_parity=no_parity)
     # Whatever can be wrong is found before hours of work, not after them.
     text = _matrix(prepared)
-    parts.documents(prepared.plan, text)
+    plan_files.plan_documents(prepared.plan, text)
     datasets = to_carry(data, prepared.matrix)
     _check_pythons(python)
     if key:

@@ -16,7 +16,7 @@ ORDER = [
 ]  # fmt: skip
 BUNDLES: dict[str, set[str]] = {
     "format": set(),
-    "describe": set(),
+    "describe": {"format"},
     "program": {"format"},
     "write": {"format", "describe", "program"},
     "read": {"format"},

@@ -1,1 +1,1 @@
-"""Descriptions of images: bills of materials and provenance."""
+"""Bills of materials and provenance of images."""

@@ -1,1 +1,1 @@
-"""The form of a bundle: its files, manifest, images, signature and base."""
+"""The files, the manifest, the images and the signature that make a bundle."""

@@ -6,7 +6,7 @@ from pathlib import Path
 import docker
 
 from orchestrator.bundles.format.manifest import Image
-from orchestrator.bundles.read.deliveries import deliveries
+from orchestrator.bundles.read.deliveries import Delivery, deliveries
 from orchestrator.bundles.read.receiver import Receiver
 from orchestrator.bundles.read.transmission import send_all
 from orchestrator.bundles.read.verify import OpenedBundle, check_image
@@ -28,24 +28,23 @@ def load_images(bundle: OpenedBundle, place: Path, receiver: Receiver) -> list[I
     for image in missing:
         check_image(bundle, image)
     pending = deliveries(bundle, place, missing, receiver) if missing else []
-    begun: list[Image] = []
+    begun: list[Delivery] = []
     try:
         send_all(bundle, pending, receiver, begun)
     except InputError:
-        _take_back(receiver, begun)
+        _take_back(receiver, [delivery.image for delivery in begun])
         raise
     for image in images:
         _add_tags(receiver, image)
     return missing
 
 
-def _take_back(receiver: Receiver, begun: Sequence[Image]) -> None:
+def _take_back(receiver: Receiver, images: Sequence[Image]) -> None:
     """Remove images of a damaged bundle, each with the one tag that it has so far."""
-    for image in begun:
-        known = engine.facts(receiver.client, image.reference)
-        if known is not None and known.image_id == receiver.identity(image):
-            engine.remove(receiver.client, image.reference)
-        engine.remove(receiver.client, receiver.identity(image))
+    for image in images:
+        if receiver.id_of(image.reference) == receiver.identity(image):
+            receiver.remove(image.reference)
+        receiver.remove(receiver.identity(image))
 
 
 def _refuse_foreign_names(client: docker.DockerClient, images: Sequence[Image]) -> None:
@@ -61,8 +60,7 @@ def _refuse_foreign_names(client: docker.DockerClient, images: Sequence[Image]) 
 
 def _add_tags(receiver: Receiver, image: Image) -> None:
     for tag in image.tags:
-        facts = engine.facts(receiver.client, tag)
-        if facts is None or facts.image_id != receiver.identity(image):
+        if receiver.id_of(tag) != receiver.identity(image):
             if not receiver.has(image):
                 raise HostError(f"{image.name} has gone from the engine meanwhile; load the bundle again")
-            engine.tag(receiver.client, receiver.identity(image), tag)
+            receiver.tag(image, tag)

@@ -28,4 +28,17 @@ class Receiver:
 
     def has(self, image: Image) -> bool:
         """Return true if the engine has an image."""
-        return engine.facts(self.client, self.identity(image)) is not None
+        return self.id_of(self.identity(image)) is not None
+
+    def id_of(self, reference: str) -> str | None:
+        """Return the id of the image with a tag or an id, None if there is none."""
+        facts = engine.facts(self.client, reference)
+        return facts.image_id if facts else None
+
+    def tag(self, image: Image, name: str) -> None:
+        """Give an image a tag."""
+        engine.tag(self.client, self.identity(image), name)
+
+    def remove(self, reference: str) -> None:
+        """Remove an image, or one of its tags."""
+        engine.remove(self.client, reference)

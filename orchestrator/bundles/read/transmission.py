@@ -4,20 +4,18 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from orchestrator.bundles.format.manifest import Image
 from orchestrator.bundles.format.streams import STOPPED, TransferStoppedError
 from orchestrator.bundles.read import archives
 from orchestrator.bundles.read.deliveries import Delivery, base_is_missing
 from orchestrator.bundles.read.receiver import Receiver
 from orchestrator.bundles.read.verify import OpenedBundle
-from orchestrator.engine import images as engine
 from orchestrator.engine import transfer
 from orchestrator.engine.transfer import TransferError
 from orchestrator.errors import HostError, InputError
 from orchestrator.processes import TICK_S, Stop
 
 
-def send_all(bundle: OpenedBundle, deliveries: Sequence[Delivery], receiver: Receiver, begun: list[Image]) -> None:
+def send_all(bundle: OpenedBundle, deliveries: Sequence[Delivery], receiver: Receiver, begun: list[Delivery]) -> None:
     """Send images in order. Each one is added to `begun` before it is sent."""
     under_way: list[_Sending] = []
     try:
@@ -26,7 +24,7 @@ def send_all(bundle: OpenedBundle, deliveries: Sequence[Delivery], receiver: Rec
             if before is not None:
                 before.wait_until_sent(receiver.stop)
             receiver.say(f"loading {delivery.image.name}")
-            begun.append(delivery.image)
+            begun.append(delivery)
             under_way.append(_Sending(bundle, delivery, receiver, before))
         if under_way:
             under_way[-1].wait_until_loaded(receiver.stop)
@@ -78,9 +76,9 @@ class _Sending:
                 raise HostError(
                     f"the engine took {image.name} and does not know it by its id {self._receiver.identity(image)}"
                 )
-            if engine.facts(self._receiver.client, image.reference) is None:
+            if self._receiver.id_of(image.reference) is None:
                 # Before the other tags, so that an interrupted load leaves no image without one.
-                engine.tag(self._receiver.client, self._receiver.identity(image), image.reference)
+                self._receiver.tag(image, image.reference)
         except Exception as error:
             self._error = error
         finally:
@@ -93,7 +91,7 @@ class _Sending:
         except TransferError as error:
             if self._receiver.by_manifest:
                 # Such an engine keeps the name of an image that it could not unpack.
-                engine.remove(self._receiver.client, self._receiver.identity(delivery.image))
+                self._receiver.remove(self._receiver.identity(delivery.image))
             whole = replace(delivery, layers=delivery.image.layers)
             if whole != delivery and whole.unavailable and self._receiver.by_manifest:
                 raise base_is_missing(self._bundle, delivery.image) from error

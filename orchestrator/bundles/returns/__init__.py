@@ -1,1 +1,1 @@
-"""Files of results: runs collected on one host and merged on another."""
+"""Runs that are collected into a file on one host and merged on another."""

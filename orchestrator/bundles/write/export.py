@@ -1,4 +1,4 @@
-"""The export of a bundle: images first, then every other part, and the manifest last."""
+"""The export of a bundle. Images come first, then every other part, and the manifest last."""
 
 from collections.abc import Sequence
 from dataclasses import replace

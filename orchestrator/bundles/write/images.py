@@ -18,7 +18,8 @@ def write_images(export: Export) -> tuple[Image, ...]:
     """Write the layout with every image of the plan. Raises as `save_images` does."""
     blobs = _open_blobs(export)
     to_save = [_image_to_save(spec.name, export.built[spec.name]) for spec in export.plan.images]
-    images = save_images(export.client, to_save, blobs, export.stop, lambda line: export.listener(Notice(line)))
+    configs = save_images(export.client, to_save, blobs, export.stop, lambda line: export.listener(Notice(line)))
+    images = tuple(_manifest_entry(image, configs[image.reference], blobs) for image in to_save)
     layer_cache(export).add_paths(blobs.paths)
     blobs.remove_others(layer for image in images for layer in image.layers)
     _write(export.folder / layout.OCI_LAYOUT, oci.LAYOUT)
@@ -45,6 +46,15 @@ def _open_blobs(export: Export) -> Blobs:
 def _image_to_save(name: str, built: Built) -> ImageToSave:
     alias = built.reference.rpartition("-")[0]
     return ImageToSave(name, built.reference, tuple(dict.fromkeys((alias, built.reference))))
+
+
+def _manifest_entry(image: ImageToSave, config: str, blobs: Blobs) -> Image:
+    diff_ids, config_bytes = blobs.config(config)
+    layers = tuple(blobs.layers[diff_id] for diff_id in diff_ids)
+    manifest = blobs.add(oci.image_manifest(config, config_bytes, layers))
+    return Image(
+        name=image.name, reference=image.reference, tags=image.tags, config=config, manifest=manifest, layers=layers
+    )
 
 
 def _write(path: Path, content: bytes) -> None:

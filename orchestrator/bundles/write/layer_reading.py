@@ -1,13 +1,9 @@
 """The package files that the layers of an image hold."""
 
-import hashlib
 from collections.abc import Sequence
-from typing import BinaryIO
 
-from orchestrator.bundles.describe.layer_cache import LayerCache
 from orchestrator.bundles.describe.layer_contents import LayerContents
-from orchestrator.bundles.describe.layer_scan import LayerScan
-from orchestrator.bundles.format.compression import decompressed
+from orchestrator.bundles.describe.layer_reader import CachingReader
 from orchestrator.bundles.format.engine_archive import ArchiveError, read_archive
 from orchestrator.bundles.format.streams import StoppableStream
 from orchestrator.bundles.write.images import layer_cache
@@ -27,33 +23,10 @@ def layer_contents(export: Export, reference: str, diff_ids: Sequence[str]) -> l
         try:
             with transfer.saved(export.client, [reference]) as stream:
                 stoppable = StoppableStream(stream, export.stop)
-                read_archive(stoppable, _CachingReader(cache))  # type: ignore[arg-type]  # only read() is needed
+                read_archive(stoppable, CachingReader(cache))  # type: ignore[arg-type]  # only read() is needed
         except (TransferError, ArchiveError, *transfer.STREAM_ERRORS) as error:
             raise HostError(f"the engine did not save {reference}: {error}") from error
     contents = [content for diff_id in diff_ids if (content := cache.get(diff_id)) is not None]
     if len(contents) < len(diff_ids):
         raise HostError(f"what the layers of {reference} hold is not to be had from the cache; run the command again")
     return contents
-
-
-class _CachingReader:
-    """A reader of layers that stores only their package files."""
-
-    def __init__(self, cache: LayerCache) -> None:
-        self._cache = cache
-
-    @staticmethod
-    def known(path: str) -> None:
-        """Return None, because every layer is read."""
-        del path
-
-    def take(self, path: str, head: bytes, rest: BinaryIO) -> str:
-        """Read a layer and return its diff id."""
-        del path
-        digest, scan = hashlib.sha256(), LayerScan()
-        for data in decompressed(head, rest):
-            digest.update(data)
-            scan.feed(data)
-        diff_id = f"sha256:{digest.hexdigest()}"
-        self._cache.put(diff_id, scan.contents())
-        return diff_id

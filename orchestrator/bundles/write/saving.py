@@ -12,9 +12,7 @@ from typing import BinaryIO, Self
 
 import docker
 
-from orchestrator.bundles.format import oci
 from orchestrator.bundles.format.engine_archive import ArchiveError, read_archive
-from orchestrator.bundles.format.manifest import Image
 from orchestrator.bundles.format.streams import STOPPED, StoppableStream, TransferStoppedError
 from orchestrator.bundles.write.blobs import Blobs
 from orchestrator.engine import images as engine
@@ -42,8 +40,8 @@ class ImageToSave:
 
 def save_images(
     client: docker.DockerClient, images: Sequence[ImageToSave], blobs: Blobs, stop: Stop, say: Callable[[str], None]
-) -> tuple[Image, ...]:
-    """Save images into `blobs`, and return their entries in the manifest in the same order.
+) -> dict[str, str]:
+    """Save images into `blobs`, and return the digests of their configurations by reference.
 
     Raises `HostError` if the engine does not save one, and `TransferStoppedError` after a request to stop.
     """
@@ -57,7 +55,7 @@ def save_images(
             # Requested only now, because the engine has room for no more at a time.
             requested += [_RequestedSave(client, later) for later in groups[number + AT_ONCE : number + AT_ONCE + 1]]
             configs |= _read_save(group, StoppableStream(stream, stop), blobs)
-    return tuple(_manifest_entry(image, configs[image.reference], blobs) for image in images)
+    return configs
 
 
 def _read_save(group: Sequence[ImageToSave], stream: StoppableStream, blobs: Blobs) -> dict[str, str]:
@@ -98,15 +96,6 @@ def _groups(client: docker.DockerClient, images: Sequence[ImageToSave]) -> list[
         groups[lightest] += family
         weights[lightest] += size
     return groups
-
-
-def _manifest_entry(image: ImageToSave, config: str, blobs: Blobs) -> Image:
-    diff_ids, config_bytes = blobs.config(config)
-    layers = tuple(blobs.layers[diff_id] for diff_id in diff_ids)
-    manifest = blobs.add(oci.image_manifest(config, config_bytes, layers))
-    return Image(
-        name=image.name, reference=image.reference, tags=image.tags, config=config, manifest=manifest, layers=layers
-    )
 
 
 class _RequestedSave:

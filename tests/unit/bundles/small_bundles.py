@@ -15,7 +15,8 @@ from orchestrator.bundles.read.load import load_images
 from orchestrator.bundles.read.receiver import Receiver
 from orchestrator.bundles.read.verify import open_bundle, verify
 from orchestrator.bundles.write import export as exporting
-from orchestrator.bundles.write.parts import write_data, write_plan, write_scripts
+from orchestrator.bundles.write.parts import write_data, write_scripts
+from orchestrator.bundles.write.plan_files import write_plan
 from orchestrator.bundles.write.request import Export, Part
 from orchestrator.domain import BuildSettings, Environment, Framework, ImageSpec, Plan
 from orchestrator.engine import transfer
