@@ -199,9 +199,9 @@ def read_manifest(content: bytes, place: str) -> Manifest:
         return Manifest.model_validate(document)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
+        field = ".".join(str(part) for part in first["loc"])
         message = plain_words(first["msg"])
-        raise InputError(f"{place}: {where + ': ' if where else ''}{message[:500]}") from None
+        raise InputError(f"{place}: {field + ': ' if field else ''}{message[:500]}") from None
 
 
 def manifest_schema() -> dict[str, Any]:

@@ -28,12 +28,6 @@ class Delivery:
         return tuple(layer for layer in self.layers if source_of(layer, self.sources) is None)
 
 
-def absent_layers(image: Image, chains: Collection[str]) -> tuple[Layer, ...]:
-    """Return the layers of an image that an engine with these chains lacks. Above an absent layer all are absent."""
-    pairs = zip(image.layers, transfer.chain_ids([layer.diff_id for layer in image.layers]), strict=True)
-    return tuple(layer for layer, chain in pairs if chain not in chains)
-
-
 def source_of(layer: Layer, sources: Collection[BundleSource]) -> BundleSource | None:
     """Return the first bundle that holds a layer."""
     return next((source for source in sources if layout.blob_path(layer.digest) in source.sizes), None)
@@ -76,7 +70,9 @@ class _KnownLayers:
         """Return the layers of an image that the engine needs."""
         if self._by_manifest:
             return tuple(layer for layer in image.layers if layer.digest not in self._blobs)
-        return absent_layers(image, self._chains)
+        # Above an absent layer all are absent.
+        chains = transfer.chain_ids([layer.diff_id for layer in image.layers])
+        return tuple(layer for layer, chain in zip(image.layers, chains, strict=True) if chain not in self._chains)
 
     def add(self, image: Image) -> None:
         """Add the layers of an image that the engine has, or gets before the next one."""

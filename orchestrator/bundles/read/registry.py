@@ -149,20 +149,20 @@ def files(bundles: Path) -> dict[str, Path]:
     }
 
 
-def find(bundles: Path, wanted: str) -> LoadedBundle:
+def find(bundles: Path, name: str) -> LoadedBundle:
     """Return the loaded bundle with a name, or the one of a bundle's folder.
 
     Raises `InputError` if there is none of that name, and `HostError` if the bundle of that folder is not loaded.
     """
     known = registered(bundles)
-    if wanted in known:
-        return known[wanted]
-    manifest = Path(wanted) / layout.MANIFEST
+    if name in known:
+        return known[name]
+    manifest = Path(name) / layout.MANIFEST
     if manifest.is_file():
         digest = hashlib.sha256(manifest.read_bytes()).hexdigest()
         for bundle in known.values():
             if bundle.record.manifest_sha256 == digest:
                 return bundle
-        raise HostError(f"the bundle in {wanted} is not loaded here; do it with: orchestrator load {wanted}")
+        raise HostError(f"the bundle in {name} is not loaded here; do it with: orchestrator load {name}")
     names = f"loaded are {', '.join(known)}" if known else "none is loaded here"
-    raise InputError(f"no bundle {wanted!r}: {names}; `orchestrator load BUNDLE` loads one")
+    raise InputError(f"no bundle {name!r}: {names}; `orchestrator load BUNDLE` loads one")

@@ -96,9 +96,9 @@ def _unreadable_reason(text: bytes, error: Exception) -> str:
     if outline.schema_ > SCHEMA:
         return f"its schema {outline.schema_} is newer than this orchestrator reads ({SCHEMA}): upgrade it"
     first = error.errors(include_url=False, include_input=False)[0] if isinstance(error, ValidationError) else None
-    where = ".".join(str(part) for part in first["loc"]) if first else ""
+    field = ".".join(str(part) for part in first["loc"]) if first else ""
     return (
-        f"its manifest cannot be read: {where}: {plain_words(first['msg'])}" if first else "its manifest cannot be read"
+        f"its manifest cannot be read: {field}: {plain_words(first['msg'])}" if first else "its manifest cannot be read"
     )
 
 

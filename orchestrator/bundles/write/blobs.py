@@ -130,9 +130,9 @@ class Blobs:
         self.written[digest] = len(content)
         return diff_ids(content), len(content)
 
-    def remove_others(self, wanted: Iterable[Layer]) -> None:
+    def remove_others(self, layers: Iterable[Layer]) -> None:
         """Remove the blobs of an earlier export that are neither these layers nor written by `add`."""
-        digests = {layer.digest for layer in wanted}
+        digests = {layer.digest for layer in layers}
         for layer in [layer for layer in self._own.values() if layer.digest not in digests]:
             del self._own[layer.diff_id]
             del self.written[layer.digest]
