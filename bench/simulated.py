@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orchestrator.analysis import Comparison, Look, Verdict, compare
-from orchestrator.regression.bisection import PROBED, Probe, carried_out, search
+from orchestrator.regression.search.algorithm import PROBED, Probe, carried_out, search
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]

@@ -26,10 +26,11 @@ from orchestrator.cli.runtime import RuntimeName
 from orchestrator.cli.searches import Prepared, Question
 from orchestrator.cli.signals import INTERRUPTED, stop_on_signals
 from orchestrator.errors import HostError, InputError
-from orchestrator.regression import bisection_record, looks_up_to
-from orchestrator.regression.bisecting import Bisecting, Means, packages
-from orchestrator.regression.bisection import PROBED
-from orchestrator.regression.bisection_record import Bisection
+from orchestrator.regression.rules import looks_up_to
+from orchestrator.regression.search import record as search_record
+from orchestrator.regression.search.algorithm import PROBED
+from orchestrator.regression.search.carry_out import SearchInProgress, SearchServices, packages
+from orchestrator.regression.search.record import Bisection
 from orchestrator.reporting.bisections import headlines
 from orchestrator.reporting.bisections_as_html import write_report
 from orchestrator.reporting.bisections_as_text import table
@@ -135,15 +136,15 @@ def _carried_out(prepared: Prepared, jobs: int, idle_wait_s: float, *, json: boo
     record, folder = prepared.record, prepared.folder
     go_on = f"orchestrator bisect --resume {record.name} --results {folder.parent}"
     with searches.alone(folder), stop_on_signals() as stop, views.follow(json=json) as view:
-        bisection_record.write(folder, record)
+        search_record.write(folder, record)
         listener = views.each_notice_once(view)
         probes = Probes(
             prepared.ground, record.asked.metric, folder, RuntimeName(record.asked.runtime), jobs, idle_wait_s,
             listener, stop, set(prepared.anew),
         )  # fmt: skip
-        means = Means(probes.measure, lambda run, side: packages(Run(folder / run), side), listener)
+        means = SearchServices(probes.measure, lambda run, side: packages(Run(folder / run), side), listener)
         try:
-            done = Bisecting(record, folder, prepared.searched, means).carry_out()
+            done = SearchInProgress(record, folder, prepared.searched, means).carry_out()
         except StoppedError:
             speech.say(f"stopped; go on with: {go_on}")
             raise typer.Exit(INTERRUPTED) from None

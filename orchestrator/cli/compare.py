@@ -14,7 +14,10 @@ from orchestrator.cli.options import DEFAULT_RESULTS, Json, Results
 from orchestrator.cli.regress import Metrics
 from orchestrator.cli.verdicts import Format, FormatName, Output
 from orchestrator.errors import InputError
-from orchestrator.regression import Operand, Regression, across, parse_gates, stored_regression, stored_trial
+from orchestrator.regression.metrics import parse_gates
+from orchestrator.regression.model import Regression
+from orchestrator.regression.stored_runs.comparison import Operand, compare_runs
+from orchestrator.regression.trials.files import stored_regression, stored_trial
 from orchestrator.reporting.gather import idle_builders
 from orchestrator.resources import IMAGES
 
@@ -97,7 +100,7 @@ def _judged(results: Path, sides: Sequence[_Written], metric: list[str]) -> Regr
     baseline, candidate = (_operand(results, side) for side in sides)
     models = [cell.workload.model for side in (baseline, candidate) for run in side.runs for cell in run.plan().cells]
     gates = parse_gates(metric, "--metric", models)
-    return across(baseline, candidate, gates, load_faults(IMAGES / "known_faults.yaml"), idle_builders())
+    return compare_runs(baseline, candidate, gates, load_faults(IMAGES / "known_faults.yaml"), idle_builders())
 
 
 def _operand(results: Path, written: _Written) -> Operand:

@@ -11,10 +11,10 @@ from orchestrator.cli.options import DEFAULT_RESULTS, Json, Results
 from orchestrator.errors import InputError
 from orchestrator.matrix.hints import did_you_mean
 from orchestrator.planning.selection import matches
-from orchestrator.regression.history import LEAST_POINTS, MIN_EFFECT, Series, series, series_of
-from orchestrator.regression.measured_nights import measured_nights
+from orchestrator.regression.history.acknowledged import load_acknowledged
+from orchestrator.regression.history.read import measured_cells
+from orchestrator.regression.history.series import LEAST_POINTS, MIN_EFFECT, Series, series, series_of
 from orchestrator.regression.metrics import BY_NAME
-from orchestrator.regression.nightly_loading import load_acknowledged
 from orchestrator.reporting import histories
 from orchestrator.reporting.gather import idle_builders
 from orchestrator.reporting.histories_as_html import write_html
@@ -58,7 +58,7 @@ def history(
     known = load_acknowledged(acknowledged)
     wanted = _metrics(metric)
     composition.tell_of_hidden(results)
-    nights = measured_nights(results, places.cache_folder())
+    nights = measured_cells(results, places.cache_folder())
     found = series(nights, known, min_effect=min_effect, metrics=wanted, idle_builders=idle_builders())
     asked = _asked(found, select, host)
     shown = [one for one in asked if (one.is_tracked or by_release) and len(one.points) >= LEAST_POINTS]

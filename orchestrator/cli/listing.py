@@ -20,8 +20,11 @@ from orchestrator.cli.completion import run_cells, run_names
 from orchestrator.cli.options import DEFAULT_RESULTS, Json, MatrixFile, ModelsFolder, Results
 from orchestrator.domain import Outcome
 from orchestrator.errors import InputError
-from orchestrator.regression import bisection_record, nightly_file, regression_schema
-from orchestrator.regression.night_model import Night
+from orchestrator.regression.history.acknowledged import acknowledged_schema
+from orchestrator.regression.nightly import settings as nightly_settings
+from orchestrator.regression.nightly.state import Night
+from orchestrator.regression.search import record as search_record
+from orchestrator.regression.trials.files import regression_schema
 from orchestrator.reporting import event_schema
 from orchestrator.reporting.text import clean_line, rate, seconds
 from orchestrator.results import index
@@ -232,11 +235,11 @@ def _night_schema() -> dict[str, Any]:
 
 
 _OWN_SCHEMAS: Mapping[SchemaName, Callable[[], dict[str, Any]]] = {
-    SchemaName.NIGHTLY: nightly_file.schema,
-    SchemaName.ACKNOWLEDGED: nightly_file.acknowledged_schema,
+    SchemaName.NIGHTLY: nightly_settings.schema,
+    SchemaName.ACKNOWLEDGED: acknowledged_schema,
     SchemaName.NIGHT: _night_schema,
     SchemaName.REGRESSION: regression_schema,
-    SchemaName.BISECT: bisection_record.schema,
+    SchemaName.BISECT: search_record.schema,
 }
 
 

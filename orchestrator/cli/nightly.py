@@ -14,15 +14,16 @@ from orchestrator.cli.run import IdleWait
 from orchestrator.cli.signals import stop_on_signals
 from orchestrator.cli.trials import Measurable, Trials
 from orchestrator.errors import InputError
-from orchestrator.regression import parse_gates
-from orchestrator.regression.deciding import baseline, dropped_images
-from orchestrator.regression.night import Holding, Means
-from orchestrator.regression.night_changes import new_changes
-from orchestrator.regression.night_files import NightFiles
-from orchestrator.regression.night_model import Night
-from orchestrator.regression.nightly_file import ACCEPTED
-from orchestrator.regression.nightly_loading import Nightly, load, load_acknowledged
-from orchestrator.regression.package_index import offered
+from orchestrator.regression.history.acknowledged import load_acknowledged
+from orchestrator.regression.metrics import parse_gates
+from orchestrator.regression.nightly.decide import baseline, dropped_images
+from orchestrator.regression.nightly.files import NightFiles
+from orchestrator.regression.nightly.lasting_changes import new_changes
+from orchestrator.regression.nightly.loading import Nightly, load
+from orchestrator.regression.nightly.night import NightInProgress, NightServices
+from orchestrator.regression.nightly.settings import ACCEPTED
+from orchestrator.regression.nightly.state import Night
+from orchestrator.regression.releases.package_index import offered_releases
 from orchestrator.reporting.nights import lines
 from orchestrator.running import new_run_name
 
@@ -63,8 +64,8 @@ def nightly(
         budget = Budget(stop)
         trials = Trials(measurable, gates, listener, stop, idle_wait)
         asked_of = nights.index_settings(found, catalog, settings)
-        means = Means(
-            offered=lambda: offered(found.distribution, asked_of, found.asked.index_timeout),
+        means = NightServices(
+            offered=lambda: offered_releases(found.distribution, asked_of, found.asked.index_timeout),
             measure=trials.measure,
             refused=measurable.refused,
             check_listed=measurable.check_listed,
@@ -75,7 +76,7 @@ def nightly(
             host=nights.host(),
             new_name=new_run_name(nights.now(), secrets.token_hex(2), [night.night for night in files.nights()]),
         )
-        holding = Holding(found, files, means, known)
+        holding = NightInProgress(found, files, means, known)
         measurable.check(baseline(found.asked, holding.state))
         with budget.running(found.asked.budget):
             night = nights.with_pages(files, found, holding.hold())

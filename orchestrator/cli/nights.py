@@ -20,15 +20,15 @@ from orchestrator.errors import HostError
 from orchestrator.events import Listener, Notice
 from orchestrator.images import labels
 from orchestrator.images.surplus import given_up
-from orchestrator.regression import Known
-from orchestrator.regression.history import LEAST_POINTS, Series, series, series_of
-from orchestrator.regression.measured_nights import measured_nights
-from orchestrator.regression.night_files import NightFiles
-from orchestrator.regression.night_model import Night, Posted
-from orchestrator.regression.nightly_file import AcknowledgedEntry
-from orchestrator.regression.nightly_loading import Nightly
-from orchestrator.regression.package_index import proxies_for
-from orchestrator.regression.webhook import message, post, shown
+from orchestrator.regression.history.acknowledged import AcknowledgedEntry
+from orchestrator.regression.history.read import measured_cells
+from orchestrator.regression.history.series import LEAST_POINTS, Series, series, series_of
+from orchestrator.regression.nightly.files import NightFiles
+from orchestrator.regression.nightly.loading import Nightly
+from orchestrator.regression.nightly.notify import message, post, shown
+from orchestrator.regression.nightly.state import Night, Posted
+from orchestrator.regression.pairing import PlanInputs
+from orchestrator.regression.releases.package_index import proxies_for
 from orchestrator.reporting.histories_as_html import write_html as write_history
 from orchestrator.reporting.nights_as_html import night_html, nights_html
 from orchestrator.reporting.nights_as_text import junit_text, markdown
@@ -101,7 +101,7 @@ class History:
 
 def history(nightly: Nightly, known: Sequence[AcknowledgedEntry]) -> History:
     """Read the history of a nightly's results, with the changes that are known in it."""
-    measured = measured_nights(nightly.results, places.cache_folder())
+    measured = measured_cells(nightly.results, places.cache_folder())
     tracked = (one for one in series(measured, known) if one.is_tracked and len(one.points) >= LEAST_POINTS)
     return History(tuple(tracked), series_of(measured))
 
@@ -155,7 +155,7 @@ def drop_images(references: tuple[str, ...], listener: Listener) -> tuple[str, .
         return ()
 
 
-def index_settings(nightly: Nightly, known: Known, settings: BuildSettings) -> BuildSettings:
+def index_settings(nightly: Nightly, known: PlanInputs, settings: BuildSettings) -> BuildSettings:
     """Where the watched distribution comes from: the framework's own index, where the catalog names one."""
     asked = nightly.asked
     entry = known.catalog.entry(nightly.name) if asked.package is None else None

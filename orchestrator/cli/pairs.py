@@ -9,7 +9,11 @@ from orchestrator.cli.data import with_data
 from orchestrator.cli.jobs import Job
 from orchestrator.cli.runtime import RuntimeName
 from orchestrator.planning import Selection
-from orchestrator.regression import Known, Pairing, Rules, Side, Trial, first_plan, pairing, parse, trial_of
+from orchestrator.regression.pairing import Pairing, PlanInputs, pairing
+from orchestrator.regression.rules import Rules
+from orchestrator.regression.sides import Side, parse_side
+from orchestrator.regression.trials.carry_out import first_plan, trial_of
+from orchestrator.regression.trials.files import Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +29,19 @@ class Site:
 
 def side(text: str, option: str) -> Side:
     """Read a side; raises `InputError` with its mistakes."""
-    return parse(text, option, composition.the_catalog())
+    return parse_side(text, option, composition.the_catalog())
 
 
-def loaded(file: Path | None, site: Site) -> tuple[matrix.Matrix, Known]:
+def loaded(file: Path | None, site: Site) -> tuple[matrix.Matrix, PlanInputs]:
     """Read a matrix, with what its names mean; raises `InputError` with its mistakes."""
     models = composition.known_models(site.models)
-    known = Known(composition.the_catalog(), models, site.limit)
+    known = PlanInputs(composition.the_catalog(), models, site.limit)
     return matrix.load(composition.matrix_file(file), known.catalog, models), known
 
 
-def paired(found: matrix.Matrix, known: Known, sides: tuple[Side, Side], selection: Selection, site: Site) -> Pairing:
+def paired(
+    found: matrix.Matrix, known: PlanInputs, sides: tuple[Side, Side], selection: Selection, site: Site
+) -> Pairing:
     """Pair two sides over a matrix, with the data that its cells need."""
     pairs = pairing(found, known, *sides, selection)
     plan = replace(pairs.plan, parity=pairs.plan.parity and not site.no_parity)
@@ -43,7 +49,7 @@ def paired(found: matrix.Matrix, known: Known, sides: tuple[Side, Side], selecti
 
 
 def new_job(
-    found: matrix.Matrix, known: Known, pairs: Pairing, rules: Rules, places: tuple[Path, RuntimeName, Site]
+    found: matrix.Matrix, known: PlanInputs, pairs: Pairing, rules: Rules, places: tuple[Path, RuntimeName, Site]
 ) -> tuple[Job, Trial]:
     """A new run that carries a pairing out; `places` are results folder, runtime and site."""
     results, runtime, site = places

@@ -13,9 +13,13 @@ from orchestrator.cli.runtime import RuntimeName
 from orchestrator.errors import InputError
 from orchestrator.events import Listener
 from orchestrator.planning import Selection
-from orchestrator.regression import Known, Pairing, Rules, Side, Trial, carry_out, store_trial, stored_trial
-from orchestrator.regression.bisecting import Measured, measured
 from orchestrator.regression.metrics import Gate
+from orchestrator.regression.pairing import Pairing, PlanInputs
+from orchestrator.regression.rules import Rules
+from orchestrator.regression.search.carry_out import ProbeResult, probe_result
+from orchestrator.regression.sides import Side
+from orchestrator.regression.trials.carry_out import carry_out
+from orchestrator.regression.trials.files import Trial, store_trial, stored_trial
 from orchestrator.resources import IMAGES
 from orchestrator.results.store import runs
 from orchestrator.running import Policy
@@ -30,7 +34,7 @@ class Ground:
     """What every two releases are planned with."""
 
     matrix: matrix.Matrix
-    known: Known
+    known: PlanInputs
     site: pairs.Site
     cell: str
     """The glob that was given."""
@@ -74,7 +78,7 @@ class Probes:
     """Baseline and candidate, as `Side.text` writes them, that go to a new run next: what one side failed at is not
     repeated beside what the other has done long ago."""
 
-    def measure(self, one: Side, other: Side, blocks: int) -> Measured:
+    def measure(self, one: Side, other: Side, blocks: int) -> ProbeResult:
         """Measure up to so many blocks; raises `HostError` where this host cannot, and `StoppedError`."""
         rules = Rules(gates=(self.gate,), looks=(blocks,), confirm=False)
         again = self._again(one, other)
@@ -82,7 +86,7 @@ class Probes:
             try:
                 again = self._new(one, other, rules)
             except InputError as error:  # the catalog or the matrix has no such environment
-                return Measured(reason=error.messages[0])
+                return ProbeResult(reason=error.messages[0])
         job, trial = again[0], replace(again[1], rules=rules)
         policy = Policy(job.plan.seed, self.jobs, extra_repeats=1)
         setting = Setting(self.listener, self.stop, self.idle_wait_s, keep=lambda run: store_trial(run, trial))
@@ -91,7 +95,7 @@ class Probes:
             found = carry_out(trial, surroundings, policy, load_faults(IMAGES / "known_faults.yaml"))
         if not found.complete:
             raise StoppedError
-        return measured(job.run, trial, blocks, found)
+        return probe_result(job.run, trial, blocks, found)
 
     def _again(self, one: Side, other: Side) -> tuple[Job, Trial] | None:
         if (one.text, other.text) in self.anew:

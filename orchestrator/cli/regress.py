@@ -31,19 +31,12 @@ from orchestrator.cli.verdicts import Format, Output
 from orchestrator.errors import HostError, InputError
 from orchestrator.events import Notice
 from orchestrator.planning import Selection
-from orchestrator.regression import (
-    Regression,
-    Rules,
-    Trial,
-    Verdict,
-    blocks_needed,
-    carry_out,
-    looks_up_to,
-    parse_gates,
-    store_trial,
-    stored_trial,
-    too_few_blocks,
-)
+from orchestrator.regression.judge.single_steps import blocks_needed, too_few_blocks
+from orchestrator.regression.metrics import parse_gates
+from orchestrator.regression.model import Regression, Verdict
+from orchestrator.regression.rules import Rules, looks_up_to
+from orchestrator.regression.trials.carry_out import carry_out
+from orchestrator.regression.trials.files import Trial, store_trial, stored_trial
 from orchestrator.resources import IMAGES
 from orchestrator.running import Policy
 

@@ -16,11 +16,21 @@ from orchestrator.cli.probes import Ground
 from orchestrator.cli.runtime import RuntimeName
 from orchestrator.domain import BuildSettings
 from orchestrator.errors import HostError, InputError
-from orchestrator.regression import Known, Side, bisection_record, blocks_needed, parse_gates, too_few_blocks
-from orchestrator.regression.bisection_record import RECORD_FILE, Asked, Bisection, LeftOut
-from orchestrator.regression.metrics import BY_NAME, Gate
-from orchestrator.regression.package_index import offered
-from orchestrator.regression.searched import Searched, Wanted, between, own_releases, reasons, searched
+from orchestrator.regression.judge.single_steps import blocks_needed, too_few_blocks
+from orchestrator.regression.metrics import BY_NAME, Gate, parse_gates
+from orchestrator.regression.pairing import PlanInputs
+from orchestrator.regression.releases.package_index import offered_releases
+from orchestrator.regression.search import record as search_record
+from orchestrator.regression.search.candidates import (
+    ReleaseFilter,
+    SearchSubject,
+    between,
+    own_releases,
+    reasons,
+    search_subject,
+)
+from orchestrator.regression.search.record import RECORD_FILE, Asked, Bisection, LeftOut
+from orchestrator.regression.sides import Side
 from orchestrator.results.locks import held
 from orchestrator.results.store import runs
 from orchestrator.running import new_run_name
@@ -50,7 +60,7 @@ class Prepared:
 
     record: Bisection
     folder: Path
-    searched: Searched
+    searched: SearchSubject
     ground: Ground
     anew: frozenset[tuple[str, str]] = frozenset()
     """Baseline and candidate, as `Side.text` writes them, that are to be tried again, in a new run."""
@@ -113,8 +123,8 @@ def resumed(results: Path, name: str, *, retry_failed: bool) -> Prepared:
     `retry_failed` so is all that could not be tested.
     """
     folder = results / (_latest(results) if name == "latest" else name)
-    stored = bisection_record.read(folder)
-    record = bisection_record.forgetful(stored, failed=retry_failed)
+    stored = search_record.read(folder)
+    record = search_record.forgetful(stored, failed=retry_failed)
     anew = frozenset((probe.baseline, probe.candidate) for probe in stored.probes if probe not in record.probes)
     asked = record.asked
     models, data = (Path(text) if text else None for text in (asked.models, asked.data))
@@ -138,19 +148,19 @@ def alone(folder: Path) -> AbstractContextManager[None]:
     )
 
 
-def _searched(sides: tuple[Side, Side], known: Known) -> Searched:
+def _searched(sides: tuple[Side, Side], known: PlanInputs) -> SearchSubject:
     name = sides[0].name
-    return searched(*sides, _package(name, known).partition("[")[0] or name)
+    return search_subject(*sides, _package(name, known).partition("[")[0] or name)
 
 
-def _package(framework: str, known: Known) -> str:
+def _package(framework: str, known: PlanInputs) -> str:
     """What the catalog installs for a framework; empty where that is nothing."""
     entry = known.catalog.entry(framework)
     assert entry is not None, "checked when it was read"  # noqa: S101 -- for the type alone
     return entry.packages[framework]
 
 
-def _own_releases(found: matrix.Matrix, what: Searched, known: Known) -> tuple[str, ...] | None:
+def _own_releases(found: matrix.Matrix, what: SearchSubject, known: PlanInputs) -> tuple[str, ...] | None:
     """As `own_releases`; raises `InputError` too where there are none and no index has any."""
     own, name = own_releases(found, what), what.good.name
     if own is None and not what.is_package and not _package(name, known):
@@ -181,21 +191,21 @@ def _python(one: str, other: str) -> str:
 
 
 def _published(
-    asked: Question, what: Searched, ground: Ground, refused: Callable[[Side], str]
+    asked: Question, what: SearchSubject, ground: Ground, refused: Callable[[Side], str]
 ) -> tuple[tuple[str, ...], tuple[LeftOut, ...]]:
     settings = composition.site_settings(ground.matrix.build, ground.site.base_image)
-    published = offered(what.distribution, _asked_of(what, ground.known, settings))
+    published = offered_releases(what.distribution, _asked_of(what, ground.known, settings))
     if not published.releases:
         raise HostError("\n".join(published.problems))
     for problem in published.problems:
         speech.say(f"warning: {problem}")
-    found, left_out = between(what, published.releases, Wanted(asked.prereleases, asked.yanked, refused))
+    found, left_out = between(what, published.releases, ReleaseFilter(asked.prereleases, asked.yanked, refused))
     for line in reasons(left_out):
         speech.say(line)
     return found, left_out
 
 
-def _asked_of(what: Searched, known: Known, settings: BuildSettings) -> BuildSettings:
+def _asked_of(what: SearchSubject, known: PlanInputs, settings: BuildSettings) -> BuildSettings:
     """Where the distribution comes from: the framework's own index too, where the catalog names one."""
     entry = known.catalog.entry(what.good.name)
     own = next((release.cpu_index for release in entry.releases if release.cpu_index), None) if entry else None

@@ -20,27 +20,18 @@ from orchestrator.events import Listener, Notice
 from orchestrator.matrix import pins
 from orchestrator.planning import Selection
 from orchestrator.planning.selection import matches
-from orchestrator.regression import (
-    Known,
-    Pair,
-    Pairing,
-    Rules,
-    Side,
-    Trial,
-    carry_out,
-    first_plan,
-    looks_up_to,
-    store_trial,
-    stored_trial,
-    trial_of,
-)
-from orchestrator.regression.deciding import Outcomes, is_listed
 from orchestrator.regression.metrics import Gate
-from orchestrator.regression.night import Measured
-from orchestrator.regression.night_model import Tonight
-from orchestrator.regression.nightly_loading import Nightly
-from orchestrator.regression.package_index import Offered
-from orchestrator.regression.releases import Release
+from orchestrator.regression.nightly.decide import TrialOutcomes, is_listed
+from orchestrator.regression.nightly.loading import Nightly
+from orchestrator.regression.nightly.night import TrialResult
+from orchestrator.regression.nightly.state import Tonight
+from orchestrator.regression.pairing import Pair, Pairing, PlanInputs
+from orchestrator.regression.releases.package_index import Offered
+from orchestrator.regression.releases.pages import PublishedRelease
+from orchestrator.regression.rules import Rules, looks_up_to
+from orchestrator.regression.sides import Side
+from orchestrator.regression.trials.carry_out import carry_out, first_plan, trial_of
+from orchestrator.regression.trials.files import Trial, store_trial, stored_trial
 from orchestrator.reporting.regressions_as_html import write_html
 from orchestrator.resources import IMAGES
 from orchestrator.results.store import Run
@@ -56,7 +47,7 @@ class Measurable:
 
     nightly: Nightly
     matrix: matrix.Matrix
-    known: Known
+    known: PlanInputs
     site: pairs.Site
 
     def unknown(self, version: str) -> str:
@@ -67,7 +58,7 @@ class Measurable:
             return error.reason
         return ""
 
-    def refused(self, release: Release) -> str:
+    def refused(self, release: PublishedRelease) -> str:
         """Why no environment takes a release: there is none, or it is of another Python; empty where one may."""
         try:
             pythons = self._pythons(release.version)
@@ -179,7 +170,7 @@ class Trials:
     stop: threading.Event
     idle_wait_s: float
 
-    def measure(self, tonight: Tonight, told: Callable[[str], None]) -> Measured:
+    def measure(self, tonight: Tonight, told: Callable[[str], None]) -> TrialResult:
         """Measure a release against its baseline, or go on with it where its run has begun."""
         known, asked = self.measurable, self.measurable.nightly.asked
         wanted = known.paired(tonight.release, tonight.baseline)
@@ -197,9 +188,9 @@ class Trials:
         plan = job.run.plan()
         ones, others = (tuple(cell for cell in plan.cells if cell.id in ids) for ids in (baselines, candidates))
         images = {cell.image for cell in others}
-        return Measured(
+        return TrialResult(
             found,
-            Outcomes(tuple(job.run.outcomes(ones)), tuple(job.run.outcomes(others))),
+            TrialOutcomes(tuple(job.run.outcomes(ones)), tuple(job.run.outcomes(others))),
             tuple(
                 made.reference
                 for made in job.run.environments().environments

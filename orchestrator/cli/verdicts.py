@@ -11,7 +11,7 @@ import typer
 from orchestrator.cli import outputs, speech
 from orchestrator.cli.report import REPORT_WIDTH
 from orchestrator.errors import HostError, InputError
-from orchestrator.regression import Regression
+from orchestrator.regression.model import Regression
 from orchestrator.reporting.regressions_as_html import write_html
 from orchestrator.reporting.regressions_as_text import json_text, junit_text, markdown, table, table_text
 from orchestrator.results.store import Run, write_atomically

@@ -9,7 +9,7 @@ from orchestrator.errors import InputError
 from orchestrator.matrix import FrameworkAxes, Include, Matrix, pins
 from orchestrator.planning import DEFAULT_LIMIT, Selection, plan
 from orchestrator.planning.selection import matches
-from orchestrator.regression.side_axes import side_axes
+from orchestrator.regression.matrix_entries import side_axes
 from orchestrator.regression.sides import Side
 
 EVERYTHING = Selection()
@@ -53,7 +53,7 @@ _Key = tuple[str, Workload, Options, str, tuple[tuple[str, str], ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class PlanInputs:
     """What a plan is made with, beside the matrix."""
 
     catalog: Catalog
@@ -63,7 +63,7 @@ class Known:
 
 
 def pairing(
-    matrix: Matrix, known: Known, baseline: Side, candidate: Side, selection: Selection = EVERYTHING
+    matrix: Matrix, known: PlanInputs, baseline: Side, candidate: Side, selection: Selection = EVERYTHING
 ) -> Pairing:
     """Put two sides in place of a matrix's frameworks, and pair their cells by system, workload and options.
 
@@ -83,7 +83,7 @@ def pairing(
     return _selected(_paired((baseline, candidate), plans), selection)
 
 
-def _planned(matrix: Matrix, side: Side, axes: FrameworkAxes, known: Known) -> Plan:
+def _planned(matrix: Matrix, side: Side, axes: FrameworkAxes, known: PlanInputs) -> Plan:
     """The plan of one side alone."""
     include = tuple(_for_side(entry, side) for entry in matrix.include)
     try:

@@ -50,7 +50,7 @@ class Side:
         return f"{own} with {beside}" if beside else own
 
 
-def parse(text: str, option: str, catalog: Catalog) -> Side:
+def parse_side(text: str, option: str, catalog: Catalog) -> Side:
     """Read a side, such as `mxnet==1.9.1,numpy==1.22.4`; `option` is where it was written, for messages.
 
     Raises `InputError` with every mistake, each in a line.

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from orchestrator.analysis import Verdict
-from orchestrator.regression.bisection import Conclusion
-from orchestrator.regression.bisection_record import Bisection, Found, Origin, Step
-from orchestrator.regression.moves import START
+from orchestrator.regression.search.algorithm import Conclusion
+from orchestrator.regression.search.dependency_steps import START
+from orchestrator.regression.search.record import Bisection, Found, Origin, Step
 from orchestrator.reporting.lanes import Compared
 from orchestrator.reporting.regressions import interval_of, ratio
 from orchestrator.reporting.text import clean_line

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from orchestrator.analysis import Comparison, Verdict
 from orchestrator.planning.planner import DEFAULT_LIMIT
-from orchestrator.regression.bisection import PROBED, Conclusion, Span, Untestable
-from orchestrator.regression.bisection_record import AUTO, Bisection, Found, Origin, Step, may_pass
 from orchestrator.regression.metrics import BY_NAME
+from orchestrator.regression.search.algorithm import PROBED, Conclusion, Span, Untestable
+from orchestrator.regression.search.record import AUTO, Bisection, Found, Origin, Step, may_pass
 from orchestrator.reporting.regressions import interval_of, percent, ratio
 from orchestrator.reporting.text import clean_line, listing, listing_of
 

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from orchestrator import __version__
-from orchestrator.regression.bisection_record import RECORD_FILE, Bisection
 from orchestrator.regression.metrics import BY_NAME
-from orchestrator.regression.searched import reasons
+from orchestrator.regression.search.candidates import reasons
+from orchestrator.regression.search.record import RECORD_FILE, Bisection
 from orchestrator.reporting import bisections
 from orchestrator.reporting.as_html import page_environment, page_parts
 from orchestrator.reporting.bisection_tables import HEADS, NUMBERS, move_rows, release_rows

@@ -8,8 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from orchestrator.analysis import Verdict
-from orchestrator.regression.bisection_record import Bisection
-from orchestrator.regression.searched import reasons
+from orchestrator.regression.search.candidates import reasons
+from orchestrator.regression.search.record import Bisection
 from orchestrator.reporting import bisections
 from orchestrator.reporting.as_markdown import escape, fence
 from orchestrator.reporting.as_markdown import table as markdown_table

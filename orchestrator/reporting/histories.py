@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from orchestrator.regression.history import Point, Series, Shift
+from orchestrator.regression.history.series import Point, Series, Shift
 from orchestrator.regression.metrics import BY_NAME
 from orchestrator.reporting.regressions import ratio
 from orchestrator.reporting.scales import Scale, Tick, between

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from orchestrator import __version__
 from orchestrator.errors import HostError
-from orchestrator.regression.history import Series
+from orchestrator.regression.history.series import Series
 from orchestrator.reporting import histories
 from orchestrator.reporting.as_html import page_environment, page_parts
 from orchestrator.reporting.pages import INDEX

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from orchestrator.regression.night_model import Alarm, Change, Ending, Judgement, Night, ReleaseRecord, Trying
+from orchestrator.regression.nightly.state import Alarm, Change, Ending, Judgement, Night, ReleaseRecord, Trying
 from orchestrator.reporting import regressions
 from orchestrator.reporting.regressions import interval_of, ratio
 from orchestrator.reporting.text import clean_line, listing_of, plural

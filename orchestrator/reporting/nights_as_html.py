@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from orchestrator import __version__
-from orchestrator.regression.night_model import Judgement, Night
+from orchestrator.regression.nightly.state import Judgement, Night
 from orchestrator.reporting import nights, regressions
 from orchestrator.reporting.as_html import page_environment, page_parts
 from orchestrator.reporting.pages import INDEX

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import junitparser
 
-from orchestrator.regression.night_model import Ending, Night, Trying
+from orchestrator.regression.nightly.state import Ending, Night, Trying
 from orchestrator.reporting import nights, regressions
 from orchestrator.reporting.as_junit import spelled_out
 from orchestrator.reporting.as_markdown import escape

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from orchestrator.regression.history import series
-from orchestrator.regression.night_model import Judgement
+from orchestrator.regression.history.series import series
+from orchestrator.regression.nightly.state import Judgement
 from orchestrator.reporting import histories_as_html
 from orchestrator.reporting.nights_as_html import night_html, nights_html
 from tests.browser.test_report import Visit, browser
-from tests.unit.regression.night_records import a_change, a_night, record, silent_night
-from tests.unit.regression.test_history import levels
+from tests.unit.regression.history.test_history import levels
+from tests.unit.regression.nightly.night_records import a_change, a_night, record, silent_night
 
 __all__ = ["browser"]
 pytestmark = pytest.mark.browser

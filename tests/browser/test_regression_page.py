@@ -3,8 +3,7 @@
 import pytest
 from playwright.sync_api import Browser
 
-from orchestrator.regression import Regression, Verdict
-from orchestrator.regression.model import SideRecord
+from orchestrator.regression.model import Regression, SideRecord, Verdict
 from orchestrator.reporting.regressions_as_html import write_html
 from tests.browser.test_report import Visit, browser
 from tests.unit.reporting.test_regressions import EVERY, a_metric, a_pair, a_test

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser
 
 from orchestrator.reporting.bisections_as_html import write_report
 from tests.browser.test_report import Visit, browser
-from tests.unit.regression.search_records import a_search
+from tests.unit.regression.search.search_records import a_search
 
 __all__ = ["browser"]
 pytestmark = pytest.mark.browser

@@ -1,7 +1,7 @@
 """One direction of imports: a part imports only from those before it."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -23,6 +23,8 @@ BUNDLES: dict[str, set[str]] = {
     "returns": {"format"},
 }
 """The parts of `bundles/`, and the other parts that each may import."""
+REGRESSION = ["core", "judge", "trials", "stored_runs", "releases", "search", "history", "nightly"]
+"""The sub-packages of `regression`, and before them its own modules."""
 ENTRY = {PACKAGE / "__init__.py", PACKAGE / "__main__.py"}
 MODULES = sorted(set(PACKAGE.rglob("*.py")) - ENTRY)
 
@@ -65,6 +67,19 @@ def test_parts_of_bundles_import_one_way(part: str) -> None:
 
 def test_the_parts_of_bundles_are_complete() -> None:
     assert {path.parent.name for path in (PACKAGE / "bundles").rglob("*.py")} == {*BUNDLES, "bundles"}
+
+
+def _regression_part(parts: Sequence[str]) -> int:
+    return REGRESSION.index(parts[0] if parts and parts[0] in REGRESSION else "core")
+
+
+@pytest.mark.parametrize(
+    "path", sorted((PACKAGE / "regression").rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE))
+)
+def test_parts_of_regression_import_in_one_direction(path: Path) -> None:
+    own = _regression_part(path.relative_to(PACKAGE / "regression").parts)
+    imported = [name.split(".")[2:] for name in _imports(path) if name.startswith("orchestrator.regression.")]
+    assert [".".join(parts) for parts in imported if _regression_part(parts) > own] == []
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -13,15 +13,15 @@ from orchestrator.cli.runtime import Chosen
 from orchestrator.domain import Status
 from orchestrator.errors import HostError
 from orchestrator.events import Notice
-from orchestrator.regression import Side
-from orchestrator.regression.bisecting import Measured
-from orchestrator.regression.package_index import Offered
-from orchestrator.regression.releases import Release
+from orchestrator.regression.releases.package_index import Offered
+from orchestrator.regression.releases.pages import PublishedRelease
+from orchestrator.regression.search.carry_out import ProbeResult
+from orchestrator.regression.sides import Side
 from orchestrator.results.store import Run, runs
 from orchestrator.runtimes import Unavailable
 from tests.documented import blocks
 from tests.unit.cli.conftest import Program
-from tests.unit.regression.trials import Bench, steady
+from tests.unit.regression.trials.bench_trials import Bench, steady
 
 MATRIX = "version: 1\nframeworks: [mxnet==1.9.1, noop==1]\nmodels: [lenet, mlp]\n"
 PUBLISHED = ("1.2.0", "1.3.1", "1.4.1", "1.5.0", "1.5.1", "1.6.0", "1.7.0.post2", "1.8.0.post0", "1.9.1", "2.0.0b1")
@@ -36,11 +36,11 @@ class Host:
         self.asked: list[tuple[str, str, int]] = []
         self.dies_at = 10_000
 
-    def measure(self, one: Side, other: Side, blocks: int) -> Measured:
+    def measure(self, one: Side, other: Side, blocks: int) -> ProbeResult:
         if len(self.asked) == self.dies_at:
             raise HostError("the engine went away")
         self.asked.append((one.text, other.text, blocks))
-        return Measured("run", tuple((_rate(one), _rate(other) * SCATTER[each % 6]) for each in range(blocks)))
+        return ProbeResult("run", tuple((_rate(one), _rate(other) * SCATTER[each % 6]) for each in range(blocks)))
 
 
 def _held(_run: Run, side: Side) -> Mapping[str, str]:
@@ -59,7 +59,7 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
     found = Host()
     monkeypatch.setattr(Probes, "measure", found.measure)
     monkeypatch.setattr(bisect, "packages", _held)
-    monkeypatch.setattr(searches, "offered", lambda *_: Offered(tuple(map(Release, PUBLISHED))))
+    monkeypatch.setattr(searches, "offered_releases", lambda *_: Offered(tuple(map(PublishedRelease, PUBLISHED))))
     return found
 
 
@@ -97,7 +97,9 @@ def test_a_build_that_the_index_spoilt_is_made_again_on_resume_and_measured_besi
     command: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "matrix.yaml").write_text(MATRIX)
-    monkeypatch.setattr(searches, "offered", lambda *_: Offered(tuple(map(Release, ("1.2.0", "1.3.1", "1.4.1")))))
+    monkeypatch.setattr(
+        searches, "offered_releases", lambda *_: Offered(tuple(map(PublishedRelease, ("1.2.0", "1.3.1", "1.4.1"))))
+    )
     bench = Bench(rate=steady(**{"1.3.1": 0.9, "1.4.1": 0.9}), name="docker")
     told = Notice("package index file:///wheels exists on this host only")
 
@@ -198,7 +200,7 @@ def test_a_mistake_is_one_line_and_leaves_nothing(
 def test_an_index_that_does_not_answer_is_no_finding(
     host: Host, command: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searches, "offered", lambda *_: Offered((), ("https://index: does not answer",)))
+    monkeypatch.setattr(searches, "offered_releases", lambda *_: Offered((), ("https://index: does not answer",)))
 
     code, _, errors = command(*ASKED)
 

@@ -7,7 +7,7 @@ import pytest
 from orchestrator.catalog import UnsupportedError
 from orchestrator.cli import composition, pairs
 from orchestrator.cli.trials import Measurable
-from orchestrator.regression.nightly_loading import load
+from orchestrator.regression.nightly.loading import load
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ import pytest
 
 from orchestrator.cli.nights import Budget, report, with_pages
 from orchestrator.cli.program import run as main
-from orchestrator.regression.night_files import NightFiles
-from orchestrator.regression.night_model import Judgement, ReleaseRecord, State
-from tests.unit.regression.night_fakes import nightly
-from tests.unit.regression.night_records import a_night
-from tests.unit.regression.test_history import stored
-from tests.unit.regression.test_webhook import receiver
+from orchestrator.regression.nightly.files import NightFiles
+from orchestrator.regression.nightly.state import Judgement, ReleaseRecord, State
+from tests.unit.regression.history.test_history import stored
+from tests.unit.regression.nightly.night_fakes import nightly
+from tests.unit.regression.nightly.night_records import a_night
+from tests.unit.regression.nightly.test_notify import receiver
 
 MATRIX = "version: 1\nframeworks: [mxnet==1.9.1]\nmodels: [mlp]\n"
 NIGHTLY = "version: 1\nwatch: mxnet\nfirst: 1.5.1\n"

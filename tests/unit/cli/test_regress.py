@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from orchestrator.domain import Framework
-from orchestrator.regression import METRICS, Verdict
+from orchestrator.regression.metrics import METRICS
+from orchestrator.regression.model import Verdict
 from orchestrator.resources import ROOT
 from orchestrator.results.store import Run, runs
 from tests.unit.cli.conftest import Program
-from tests.unit.regression.stored_nights import NEW, OLD, Made, stored
+from tests.unit.regression.stored_runs.measured_runs import NEW, OLD, Made, stored
 
 PAGE = (ROOT / "docs" / "regression.md").read_text(encoding="utf-8")
 ITSELF = ("regress", "--baseline", "noop==1", "--candidate", "noop==1", "--runtime", "host", "--idle-wait", "0")

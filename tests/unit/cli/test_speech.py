@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.cli import report, verdicts
-from orchestrator.regression import Verdict
-from orchestrator.regression.night_model import Tonight
+from orchestrator.regression.model import Verdict
+from orchestrator.regression.nightly.state import Tonight
 from orchestrator.reporting import report as reported
 from orchestrator.results.store import Run
 from tests.unit.bundles.returns.returning_runs import a_run

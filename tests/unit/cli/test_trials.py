@@ -9,9 +9,9 @@ import pytest
 from orchestrator.cli import composition, pairs
 from orchestrator.cli.trials import Measurable, Trials
 from orchestrator.events import Event, Notice
-from orchestrator.regression import parse_gates
-from orchestrator.regression.night_model import Tonight
-from orchestrator.regression.nightly_loading import load
+from orchestrator.regression.metrics import parse_gates
+from orchestrator.regression.nightly.loading import load
+from orchestrator.regression.nightly.state import Tonight
 from orchestrator.results.store import runs
 
 MATRIX = "version: 1\nframeworks: [noop==1]\nmodels: [mlp]\nmodes: [train, infer]\nsteps: 10\n"

@@ -3,24 +3,24 @@ from pathlib import Path
 import pytest
 
 from orchestrator import catalog, matrix
-from orchestrator.regression import Known, Pairing, pairing, parse
-from orchestrator.regression.package_index import Offered
-from orchestrator.regression.pairing import EVERYTHING, Selection
-from tests.unit.regression.night_fakes import World, releases
+from orchestrator.regression.pairing import EVERYTHING, Pairing, PlanInputs, Selection, pairing
+from orchestrator.regression.releases.package_index import Offered
+from orchestrator.regression.sides import parse_side
+from tests.unit.regression.nightly.night_fakes import World, releases
 
 FIXTURES = Path(__file__).parent.parent / "catalog" / "fixtures"
 
 
 @pytest.fixture(scope="session")
-def known() -> Known:
+def known() -> PlanInputs:
     """A catalog of five frameworks that shows every rule, and two models."""
-    return Known(catalog.load(FIXTURES / "catalog"), dict(catalog.load_models(FIXTURES / "models")))
+    return PlanInputs(catalog.load(FIXTURES / "catalog"), dict(catalog.load_models(FIXTURES / "models")))
 
 
 class Pairer:
     """Pairs two sides over a matrix of which the lines that matter are given."""
 
-    def __init__(self, folder: Path, known: Known) -> None:
+    def __init__(self, folder: Path, known: PlanInputs) -> None:
         self.path, self.known = folder / "m.yaml", known
 
     def __call__(self, baseline: str, candidate: str, text: str = "", selection: Selection = EVERYTHING) -> Pairing:
@@ -29,8 +29,8 @@ class Pairer:
         text += "".join(f"\n{key}: {value}" for key, value in rest.items() if key not in given)
         self.path.write_text(text, encoding="utf-8")
         loaded = matrix.load(self.path, self.known.catalog, self.known.models)
-        one = parse(baseline, "--baseline", self.known.catalog)
-        other = parse(candidate, "--candidate", self.known.catalog)
+        one = parse_side(baseline, "--baseline", self.known.catalog)
+        other = parse_side(candidate, "--candidate", self.known.catalog)
         return pairing(loaded, self.known, one, other, selection)
 
 
@@ -41,5 +41,5 @@ def world(tmp_path: Path) -> World:
 
 
 @pytest.fixture
-def pair(tmp_path: Path, known: Known) -> Pairer:
+def pair(tmp_path: Path, known: PlanInputs) -> Pairer:
     return Pairer(tmp_path, known)

@@ -3,8 +3,7 @@
 import pytest
 
 from orchestrator.errors import InputError
-from orchestrator.regression import Gate, parse_gates
-from orchestrator.regression.metrics import BY_NAME, DEFAULT_GATES, tolerance
+from orchestrator.regression.metrics import BY_NAME, DEFAULT_GATES, Gate, parse_gates, tolerance
 
 MODELS = ("lenet", "mlp")
 

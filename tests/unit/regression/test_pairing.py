@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import InputError
-from orchestrator.regression import Pairing
-from orchestrator.regression.pairing import Selection
+from orchestrator.regression.pairing import Pairing, Selection
 
 Pair = Callable[..., Pairing]
 

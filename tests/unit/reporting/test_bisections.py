@@ -10,13 +10,13 @@ import pytest
 from rich.console import Console
 
 from orchestrator.analysis import Verdict
-from orchestrator.regression import bisection_record
-from orchestrator.regression.bisection_record import RECORD_FILE, Bisection
+from orchestrator.regression.search import record as search_record
+from orchestrator.regression.search.record import RECORD_FILE, Bisection
 from orchestrator.reporting import bisections
 from orchestrator.reporting.bisection_tables import HEADS, move_rows, release_rows
 from orchestrator.reporting.bisections_as_html import html_text, write_report
 from orchestrator.reporting.bisections_as_text import markdown, table
-from tests.unit.regression.search_records import RELEASES, Host, a_search, done, rates
+from tests.unit.regression.search.search_records import RELEASES, Host, a_search, done, rates
 
 ANSWER = "First changed in mxnet 1.5.1 (slower, × 0.900, "
 
@@ -149,5 +149,5 @@ def test_what_was_not_decided_or_not_compared_is_no_green_mark(tmp_path: Path) -
 def test_a_record_satisfies_the_published_schema(record: Bisection, folder: Path) -> None:
     document = json.loads((folder / RECORD_FILE).read_text())
 
-    assert list(jsonschema.Draft202012Validator(bisection_record.schema()).iter_errors(document)) == []
-    assert bisection_record.read(folder) == record
+    assert list(jsonschema.Draft202012Validator(search_record.schema()).iter_errors(document)) == []
+    assert search_record.read(folder) == record

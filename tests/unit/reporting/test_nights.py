@@ -3,11 +3,11 @@
 import junitparser
 import pytest
 
-from orchestrator.regression.night_model import Ending, Judgement, Posted, Trying
+from orchestrator.regression.nightly.state import Ending, Judgement, Posted, Trying
 from orchestrator.reporting.nights import alarm_row, facts, headline, lines
 from orchestrator.reporting.nights_as_html import night_html, nights_html
 from orchestrator.reporting.nights_as_text import junit_text, markdown
-from tests.unit.regression.night_records import a_change, a_night, alarm, record, silent_night
+from tests.unit.regression.nightly.night_records import a_change, a_night, alarm, record, silent_night
 
 
 def test_the_headline_names_what_alarms_first_and_everything_else_after_it() -> None:

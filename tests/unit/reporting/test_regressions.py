@@ -4,9 +4,18 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from orchestrator.regression import Judged, JudgedPair, Regression, Verdict
 from orchestrator.regression.metrics import Better
-from orchestrator.regression.model import Confirmation, Design, Moved, Nights, SideRecord
+from orchestrator.regression.model import (
+    Confirmation,
+    Design,
+    Judged,
+    JudgedPair,
+    Moved,
+    Nights,
+    Regression,
+    SideRecord,
+    Verdict,
+)
 from orchestrator.reporting import regressions
 from orchestrator.reporting.lanes import Compared, plot
 from orchestrator.reporting.regressions_as_html import html_text

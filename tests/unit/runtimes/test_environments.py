@@ -25,7 +25,7 @@ from orchestrator.runtimes.environments import (
     whole,
 )
 from orchestrator.runtimes.interpreters import Interpreter, ask, find
-from tests.unit.regression.index_server import Answer, IndexServer, index_server
+from tests.unit.regression.releases.index_server import Answer, IndexServer, index_server
 
 VERSION = "{}.{}.{}".format(*sys.version_info[:3])
 PYTHON = "{}.{}".format(*sys.version_info[:2])

@@ -1,0 +1,1 @@
+"""The history of cells over many runs, with its lasting changes."""

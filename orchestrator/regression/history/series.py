@@ -1,0 +1,236 @@
+"""Series over many runs: a cell, a metric and a host, night by night, with the points at which they change. Pure."""
+
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from packaging.version import InvalidVersion, Version
+
+from orchestrator.analysis import change_points
+from orchestrator.domain import Cell
+from orchestrator.regression.history.acknowledged import AcknowledgedEntry, ObservedChange, covering
+
+MIN_EFFECT = 0.02
+"""Changes that are smaller are not looked for."""
+LEAST_POINTS = 2
+NEAR = 3
+"""Nights by which a change may be placed beside the one that is acknowledged: it is found by its level, not seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredCell:
+    """One cell of one run: the geometric mean over its repeats, of every metric."""
+
+    run: str
+    created_at: str
+    """ISO 8601, UTC."""
+    host: str
+    conditions: Mapping[str, str]
+    """What breaks a series where it changes, by title: all that `compare` refuses to mix."""
+    cell_id: str
+    tracked: str
+    """The id with releases left out: `mxnet-*-cpu/lenet-train-b200`."""
+    pair: str
+    """`cpu/lenet-train-b200`, as nightly reports and acknowledged changes name it."""
+    release: str
+    """`1.9.1`, or with packages that are pinned `1.9.1, numpy 1.22.4`."""
+    versions: tuple[str, ...]
+    """The framework's, and those of the pinned packages: `("1.9.1", "1.22.4")`."""
+    figures: tuple[tuple[str, float, int], ...]
+    """Metric, value, and how many repeats it is the mean of."""
+    builder: str = ""
+    """Of the image that it ran in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One night of a series."""
+
+    run: str
+    created_at: str
+    release: str
+    versions: tuple[str, ...]
+    value: float
+    repeats: int
+    conditions: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """A lasting change within a series."""
+
+    index: int
+    """Of the first point after it."""
+    before: float
+    after: float
+    p_value: float
+    point: Point
+    since: str
+    """Release of the point before it."""
+    acknowledged: str = ""
+    """Why it is known; empty where nobody has said so."""
+
+    @property
+    def ratio(self) -> float:
+        """After over before."""
+        return self.after / self.before
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One metric of one cell on one host, oldest first."""
+
+    name: str
+    pair: str
+    metric: str
+    host: str
+    points: tuple[Point, ...]
+    breaks: tuple[int, ...] = ()
+    """Indices of points that are measured otherwise than the one before: nothing is compared across them."""
+    shifts: tuple[Shift, ...] = ()
+    computes: bool = True
+    """False where the cell computes nothing: then no change is looked for."""
+
+    @property
+    def is_tracked(self) -> bool:
+        """Whether it follows the newest release of each run, rather than one release."""
+        return "*" in self.name
+
+
+def tracked_id(cell: Cell) -> str:
+    """The id of a cell with its framework's version, and those of pinned packages, left out."""
+    first, _, second = cell.id.partition("/")
+    framework = cell.framework
+    first = first.replace(f"{framework.name}-{framework.version}", f"{framework.name}-*", 1)
+    for name, version in framework.packages:
+        first = first.replace(f"-{name}={version}", f"-{name}=*", 1)
+    return f"{first}/{second}"
+
+
+def release_text(cell: Cell) -> str:
+    """What of a cell moves from night to night."""
+    return ", ".join([cell.framework.version, *(f"{name} {version}" for name, version in cell.framework.packages)])
+
+
+def release_versions(cell: Cell) -> tuple[str, ...]:
+    """The versions of which `release_text` is made: the framework's, then those of its pinned packages."""
+    return cell.framework.version, *(version for _, version in cell.framework.packages)
+
+
+def series_of(nights: Iterable[MeasuredCell]) -> frozenset[tuple[str, str, str]]:
+    """Name, metric and host of every series that there is."""
+    return frozenset(
+        (name, metric, night.host)
+        for night in nights
+        for metric, _, _ in night.figures
+        for name in (night.cell_id, night.tracked)
+    )
+
+
+def series(
+    nights: Iterable[MeasuredCell],
+    known: Sequence[AcknowledgedEntry] = (),
+    *,
+    min_effect: float = MIN_EFFECT,
+    metrics: Sequence[str] | None = None,
+    idle_builders: Collection[str] = (),
+) -> tuple[Series, ...]:
+    """Put the nights of cells together: a series for the newest release of each run, and one for each release.
+
+    Points are in the order of their runs' beginnings. Change points are looked for between breaks alone, and in
+    no cell of `idle_builders`, which compute nothing.
+    """
+    gathered: dict[tuple[str, str, str, str], list[Point]] = {}
+    idle: set[str] = set()
+    for name, night in _named(sorted(nights, key=lambda one: (one.created_at, one.run))):
+        if night.builder in idle_builders:
+            idle.add(name)
+        for metric, value, repeats in night.figures:
+            if metrics is None or metric in metrics:
+                point = Point(
+                    night.run, night.created_at, night.release, night.versions, value, repeats, night.conditions
+                )
+                gathered.setdefault((name, night.pair, metric, night.host), []).append(point)
+    return tuple(
+        _series(key, points, known, min_effect, computes=key[0] not in idle) for key, points in sorted(gathered.items())
+    )
+
+
+def _named(nights: Sequence[MeasuredCell]) -> Iterator[tuple[str, MeasuredCell]]:
+    """Every night under the names of the series that it belongs to."""
+    newest: dict[tuple[str, str], MeasuredCell] = {}
+    for night in nights:
+        yield night.cell_id, night
+        best = newest.get((night.run, night.tracked))
+        if best is None or _order(night.versions) > _order(best.versions):
+            newest[night.run, night.tracked] = night
+    for (_, tracked), night in newest.items():
+        if tracked != night.cell_id:
+            yield tracked, night
+
+
+def _order(versions: Sequence[str]) -> tuple[tuple[bool, Version, str], ...]:
+    return tuple(map(_version, versions))
+
+
+def _version(text: str) -> tuple[bool, Version, str]:
+    """Something to order by, for tags that are no versions too."""
+    try:
+        return True, Version(text), ""
+    except InvalidVersion:
+        return False, Version("0"), text
+
+
+def _series(
+    key: tuple[str, str, str, str],
+    points: Sequence[Point],
+    known: Sequence[AcknowledgedEntry],
+    min_effect: float,
+    *,
+    computes: bool,
+) -> Series:
+    name, pair, metric, host = key
+    breaks = [0, *_breaks(points)]
+    shifts = [
+        shift
+        for start, end in itertools.pairwise([*breaks, len(points)] if computes else ())
+        for shift in _shifts(points, start, end, min_effect)
+    ]
+    told = tuple(replace(shift, acknowledged=_reason(shift, points, pair, metric, known)) for shift in shifts)
+    return Series(name, pair, metric, host, tuple(points), tuple(breaks[1:]), told, computes)
+
+
+def _breaks(points: Sequence[Point]) -> Iterator[int]:
+    """Points at which something is said otherwise than since the last break; what is not said breaks nothing."""
+    said: dict[str, str] = {}
+    for index, point in enumerate(points):
+        if any(said.get(title, value) != value for title, value in point.conditions.items()):
+            yield index
+            said = {}
+        said |= point.conditions
+
+
+def _shifts(points: Sequence[Point], start: int, end: int, min_effect: float) -> Iterator[Shift]:
+    for found in change_points([point.value for point in points[start:end]], min_effect=min_effect):
+        index = start + found.index
+        yield Shift(index, found.before, found.after, found.p_value, points[index], points[index - 1].release)
+
+
+def _reason(shift: Shift, points: Sequence[Point], pair: str, metric: str, known: Sequence[AcknowledgedEntry]) -> str:
+    """Why a change is known; empty where it is not.
+
+    What a release has brought explains a change only where that release came with it: a host that got slower since
+    has no part in it. Of framework and packages, what moved first in the name of the release counts.
+    """
+    before, after = points[shift.index - 1].versions, shift.point.versions
+    since, release = next((pair for pair in zip(before, after, strict=False) if pair[0] != pair[1]), ("", ""))
+    around = points[max(0, shift.index - NEAR) : shift.index + NEAR + 1]
+    dates = around[0].created_at[:10], around[-1].created_at[:10]
+    for entry in known:
+        if entry.date is None and not release:
+            continue
+        if entry.date is not None and not dates[0] <= entry.date <= dates[1]:
+            continue
+        if covering([entry], ObservedChange(pair, metric, shift.ratio, release, since, entry.date or "")):
+            return entry.reason
+    return ""

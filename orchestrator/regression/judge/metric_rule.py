@@ -1,0 +1,200 @@
+"""From the values of the blocks to a verdict. Pure; the statistics are `analysis.comparison`'s."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from orchestrator.analysis.comparison import compare
+from orchestrator.analysis.estimates import bounded, exponential
+from orchestrator.analysis.looks import Look
+from orchestrator.regression.metrics import Better, Metric
+from orchestrator.regression.model import Confirmation, Judged, Verdict
+from orchestrator.regression.rules import LEAST_BLOCKS
+
+Values = Sequence[tuple[float, float]]
+"""Baseline and candidate of each block that counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricRule:
+    """A metric with what it is held to."""
+
+    metric: Metric
+    gates: bool
+    tolerance: float
+
+    def empty(self, verdict: Verdict, reason: str) -> Judged:
+        """Say why there is nothing to judge."""
+        return Judged(**self._named(), verdict=verdict, reason=reason)
+
+    def _named(self) -> dict[str, object]:
+        metric = self.metric
+        return {
+            "metric": metric.name, "title": metric.title, "unit": metric.unit, "better": metric.better,
+            "gates": self.gates, "tolerance": self.tolerance,
+        }  # fmt: skip
+
+    def judge(self, values: Values, look: Look) -> Judged:
+        """Compare both sides over the blocks, as surely as a look wants it."""
+        found = self.compared([one for one, _ in values], [other for _, other in values], look, paired=True)
+        return found.model_copy(update={"values": tuple(pair for pair in values if min(pair) > 0)})
+
+    def compared(self, baseline: Sequence[float], candidate: Sequence[float], look: Look, *, paired: bool) -> Judged:
+        """Compare values of both sides, as surely as a look wants it; 0 has no ratio, and may still be the worst."""
+        if paired:
+            both = [pair for pair in zip(baseline, candidate, strict=True) if max(pair) > 0]
+            known = [pair for pair in both if min(pair) > 0]
+            baseline, candidate = [one for one, _ in both], [other for _, other in both]
+            ones, others = [one for one, _ in known], [other for _, other in known]
+        else:
+            ones, others = ([value for value in side if value > 0] for side in (baseline, candidate))
+        found = self._compared(ones, others, look, paired=paired)
+        return with_zeros(found, baseline, candidate) if self.metric.better is Better.HIGHER else found
+
+    def _compared(self, baseline: Sequence[float], candidate: Sequence[float], look: Look, *, paired: bool) -> Judged:
+        if not baseline or not candidate:
+            return self.empty(Verdict.NOT_MEASURED, "it was not measured on both sides")
+        found = compare(
+            baseline,
+            candidate,
+            tolerance=self.tolerance,
+            higher_is_better=self.metric.better is Better.HIGHER,
+            confidence=look.confidence,
+            equivalence=look.equivalence,
+            paired=paired,
+        )
+        enough = found.repeats >= LEAST_BLOCKS
+        return Judged(
+            **self._named(),
+            verdict=Verdict(found.verdict.value),
+            reason="" if enough else "one measurement says nothing about scatter",
+            blocks=found.repeats,
+            baseline=_geometric_mean(baseline),
+            candidate=_geometric_mean(candidate),
+            ratio=found.ratio,
+            low=found.low,
+            high=found.high,
+            confidence=found.confidence,
+            equivalence=found.equivalence,
+            p_value=found.p_value,
+            minimum_detectable_effect=found.minimum_detectable_effect,
+            more_blocks=found.more_repeats,
+        )
+
+    def exact(self, baseline: float | None, candidate: float | None) -> Judged:
+        """Compare two values that are known exactly, and once."""
+        if baseline is None or candidate is None:
+            return self.empty(Verdict.NOT_MEASURED, "it is not known of both sides")
+        if baseline <= 0 or candidate <= 0:
+            return self.empty(Verdict.NOT_MEASURED, "it is not positive on both sides")
+        ratio = bounded(candidate / baseline)
+        return Judged(
+            **self._named(),
+            verdict=_exact_verdict(ratio, self.tolerance, self.metric.better),
+            baseline=baseline,
+            candidate=candidate,
+            ratio=ratio,
+            low=ratio,
+            high=ratio,
+        )
+
+
+def with_zeros(found: Judged, baseline: Sequence[float], candidate: Sequence[float]) -> Judged:
+    """What a metric that is better high comes to where a side is 0 in some values; `found` is of all others.
+
+    Where a side is always 0, and the other never, that decides. What is 0 now and then agrees with a verdict on the
+    rest or leaves nothing decided: it is never left out in silence.
+    """
+    sides = {"baseline": baseline, "candidate": candidate}
+    zeros = {name: sum(value <= 0 for value in side) for name, side in sides.items()}
+    blocks = min(map(len, sides.values()))
+    if not blocks or not any(zeros.values()) or not any(map(any, sides.values())):
+        return found
+    told = [f"the {name} is 0 in {zeros[name]} of {len(side)}" for name, side in sides.items() if zeros[name]]
+    found = found.model_copy(update={"reason": f"{' and '.join(told)} measurements", "blocks": blocks})
+    for name, verdict in (("candidate", Verdict.SLOWER), ("baseline", Verdict.FASTER)):
+        if zeros[name] == sum(zeros.values()):
+            if zeros[name] == len(sides[name]) and blocks >= LEAST_BLOCKS:
+                means = {each: 0.0 if each == name else _geometric_mean(side) for each, side in sides.items()}
+                return found.model_copy(update={**means, "verdict": verdict})
+            if found.verdict is verdict:
+                return found
+    return found.model_copy(update={"verdict": Verdict.INCONCLUSIVE, "more_blocks": None})
+
+
+def needs_confirmation(judged: Judged) -> bool:
+    """Whether a verdict alarms, and is none that is known exactly."""
+    return judged.gates and judged.verdict is Verdict.SLOWER and judged.blocks > 0
+
+
+def unconfirmed(judged: Judged) -> Judged:
+    """What may be said of an alarm that was to be confirmed, and was stopped before."""
+    if not needs_confirmation(judged):
+        return judged
+    reason = f"{judged.verdict.value} on {judged.blocks} blocks, and stopped before it was confirmed"
+    return judged.model_copy(update={"verdict": Verdict.INCONCLUSIVE, "reason": reason})
+
+
+def doubted(judged: Judged, why: str) -> Judged:
+    """What may be said of a metric where something else speaks against the candidate: nothing good, if it decides."""
+    if not why or not judged.gates or not judged.verdict.is_good:
+        return judged
+    reason = f"{judged.verdict.value} by its figures, but {why}"
+    return judged.model_copy(update={"verdict": Verdict.INCONCLUSIVE, "reason": reason})
+
+
+def unmeasured(first: Judged, why: str) -> Judged:
+    """What may be said of an alarm that was to be confirmed on fresh blocks, of which nothing could be told."""
+    if not needs_confirmation(first):
+        return first
+    reason = f"{first.verdict.value} on {first.blocks} blocks; fresh ones tell nothing: {why}"
+    return first.model_copy(update={"verdict": Verdict.INCONCLUSIVE, "reason": reason})
+
+
+def confirmation(first: Judged, fresh: Judged) -> Confirmation:
+    """Whether fresh blocks, by themselves, are worse again: beyond the tolerance, and by more than chance.
+
+    A candidate that is 0 in all of them is. A second verdict, with the whole interval beyond the tolerance, would lose
+    half of the true slowdowns that a few blocks have found; this loses few of them, and lets one in forty false alarms
+    pass.
+    """
+    ratio = fresh.ratio
+    fallen = ratio is None and fresh.verdict is Verdict.SLOWER
+    again = fallen or (
+        ratio is not None
+        and fresh.is_significant
+        and (ratio > 1) == (first.ratio is not None and first.ratio > 1)
+        and abs(math.log(ratio)) > math.log1p(first.tolerance)
+    )
+    return Confirmation(
+        confirmed=again,
+        blocks=fresh.blocks,
+        ratio=fresh.ratio,
+        low=fresh.low,
+        high=fresh.high,
+        confidence=fresh.confidence,
+    )
+
+
+def confirmed(first: Judged, fresh: Judged) -> Judged:
+    """The verdict after it was measured again; one that does not come again is none."""
+    if fresh.blocks < LEAST_BLOCKS:
+        return unmeasured(first, fresh.reason)
+    found = confirmation(first, fresh)
+    if found.confirmed:
+        return first.model_copy(update={"confirmation": found})
+    reason = f"{first.verdict.value} on {first.blocks} blocks, and not on {fresh.blocks} fresh ones"
+    undecided = {"verdict": Verdict.INCONCLUSIVE, "reason": reason, "more_blocks": fresh.more_blocks}
+    return first.model_copy(update={**undecided, "confirmation": found})
+
+
+def _exact_verdict(ratio: float, tolerance: float, better: Better) -> Verdict:
+    if abs(math.log(ratio)) <= math.log1p(tolerance):
+        return Verdict.SAME
+    if better is Better.EQUAL:
+        return Verdict.SLOWER
+    return Verdict.FASTER if (ratio > 1) == (better is Better.HIGHER) else Verdict.SLOWER
+
+
+def _geometric_mean(values: Sequence[float]) -> float:
+    return exponential(math.fsum(map(math.log, values)) / len(values))

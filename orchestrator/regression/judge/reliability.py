@@ -1,0 +1,79 @@
+"""Whether both sides run at all, and as reliably: from the failures of a pair's repeats, before any figure."""
+
+from orchestrator.analysis.failures import more_often_by_chance
+from orchestrator.domain import Status
+from orchestrator.regression.judge.evidence import CellEvidence
+from orchestrator.regression.model import Verdict
+from orchestrator.regression.rules import LEAST_BLOCKS
+
+_OF_ITSELF = frozenset({Status.IMPORT_FAILED, Status.UNSUPPORTED})
+"""Ends that no chance explains: one says it all."""
+
+
+def standing(baseline: CellEvidence, candidate: CellEvidence, level: float) -> tuple[Verdict, str] | None:
+    """The verdict where one side does not run, or fails more often, with its reason; None where figures may speak.
+
+    `level` is the probability, at most, that the exact test finds a difference where both fail equally often.
+    """
+    if not baseline.telling or not candidate.telling:
+        silent = baseline if not baseline.telling else candidate
+        side = "baseline" if silent is baseline else "candidate"
+        return Verdict.NOT_MEASURED, f"{side}: {silent.failure or 'no outcome was recorded'}"
+    for lacking, other in ((candidate, baseline), (baseline, candidate)):
+        if _fails_more(lacking, other, level):
+            unsupported = all(outcome.status is Status.UNSUPPORTED for outcome in lacking.telling)
+            if lacking is candidate:
+                return Verdict.GONE if unsupported else Verdict.BROKE, _told(lacking, other, "baseline")
+            return Verdict.NEW if unsupported else Verdict.FIXED, f"the baseline: {_told(lacking, other, 'candidate')}"
+    if not baseline.runs and not candidate.runs:
+        return Verdict.NOT_MEASURED, f"neither side runs: {candidate.failure}"
+    for name, lacking, other in (("candidate", candidate, baseline), ("baseline", baseline, candidate)):
+        if _is_above(lacking, other, 0.5):
+            return Verdict.NOT_MEASURED, (
+                f"{name}: {lacking.failure}; a single repeat of a side says nothing of how often it fails"
+            )
+    return None
+
+
+def doubt(baseline: CellEvidence, candidate: CellEvidence) -> str:
+    """Why nothing good may be said of the candidate, in one line; empty where it failed no more often."""
+    if not _is_above(candidate, baseline):
+        return ""
+    others = f"{baseline.failed} of {len(baseline.telling)}" if baseline.failed else "none"
+    return (
+        f"{candidate.failed} of {len(candidate.telling)} repeats of the candidate failed, and {others} of the "
+        f"baseline's: {candidate.failure}"
+    )
+
+
+def _fails_more(one: CellEvidence, other: CellEvidence, level: float) -> bool:
+    """Whether a side fails more often than chance explains, or in over half of its repeats more than the other.
+
+    The latter says that it does not run, which takes no test: after few blocks, or among many cells, none could tell.
+    A single repeat of a side does not say so, unless the release itself does.
+    """
+    of_itself = all(outcome.status in _OF_ITSELF for outcome in one.telling)
+    enough = of_itself or min(len(one.telling), len(other.telling)) >= LEAST_BLOCKS
+    if enough and _is_above(one, other, 0.5):
+        return True
+    return _is_above(one, other) and _by_chance(one, other) <= level
+
+
+def _is_above(one: CellEvidence, other: CellEvidence, by: float = 0.0) -> bool:
+    """Whether the share of failures is higher, by more than so much."""
+    repeats, others = len(one.telling), len(other.telling)
+    return one.failed * others - other.failed * repeats > by * repeats * others
+
+
+def _by_chance(one: CellEvidence, other: CellEvidence) -> float:
+    return more_often_by_chance(one.failed, len(one.telling), other.failed, len(other.telling))
+
+
+def _told(lacking: CellEvidence, other: CellEvidence, name: str) -> str:
+    """How a side fails; with counts where it does not always fail, or the other does too."""
+    if lacking.failed == len(lacking.telling) and not other.failed:
+        return lacking.failure
+    return (
+        f"{lacking.failed} of {len(lacking.telling)} repeats failed, and {other.failed} of {len(other.telling)} of the "
+        f"{name}'s (p = {_by_chance(lacking, other):.2g}): {lacking.failure}"
+    )

@@ -1,0 +1,1 @@
+"""The nightly watch: settings, state, decisions, the night itself, and its notification."""

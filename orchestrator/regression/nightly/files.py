@@ -1,0 +1,98 @@
+"""Where nights are kept: the state, a folder for each night, and a lock against a second one."""
+
+import errno
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from orchestrator.errors import HostError, InputError
+from orchestrator.files import open_plain
+from orchestrator.regression.nightly.state import Night, State
+from orchestrator.results.locks import held
+from orchestrator.results.plans import first_problem
+from orchestrator.results.store import write_atomically
+
+STATE_FILE = "state.json"
+NIGHT_FILE = "night.json"
+NIGHTS_FOLDER = "nights"
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+class AnotherNightError(HostError):
+    """Another night is under way in the same folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class NightFiles:
+    """The reports folder of a nightly."""
+
+    folder: Path
+
+    def night_folder(self, night: str) -> Path:
+        """Where the reports of one night lie."""
+        return self.folder / NIGHTS_FOLDER / night
+
+    def held(self) -> AbstractContextManager[None]:
+        """Keep a second night out until the end; raises `AnotherNightError` where one is under way."""
+        in_use = AnotherNightError(f"{self.folder}: another night is under way; this one ends")
+        return held(self.folder, in_use, "choose other `reports`")
+
+    def state(self, watched: str) -> State:
+        """What the last night left; a new state where there was none.
+
+        Raises `InputError` where it cannot be read, or is that of something else that is watched.
+        """
+        path = self.folder / STATE_FILE
+        found = _read(path, State)
+        if found is None:
+            return State(watched=watched)
+        if found.watched != watched:
+            raise InputError(
+                f"{path}: is the state of {found.watched!r}, not of {watched!r}; give each its own `reports` folder"
+            )
+        return found
+
+    def write_state(self, state: State) -> None:
+        """Replace the state, wholly or not at all."""
+        write_atomically(self.folder / STATE_FILE, _text(state))
+
+    def write_night(self, night: Night) -> None:
+        """Record a night; its folder must be there."""
+        write_atomically(self.night_folder(night.night) / NIGHT_FILE, _text(night))
+
+    def night(self, name: str) -> Night | None:
+        """Read a night back; None where it left no record."""
+        return _read(self.night_folder(name) / NIGHT_FILE, Night)
+
+    def nights(self) -> list[Night]:
+        """Every night with a record that can be read, oldest first."""
+        found = []
+        for path in sorted((self.folder / NIGHTS_FOLDER).glob(f"*/{NIGHT_FILE}")):
+            try:
+                night = _read(path, Night)
+            except InputError:
+                continue
+            if night is not None:
+                found.append(night)
+        return found
+
+
+def _text(document: BaseModel) -> str:
+    return document.model_dump_json(by_alias=True, indent=1) + "\n"
+
+
+def _read(path: Path, kind: type[_Model]) -> _Model | None:
+    try:
+        with open_plain(path) as file:
+            return kind.model_validate_json(file.read())
+    except FileNotFoundError:
+        return None
+    except ValidationError as error:
+        raise InputError(f"{path}: not a record of a nightly: {first_problem(error)}; move it away") from error
+    except OSError as error:
+        if error.errno in {0, errno.ELOOP}:  # a pipe, a folder or a device; a link
+            raise InputError(f"{path}: is no plain file; move it away") from error
+        raise HostError(f"{path}: cannot be read: {error.strerror}") from error

@@ -1,0 +1,57 @@
+"""Which lasting changes of the history a night has to tell: each once, none that is acknowledged. Pure."""
+
+from collections.abc import Collection, Sequence
+
+from orchestrator.regression.history.series import Series, Shift
+from orchestrator.regression.metrics import BY_NAME
+from orchestrator.regression.nightly.state import Change
+
+SAME_WITHIN = 3
+"""Points of a series by which a change may move, as later nights show it better, and be the one that was told."""
+
+
+def new_changes(tracked: Sequence[Series], metrics: Collection[str], told: Sequence[Change]) -> tuple[Change, ...]:
+    """The changes of what decides that no night has told yet, oldest first."""
+    found = [
+        change(one, shift)
+        for one in tracked
+        if one.metric in metrics
+        for shift in one.shifts
+        if not shift.acknowledged and not _is_told(one, shift, told)
+    ]
+    return tuple(sorted(found, key=lambda each: (each.date, each.series, each.metric)))
+
+
+def change(series: Series, shift: Shift) -> Change:
+    """A change as a night tells it."""
+    return Change(
+        series=series.name,
+        cell=series.pair,
+        metric=series.metric,
+        host=series.host,
+        date=shift.point.created_at[:10],
+        run=shift.point.run,
+        release=shift.point.release,
+        since=shift.since,
+        before=shift.before,
+        after=shift.after,
+        ratio=shift.ratio,
+        p_value=shift.p_value,
+        worse=BY_NAME[series.metric].is_worse(shift.ratio),
+    )
+
+
+def _is_told(series: Series, shift: Shift, told: Sequence[Change]) -> bool:
+    """Whether it was told, of its own run or of a neighbouring one."""
+    return any(
+        (each.series, each.metric, each.host) == (series.name, series.metric, series.host)
+        and (each.ratio < 1) == (shift.ratio < 1)
+        and abs(_index(series, each) - shift.index) <= SAME_WITHIN
+        for each in told
+    )
+
+
+def _index(series: Series, told: Change) -> int:
+    """The point of what was told: by its run, or where that is not there, by its date."""
+    by_run = (index for index, point in enumerate(series.points) if point.run == told.run)
+    return next(by_run, sum(point.created_at[:10] < told.date for point in series.points))

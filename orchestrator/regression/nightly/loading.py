@@ -1,0 +1,174 @@
+"""From the text of `nightly.yaml`, and of the changes that are acknowledged, to values, or to every mistake in them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.version import InvalidVersion, Version
+
+from orchestrator.catalog import Catalog
+from orchestrator.catalog import source as yaml_source
+from orchestrator.catalog.source import Loc, Mistake, Source
+from orchestrator.errors import InputError
+from orchestrator.matrix import mistakes, pins
+from orchestrator.matrix.hints import did_you_mean
+from orchestrator.regression.history.acknowledged import (
+    refuse_newer_version,
+)
+from orchestrator.regression.judge.single_steps import blocks_needed, too_few_blocks
+from orchestrator.regression.metrics import BY_NAME
+from orchestrator.regression.nightly.settings import ACCEPTED, NightlyFile, WebhookEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Nightly:
+    """A nightly as it was meant; paths are absolute."""
+
+    asked: NightlyFile
+    source: Source
+    """The file, with the places of its values."""
+    matrix: Path
+    results: Path
+    reports: Path
+    acknowledged: Path | None
+    distribution: str
+    """What is asked of the package index."""
+
+    @property
+    def path(self) -> str:
+        """Of the file, as the user wrote it."""
+        return self.source.name
+
+    def at(self, *loc: str | int) -> str:
+        """Where a value stands, for messages: `nightly.yaml:5:10: select`."""
+        place = self.source.place(loc)
+        return f"{self.path}:{place.line}:{place.column}: {loc[0]}"
+
+    def side(self, version: str) -> str:
+        """What is measured of one release, as a side of a regression test is written."""
+        pin = pins.parse(self.asked.watch)
+        on = f" on {pin.backend.name}{pin.backend.versions}" if pin.backend else ""
+        if self.asked.package:
+            return f"{pin.name}{pin.versions}{on},{self.asked.package}=={version}"
+        return f"{pin.name}=={version}{on}"
+
+    @property
+    def watched(self) -> str:
+        """What people call it: `mxnet`, or `numpy in mxnet==1.9.1`."""
+        return f"{self.asked.package} in {self.asked.watch}" if self.asked.package else self.asked.watch
+
+    @property
+    def name(self) -> str:
+        """What stands before `==` of a release of it."""
+        return self.asked.package or pins.parse(self.asked.watch).name
+
+
+def load(path: Path, catalog: Catalog) -> Nightly:
+    """Read `nightly.yaml`; relative paths in it start at its folder.
+
+    Raises `InputError` with all mistakes, each `file:line:column: place: what is wrong`.
+    """
+    source = yaml_source.read(path, "nightly file")
+    refuse_newer_version(source, "a nightly file")
+    found = [*source.mistakes, *mistakes.of_shape(source, NightlyFile, {"webhook": WebhookEntry})]
+    found += _meaning(source, catalog, path.parent)
+    if found:
+        raise InputError(*mistakes.lines(source, found))
+    asked = NightlyFile.model_validate(source.value)
+    folder = path.parent.absolute()
+    return Nightly(
+        asked,
+        source,
+        matrix=folder / asked.matrix,
+        results=folder / asked.results,
+        reports=folder / asked.reports,
+        acknowledged=folder / asked.acknowledged if asked.acknowledged else None,
+        distribution=asked.distribution or asked.package or _distribution(asked.watch, catalog),
+    )
+
+
+def _meaning(source: Source, catalog: Catalog, folder: Path) -> Iterator[Mistake]:
+    """What is wrong beyond the shape of each value."""
+    for key in ("matrix", "acknowledged"):
+        given = source.value.get(key, "matrix.yaml" if key == "matrix" else None)
+        if isinstance(given, str) and "\0" not in given and not (folder / given).is_file():
+            yield source.mistake((key,), f"{given!r}: no such file; it is relative to this one")
+    yield from _watch(source, catalog)
+    yield from _versions(source)
+    yield from _metrics(source)
+    yield from _single_steps(source)
+
+
+def _watch(source: Source, catalog: Catalog) -> Iterator[Mistake]:
+    text = source.value.get("watch")
+    try:
+        pin = pins.parse(text) if isinstance(text, str) else None
+    except ValueError:
+        return
+    if pin is None:
+        return
+    loc: Loc = ("watch",)
+    package = source.value.get("package")
+    entry = catalog.entry(pin.name)
+    if entry is None:
+        yield source.mistake(loc, f"unknown framework {pin.name!r}{did_you_mean(pin.name, catalog.names())}")
+        return
+    if package is None and pin.versions:
+        yield source.mistake(loc, f"names a release; releases of it are what is watched: write {pin.name}")
+    if package is not None and pin.version is None:
+        yield source.mistake(loc, f"names no one release to watch a package in: write {pin.name}==VERSION")
+    if entry.backends and (pin.backend is None or pin.backend.version is None):
+        yield source.mistake(loc, f"{pin.name!r} needs a backend: {pin.name} on {entry.backends[0]}==VERSION")
+    if not entry.backends and pin.backend is not None:
+        yield source.mistake(loc, f"{pin.name!r} runs on no backend; drop 'on {pin.backend.name}'")
+    if package is None and not entry.packages[pin.name] and source.value.get("distribution") is None:
+        yield source.mistake(loc, f"{pin.name!r} has no package on any index; name a `package` to watch in it")
+
+
+def _versions(source: Source) -> Iterator[Mistake]:
+    for key in ("baseline", "first"):
+        given = source.value.get(key)
+        text = getattr(given, "text", given)
+        if isinstance(text, str) and not (key == "baseline" and text == ACCEPTED) and not _is_version(text):
+            words = "accepted, or a release such as 1.9.1" if key == "baseline" else "a release such as 1.9.1"
+            yield source.mistake((key,), f"{text!r} is no version: write {words}")
+
+
+def _metrics(source: Source) -> Iterator[Mistake]:
+    given = source.value.get("metrics")
+    listed = given if isinstance(given, list) else [given]
+    for index, text in enumerate(listed):
+        name = text.partition("=")[0].partition("@")[0].strip() if isinstance(text, str) else ""
+        if name and name not in BY_NAME:
+            loc: Loc = ("metrics", index) if isinstance(given, list) else ("metrics",)
+            yield source.mistake(loc, f"unknown metric {name!r}{did_you_mean(name, tuple(BY_NAME))}")
+
+
+def _single_steps(source: Source) -> Iterator[Mistake]:
+    """Metrics that have no bounds after as many blocks as a trial may have."""
+    given, most = (
+        source.value.get("metrics"),
+        source.value.get("max_blocks", NightlyFile.model_fields["max_blocks"].default),
+    )
+    if not isinstance(most, int):
+        return
+    for index, text in enumerate(given if isinstance(given, list) else [given]):
+        name = text.partition("=")[0].partition("@")[0].strip() if isinstance(text, str) else ""
+        if reason := too_few_blocks(name, most):
+            loc: Loc = ("metrics", index) if isinstance(given, list) else ("metrics",)
+            yield source.mistake(loc, f"{reason}: write max_blocks: {blocks_needed(name)} or more")
+
+
+def _is_version(text: str) -> bool:
+    try:
+        Version(text)
+    except InvalidVersion:
+        return False
+    return True
+
+
+def _distribution(watch: str, catalog: Catalog) -> str:
+    name = pins.parse(watch).name
+    entry = catalog.entry(name)
+    assert entry is not None, "checked before"  # noqa: S101 -- for the type alone
+    return entry.packages[name].partition("[")[0]

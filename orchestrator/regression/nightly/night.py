@@ -1,0 +1,228 @@
+"""One night: what is new is measured, judged and remembered, so that it survives being killed at any moment.
+
+Every step is on disk before the next one: the state names what is under way, the night's record holds what is done.
+A night that was killed is taken up under its own name; what its record holds and the state does not is added first.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from orchestrator import __version__
+from orchestrator.catalog import UnsupportedError
+from orchestrator.errors import HostError, InputError
+from orchestrator.events import Listener, Notice
+from orchestrator.regression.history.acknowledged import AcknowledgedEntry
+from orchestrator.regression.model import Regression
+from orchestrator.regression.nightly.decide import (
+    TrialOutcomes,
+    after,
+    baseline,
+    decide,
+    ending,
+    fresh,
+    given_up,
+    was_measured,
+)
+from orchestrator.regression.nightly.files import NightFiles
+from orchestrator.regression.nightly.loading import Nightly
+from orchestrator.regression.nightly.settings import ACCEPTED
+from orchestrator.regression.nightly.state import Ending, Judgement, Night, ReleaseRecord, State, Tonight, Trying
+from orchestrator.regression.releases.package_index import Offered
+from orchestrator.regression.releases.pages import PublishedRelease, one_line
+
+
+@dataclass(frozen=True, slots=True)
+class TrialResult:
+    """What a trial has left."""
+
+    regression: Regression
+    outcomes: TrialOutcomes
+    images: tuple[str, ...] = ()
+    """References of the candidate's own images."""
+
+
+@dataclass(frozen=True, slots=True)
+class NightServices:
+    """What a night does its work with."""
+
+    offered: Callable[[], Offered]
+    measure: Callable[[Tonight, Callable[[str], None]], TrialResult]
+    """Carry out the trial of a release, or go on with its run where the same is asked for; it tells the run's name
+    before it begins.
+
+    Raises `UnsupportedError` where the catalog has no environment for the release, `HostError` where this host cannot
+    measure, and `InputError`, with which a night ends, where what was asked for can be measured of no release."""
+    now: Callable[[], datetime]
+    is_over: Callable[[], bool]
+    """Whether the budget is spent, or a signal came."""
+    is_interrupted: Callable[[], bool]
+    listener: Listener
+    host: str
+    new_name: str
+    refused: Callable[[PublishedRelease], str] = lambda _: ""
+    """Why no environment of the catalog can take a release, in one line; empty where one may."""
+    check_listed: Callable[[str, Offered], None] = lambda *_: None
+    """Raise `InputError` where a baseline that no night has measured is nowhere to be installed from."""
+
+
+@dataclass
+class NightInProgress:
+    """A night under way."""
+
+    nightly: Nightly
+    files: NightFiles
+    means: NightServices
+    known: Sequence[AcknowledgedEntry]
+    state: State = field(init=False)
+    name: str = field(init=False)
+    tried: list[Trying] = field(init=False)
+    began_at: str = field(init=False)
+    baseline: str = field(init=False)
+    offered: Offered = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.state = self.files.state(self.nightly.watched)
+        killed = self.state.tonight
+        self.name = killed.night if killed else self.means.new_name
+        before = self.files.night(self.name) if killed else None
+        self.tried = list(before.tried) if before else []
+        self.began_at = before.began_at if before else _iso(self.means.now())
+        for trying in self.tried:
+            if self.state.release(trying.record.version) != trying.record:
+                self.state = after(self.nightly.asked, self.state, trying)
+        self.baseline = before.baseline if before else baseline(self.nightly.asked, self.state)
+        if not self.baseline:
+            raise InputError(
+                f"{self.nightly.path}: baseline: no release of {self.nightly.name} is accepted yet; say which with "
+                f"`first:` there, or with orchestrator nightly accept {self.nightly.name}==VERSION"
+            )
+        if killed:
+            self.means.listener(Notice(f"the night {self.name} was interrupted; it goes on"))
+
+    def hold(self) -> Night:
+        """Try what is new until there is nothing left, or no time; return the record, without its reports."""
+        self.offered = self.means.offered()
+        # What was measured and is on no index any more is no mistake of anybody's.
+        if not was_measured(against := baseline(self.nightly.asked, self.state), self.state):
+            self.means.check_listed(against, self.offered)
+        # The state says which release was under way when a night was killed.
+        under_way = self.state.tonight
+        self._remember(self.state.tonight or Tonight(night=self.name))
+        folder = self.files.night_folder(self.name)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise HostError(f"{folder}: cannot be made: {error.strerror}; choose other `reports`") from error
+        for problem in self.offered.problems:
+            self.means.listener(Notice(f"warning: {problem}"))
+        while (release := next(iter(self._waiting()), None)) and not self.means.is_over():
+            going_on = under_way if under_way is not None and under_way.release == release.version else None
+            trying = self._try(release, going_on)
+            self.tried = [one for one in self.tried if one.record.version != release.version] + [trying]
+            self.files.write_night(self.record())
+            self.state = after(self.nightly.asked, self.state, trying)
+            self._remember(Tonight(night=self.name))
+            if trying.record.judgement is Judgement.NO_RESULT and trying.regression is None:
+                break  # what this host cannot do for one release it cannot do for the next one
+        return self.record()
+
+    def record(self) -> Night:
+        """The night as far as it has come."""
+        return Night(
+            night=self.name,
+            began_at=self.began_at,
+            ended_at=_iso(self.means.now()),
+            orchestrator_version=__version__,
+            host=self.means.host,
+            watched=self.nightly.watched,
+            distribution=self.nightly.distribution,
+            baseline=self.baseline,
+            accepted=baseline(self.nightly.asked, self.state) if self.nightly.asked.baseline == ACCEPTED else "",
+            ending=self._ending(),
+            offered=tuple(release.version for release in self.offered.releases),
+            problems=self.offered.problems,
+            tried=tuple(self.tried),
+            waiting=tuple(release.version for release in self._waiting()),
+            given_up=given_up(self.nightly.asked, self.state),
+        )
+
+    def end(self, night: Night) -> None:
+        """Write the record for good; the next night begins anew."""
+        self.files.write_night(night)
+        self.state = self.state.model_copy(update={"tonight": None, "changes": (*self.state.changes, *night.changes)})
+        self.files.write_state(self.state)
+
+    def _ending(self) -> Ending:
+        return ending(self.offered.problems, self.tried, stopped=self.means.is_interrupted())
+
+    def _waiting(self) -> tuple[PublishedRelease, ...]:
+        tried = {trying.record.version for trying in self.tried if trying.record.judgement is not Judgement.NOT_RUN}
+        cut = {trying.record.version for trying in self.tried} if self.means.is_over() else set()
+        new = fresh(self.nightly.asked, self.state, self.offered.releases)
+        return tuple(release for release in new if release.version not in tried | cut)
+
+    def _remember(self, tonight: Tonight) -> None:
+        self.state = self.state.model_copy(update={"tonight": tonight})
+        self.files.write_state(self.state)
+
+    def _try(self, release: PublishedRelease, under_way: Tonight | None) -> Trying:
+        against = baseline(self.nightly.asked, self.state)
+        tonight = Tonight(
+            night=self.name, release=release.version, baseline=against, run=self._begun(release, under_way, against)
+        )
+        self._remember(tonight)
+        self.means.listener(Notice(f"{self.nightly.name} {release.version} against {against}"))
+        if refused := self.means.refused(release):
+            return self._unmeasured(release, tonight, Judgement.UNSUPPORTED, refused)
+        try:
+            measured = self.means.measure(
+                tonight, lambda begun: self._remember(tonight.model_copy(update={"run": begun}))
+            )
+        except UnsupportedError as error:
+            return self._unmeasured(release, tonight, Judgement.UNSUPPORTED, error.reason)
+        except HostError as error:
+            return self._unmeasured(release, tonight, Judgement.NO_RESULT, str(error))
+        told = decide(measured.regression, measured.outcomes, self.known, self.state.alarms)
+        is_attempt = told.is_attempt and told.judgement is not Judgement.NOT_RUN
+        kept = self._record(release, tonight, told.judgement, told.reason, is_attempt=is_attempt)
+        return Trying(
+            record=kept.model_copy(update={"run": measured.regression.run, "images": measured.images}),
+            regression=measured.regression,
+            alarms=told.alarms,
+            known=told.known,
+        )
+
+    def _begun(self, release: PublishedRelease, under_way: Tonight | None, against: str) -> str:
+        """The run to go on with; empty where there is none, or the release was held against another one in it."""
+        record = self.state.release(release.version)
+        before = record if record is not None and record.judgement is Judgement.NOT_RUN else None
+        begun = under_way or before
+        if begun is None or not begun.run or begun.baseline == against:
+            return begun.run if begun is not None else ""
+        text = f"{self.nightly.name} {release.version} begins anew: {begun.run} holds it against {begun.baseline}"
+        self.means.listener(Notice(f"{text}, and stays as it is"))
+        return ""
+
+    def _unmeasured(self, release: PublishedRelease, tonight: Tonight, judgement: Judgement, reason: str) -> Trying:
+        """What says nothing of the release costs it none of its attempts, however often it happens."""
+        return Trying(record=self._record(release, tonight, judgement, reason, is_attempt=False))
+
+    def _record(
+        self, release: PublishedRelease, tonight: Tonight, judgement: Judgement, reason: str, *, is_attempt: bool
+    ) -> ReleaseRecord:
+        before = self.state.release(release.version)
+        return ReleaseRecord(
+            version=release.version,
+            uploaded_at=release.uploaded_at,
+            judgement=judgement,
+            reason=one_line(reason)[:500],
+            baseline=tonight.baseline,
+            night=self.name,
+            run=self.state.tonight.run if self.state.tonight else "",
+            attempts=(before.attempts if before else 0) + is_attempt,
+        )
+
+
+def _iso(moment: datetime) -> str:
+    return moment.isoformat(timespec="seconds")

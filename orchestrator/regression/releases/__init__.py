@@ -1,0 +1,1 @@
+"""Package indexes, and the releases that their pages list."""

@@ -1,0 +1,1 @@
+"""The search for the release or the dependency that changed a metric."""

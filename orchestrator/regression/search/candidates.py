@@ -1,0 +1,155 @@
+"""Which releases a search goes over: those published between two sides that differ in one release. Pure."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from orchestrator.errors import InputError
+from orchestrator.matrix import Matrix
+from orchestrator.regression.releases.pages import PublishedRelease
+from orchestrator.regression.search.record import LeftOut
+from orchestrator.regression.sides import Side
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSubject:
+    """What is searched: the framework's releases, or those of one package beside it."""
+
+    good: Side
+    bad: Side
+    distribution: str
+    is_package: bool
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The two releases."""
+        return _version(self.good, self.package), _version(self.bad, self.package)
+
+    @property
+    def package(self) -> str:
+        """The package beside the framework; empty where the framework itself is searched."""
+        return self.distribution if self.is_package else ""
+
+    def side(self, version: str) -> Side:
+        """The good side, with another release of what is searched."""
+        if not self.is_package:
+            return replace(self.good, version=version)
+        packages = dict(self.good.packages) | {self.distribution: version}
+        return replace(self.good, packages=tuple(sorted(packages.items())))
+
+
+def search_subject(good: Side, bad: Side, distribution: str) -> SearchSubject:
+    """What two sides differ in; `distribution` is the framework's. Raises `InputError` where it is not one release."""
+    one, other = dict(good.packages), dict(bad.packages)
+    differing = sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
+    if (good.name, good.backend) == (bad.name, bad.backend):
+        if good.version != bad.version and not differing:
+            return SearchSubject(good, bad, str(canonicalize_name(distribution)), is_package=False)
+        if good.version == bad.version and len(differing) == 1 and differing[0] in one.keys() & other.keys():
+            return SearchSubject(good, bad, differing[0], is_package=True)
+    if good.text == bad.text:
+        raise InputError(f"--good and --bad are both {good.text}: there is nothing between them")
+    raise InputError(
+        f"--good {good.text} and --bad {bad.text} must differ in one release alone: of the framework, or of one "
+        "package that both pin"
+    )
+
+
+def own_releases(found: Matrix, what: SearchSubject) -> tuple[str, ...] | None:
+    """Releases that are images of the user's own, in the order of the matrix; None where good and bad are none."""
+    entries = [axes for axes in found.frameworks if axes.name == what.good.name and (axes.image or axes.dockerfile)]
+    versions = [version for axes in entries for version in axes.versions]
+    first, last = what.ends
+    if what.is_package or (first not in versions and last not in versions):
+        return None
+    missing = [end for end in (first, last) if end not in versions]
+    if missing:
+        raise InputError(
+            f"{found.path}: frameworks: {what.good.name} {missing[0]} has no image of its own there, and the other end "
+            "has: nothing says which releases lie between"
+        )
+    start, end = versions.index(first), versions.index(last)
+    if start > end:
+        raise InputError(f"{found.path}: frameworks: {last} stands before {first}; releases are searched in its order")
+    return tuple(versions[start : end + 1])
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseFilter:
+    """Which published releases are searched."""
+
+    prereleases: bool
+    yanked: bool
+    refused: Callable[[Side], str]
+    """Why a side cannot be planned; empty where it can."""
+
+
+def between(
+    what: SearchSubject, offered: Sequence[PublishedRelease], wanted: ReleaseFilter
+) -> tuple[tuple[str, ...], tuple[LeftOut, ...]]:
+    """The releases from good to bad, and those between that are left out.
+
+    A framework's pin takes its post-releases, so that 1.7.0.post2 is 1.7.0 here; a package's is taken literally.
+    Raises `InputError` where the ends are not in order.
+    """
+    ends = [_parsed(what, end) for end in what.ends]
+    if ends[0] >= ends[1]:
+        raise InputError(f"--good {what.ends[0]} is not older than --bad {what.ends[1]}: exchange them")
+    found, left_out = [], []
+    for name, release in _named(what, offered).items():
+        if not ends[0] < Version(name) < ends[1]:
+            continue
+        reason = _left_out(release, wanted) or wanted.refused(what.side(name))
+        if reason:
+            left_out.append(LeftOut(release=name, reason=reason))
+        else:
+            found.append(name)
+    return (what.ends[0], *sorted(found, key=Version), what.ends[1]), tuple(left_out)
+
+
+def _named(what: SearchSubject, offered: Sequence[PublishedRelease]) -> Mapping[str, PublishedRelease]:
+    """Releases by the version that a side names them with; of several behind one pin, the one that still stands."""
+    found: dict[str, PublishedRelease] = {}
+    for release in offered:
+        version = Version(release.version)
+        name = release.version
+        if not what.is_package and version.post is not None and not version.is_prerelease:
+            name = version.base_version
+        if name not in found or found[name].yanked is not None:
+            found[name] = release
+    return found
+
+
+def _left_out(release: PublishedRelease, wanted: ReleaseFilter) -> str:
+    if release.is_prerelease and not wanted.prereleases:
+        return "a pre-release (--prereleases searches them too)"
+    if release.yanked is not None and not wanted.yanked:
+        why = f": {release.yanked}" if release.yanked else ""
+        return f"yanked{why} (--yanked searches them too)"
+    return ""
+
+
+def _parsed(what: SearchSubject, version: str) -> Version:
+    try:
+        return Version(version)
+    except InvalidVersion:
+        raise InputError(
+            f"{what.distribution} {version}: is no version that a package index orders; give good and bad an image or "
+            "dockerfile each in the matrix, which orders them"
+        ) from None
+
+
+def _version(side: Side, package: str) -> str:
+    return dict(side.packages)[package] if package else side.version
+
+
+def reasons(left_out: Sequence[LeftOut]) -> Iterator[str]:
+    """Those left out, a line for each reason."""
+    by_reason: dict[str, list[str]] = {}
+    for each in left_out:
+        by_reason.setdefault(each.reason, []).append(each.release)
+    for reason, names in by_reason.items():
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        yield f"not searched: {', '.join(names[:3])}{more}: {reason}"

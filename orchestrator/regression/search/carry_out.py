@@ -1,0 +1,230 @@
+"""A search carried out: over the releases, then over what moved between the neighbours of each change.
+
+Every answer is on disk before the next question. The same answers lead to the same questions, so that a search that
+was killed is answered from its record until it comes to what it has not asked.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from packaging.utils import canonicalize_name
+
+from orchestrator.analysis import Comparison, Look, compare
+from orchestrator.domain import Status
+from orchestrator.errors import HostError
+from orchestrator.events import Listener, Notice
+from orchestrator.regression.judge.evidence import cell_evidence
+from orchestrator.regression.judge.metric_rule import Values
+from orchestrator.regression.metrics import BY_NAME, Better
+from orchestrator.regression.model import Regression, Verdict
+from orchestrator.regression.rules import LEAST_BLOCKS
+from orchestrator.regression.search import record as search_record
+from orchestrator.regression.search.algorithm import Answer, Conclusion, Probe, Span, Untestable, carried_out, search
+from orchestrator.regression.search.candidates import SearchSubject
+from orchestrator.regression.search.dependency_steps import Stage, stages
+from orchestrator.regression.search.record import Bisection, Found, Origin, Probed, Step
+from orchestrator.regression.sides import Side
+from orchestrator.regression.trials.files import Trial, stored_trial
+from orchestrator.results.store import Run
+
+_OF_THE_HOST = frozenset({Status.NO_DEVICE, Status.NOT_RUN})
+"""They tell nothing of a release: the search stops there, and asks again when it is taken up."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeResult:
+    """What a question's run has left."""
+
+    run: str = ""
+    values: Values = ()
+    reason: str = ""
+    """Why there are no values."""
+    culprit: str = ""
+    """`Side.text` of the side that the reason speaks of; empty where that cannot be told from this run alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchServices:
+    """What a search does its work with."""
+
+    measure: Callable[[Side, Side, int], ProbeResult]
+    """Measure two sides up to so many blocks; raises `HostError` where this host cannot."""
+    packages: Callable[[str, Side], Mapping[str, str]]
+    """What a run's environment of a side holds, by name; nothing where that is not known."""
+    listener: Listener
+
+
+@dataclass
+class SearchInProgress:
+    """A search under way."""
+
+    record: Bisection
+    folder: Path
+    searched: SearchSubject
+    means: SearchServices
+
+    def carry_out(self) -> Bisection:
+        """Search, write and return the record with what was found; one that has come to its end stays as it is.
+
+        Records from before comparisons were kept are gone through again, from their answers.
+        """
+        if self.record.found is not None and self.record.found.steps:
+            return self.record
+        sides = {version: self._side(self.searched.side(version)) for version in self.record.releases}
+        asked = self.record.asked
+        found, steps = self._search(self.record.releases, sides, asked.alpha, every=asked.every)
+        origins = self._origins(found.changes, sides)
+        self.record = self.record.model_copy(update={"found": Found(releases=found, origins=origins, steps=steps)})
+        search_record.write(self.folder, self.record)
+        return self.record
+
+    def _side(self, side: Side) -> Side:
+        return replace(side, python=self.record.asked.python)
+
+    def _search(
+        self, names: Sequence[str], sides: Mapping[str, Side], alpha: float, *, every: bool
+    ) -> tuple[Conclusion, tuple[Step, ...]]:
+        """Search some environments by their names; one that was measured beside another one works."""
+        names_of = {side.text: name for name, side in sides.items()}
+        working: set[str] = set()
+        steps: dict[tuple[str, str], Step] = {}
+
+        def ask(probe: Probe) -> Answer:
+            baseline, candidate = sides[probe.baseline], sides[probe.candidate]
+            probed = self._probed(baseline, candidate, probe.look.blocks)
+            step = Step(before=probe.baseline, after=probe.candidate, blocks=len(probed.values), run=probed.run)
+            if probed.reason:
+                text = probed.untestable or (candidate if candidate.text not in working else baseline).text
+                told = {"untestable": names_of[text], "reason": probed.reason}
+                steps[probe.baseline, probe.candidate] = step.model_copy(update=told)
+                return Untestable(names_of[text], probed.reason)
+            working.update((baseline.text, candidate.text))
+            found = self._compared(probed, probe.look)
+            steps[probe.baseline, probe.candidate] = step.model_copy(update={"comparison": found})
+            return found
+
+        found = carried_out(search(names, every=every, blocks=self.record.asked.looks, alpha=alpha), ask)
+        return found, tuple(steps.values())
+
+    def _compared(self, probed: Probed, look: Look) -> Comparison:
+        gate = self.record.asked.metric
+        return compare(
+            [one for one, _ in probed.values],
+            [other for _, other in probed.values],
+            tolerance=gate.tolerance,
+            higher_is_better=BY_NAME[gate.metric].better is Better.HIGHER,
+            confidence=look.confidence,
+            equivalence=look.equivalence,
+            paired=True,
+        )
+
+    def _probed(self, baseline: Side, candidate: Side, blocks: int) -> Probed:
+        known = self.record.probed(baseline.text, candidate.text, blocks)
+        if known is not None:
+            return known
+        self.means.listener(Notice(f"{baseline.label} beside {candidate.label}: {blocks} blocks"))
+        probe_result = self.means.measure(baseline, candidate, blocks)
+        probed = Probed(
+            baseline=baseline.text,
+            candidate=candidate.text,
+            blocks=blocks,
+            run=probe_result.run,
+            values=tuple(probe_result.values),
+            untestable=probe_result.culprit,
+            reason=probe_result.reason,
+        )
+        self.record = self.record.model_copy(update={"probes": (*self.record.probes, probed)})
+        search_record.write(self.folder, self.record)
+        return probed
+
+    def _origins(self, spans: Sequence[Span], sides: Mapping[str, Side]) -> tuple[Origin, ...]:
+        """Search what moved with each change.
+
+        This phase has an α of its own, which its searches share. The release phase has called the ends of each changed,
+        and answers for that; what lies between is measured afresh.
+        """
+        ways = [self._way(sides[span.before], sides[span.after]) for span in spans]
+        alpha = self.record.asked.alpha / max(1, sum(len(way) > 2 for way in ways))
+        return tuple(self._origin(span, way, sides, alpha) for span, way in zip(spans, ways, strict=True))
+
+    def _way(self, before: Side, after: Side) -> tuple[Stage, ...]:
+        """From one environment to the other; empty where it is not known what they hold."""
+        run = next(
+            each.run for each in self.record.probes if (each.baseline, each.candidate) == (before.text, after.text)
+        )
+        held, new = (_canonical(self.means.packages(run, side)) for side in (before, after))
+        if not held or not new:
+            return ()
+        return stages(held, new, last=str(canonicalize_name(self.searched.distribution)))
+
+    def _origin(self, span: Span, way: Sequence[Stage], sides: Mapping[str, Side], alpha: float) -> Origin:
+        """Search what moved between the two environments of a change, all else held."""
+        if not way:
+            note = "what its environments hold is not known: images of your own are not taken apart"
+            return Origin(before=span.before, after=span.after, moved=(), note=note)
+        moves = tuple(str(stage.moved) for stage in way[1:])
+        if len(way) <= 2:
+            return Origin(before=span.before, after=span.after, moved=moves, by=moves)
+        between = self._on_the_way(way, sides[span.before], sides[span.after])
+        found, steps = self._search([stage.name for stage in way], between, alpha, every=False)
+        by = _came_with(way, found.changes[0]) if found.changes else ()
+        note = "" if by else "no single move changed it: it takes several, or what could not be tested"
+        known = Origin(before=span.before, after=span.after, moved=moves, by=by, note=note)
+        return known.model_copy(update={"conclusion": found, "alpha": alpha, "steps": steps})
+
+    def _on_the_way(self, way: Sequence[Stage], before: Side, after: Side) -> Mapping[str, Side]:
+        """The sides of the stages by name: the ends are those that were measured, what lies between pins all it holds.
+
+        What is searched moves last, so that all stages but the last have its earlier release.
+        """
+        framework = "" if self.searched.is_package else self.searched.distribution
+        found = {way[0].name: before, way[-1].name: after}
+        for stage in way[1:-1]:
+            held = tuple(sorted((name, version) for name, version in stage.packages.items() if name != framework))
+            found[stage.name] = replace(before, packages=held)
+        return found
+
+
+def _canonical(packages: Mapping[str, str]) -> dict[str, str]:
+    return {str(canonicalize_name(name)): version for name, version in packages.items()}
+
+
+def _came_with(way: Sequence[Stage], span: Span) -> tuple[str, ...]:
+    """The moves from the stage before a change to the one after it."""
+    names = [stage.name for stage in way]
+    return tuple(names[names.index(span.before) + 1 : names.index(span.after) + 1])
+
+
+def probe_result(run: Run, trial: Trial, blocks: int, found: Regression) -> ProbeResult:
+    """What a run says of its one pair; raises `HostError` where it is this host that kept it from being measured."""
+    (pair,), (gate,) = trial.pairs, trial.rules.gates
+    judged_pair = next(each for each in found.pairs if each.id == pair.id)
+    judged = next((each for each in judged_pair.metrics if each.metric == gate.metric), None)
+    # Where a side is 0 in some blocks, there are fewer values, and no ratio of the others says what changed.
+    whole = judged is not None and len(judged.values) == judged.blocks >= LEAST_BLOCKS
+    if judged is not None and whole and judged.verdict is not Verdict.NOT_COMPARABLE:
+        return ProbeResult(run.name, judged.values)
+    cells = {cell.id: cell for cell in run.plan().cells}
+    for side, cell_id in ((trial.baseline, pair.baseline), (trial.candidate, pair.candidate)):
+        evidence = cell_evidence(run, cells[cell_id], range(blocks))
+        if evidence.outcomes and all(each.status in _OF_THE_HOST for each in evidence.outcomes.values()):
+            raise HostError(f"{side.label}: {evidence.failure}")
+        if not evidence.telling or not evidence.runs:
+            return ProbeResult(run.name, reason=evidence.failure or "no outcome was recorded", culprit=side.text)
+    said = judged.reason if judged else judged_pair.reason
+    fails_more = {Verdict.BROKE: trial.candidate.text, Verdict.FIXED: trial.baseline.text}
+    culprit = fails_more.get(judged_pair.verdict, "")
+    return ProbeResult(run.name, reason=said or f"{gate.metric} was not measured on both sides", culprit=culprit)
+
+
+def packages(run: Run, side: Side) -> Mapping[str, str]:
+    """What a side's environment holds, as its run recorded it; nothing of an image of the user's own."""
+    trial = stored_trial(run)
+    (pair,) = trial.pairs
+    wanted = pair.baseline if trial.baseline.text == side.text else pair.candidate
+    cell = next(cell for cell in run.plan().cells if cell.id == wanted)
+    if cell.framework.image or cell.framework.dockerfile:
+        return {}
+    made = {record.image: record for record in run.environments().environments}
+    return made[cell.image].versions if cell.image in made else {}

@@ -1,0 +1,195 @@
+"""`bisect.json`: what a search was asked, every answer it has had, and what it came to. The answers alone resume it."""
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+
+from orchestrator.analysis import ALPHA, Comparison, Verdict
+from orchestrator.domain import Status
+from orchestrator.errors import InputError
+from orchestrator.images.reasons import is_of_surroundings
+from orchestrator.regression.metrics import Gate
+from orchestrator.regression.model import Positive, Share, Strict
+from orchestrator.regression.search.algorithm import Conclusion, Span
+from orchestrator.results.contract import Count
+from orchestrator.results.plans import first_problem
+from orchestrator.results.store import write_atomically
+
+RECORD_FILE = "bisect.json"
+AUTO = "auto"
+"""The runtime of a search that was asked for none."""
+
+
+class Asked(Strict):
+    """What is to be found out, and where its environments, models and data come from."""
+
+    good: str
+    bad: str
+    python: str
+    """The one Python that all releases run on; empty for images of the user's own."""
+    cell: str
+    """The glob that was given."""
+    pair: str
+    """Of good and bad: `cpu/lenet-train-b200`."""
+    metric: Gate
+    every: bool
+    looks: tuple[int, ...]
+    alpha: Share = ALPHA
+    """Of each of the two phases, releases and dependencies: that it calls anything changed that has not."""
+    prereleases: bool = False
+    yanked: bool = False
+    matrix: str
+    matrix_sha256: str
+    models: str | None
+    data: str | None
+    base_image: str | None
+    no_parity: bool
+    limit: int
+    runtime: str
+
+
+class LeftOut(Strict):
+    """A release between the two that is not searched."""
+
+    release: str
+    reason: str
+
+
+class Probed(Strict):
+    """What two environments have shown over so many blocks."""
+
+    baseline: str
+    """As `Side.text` writes it, and so is the candidate."""
+    candidate: str
+    blocks: Count
+    run: str = ""
+    """Below the search's folder; empty where there was nothing to run."""
+    values: tuple[tuple[Positive, Positive], ...] = ()
+    """Of each block that counts; none where one of the two is untestable."""
+    untestable: str = ""
+    """Which of the two."""
+    reason: str = ""
+
+
+class Step(Strict):
+    """How a search has judged two of its releases or environments, at the last look that it took."""
+
+    before: str
+    after: str
+    blocks: Count = 0
+    run: str = ""
+    """Below the search's folder; empty where there was nothing to run."""
+    comparison: Comparison | None = None
+    """None where one of the two is untestable."""
+    untestable: str = ""
+    """Which of the two."""
+    reason: str = ""
+
+
+class Origin(Strict):
+    """What of a change's two environments it came with."""
+
+    before: str
+    after: str
+    moved: tuple[str, ...]
+    """Every package that moved, the one that was searched last."""
+    by: tuple[str, ...] = ()
+    """Which of them changed it; several where those between could not be tested; none where it was not found."""
+    note: str = ""
+    """Why it is not known more closely."""
+    conclusion: Conclusion | None = None
+    """Of the search over the moves; None where there was nothing to search."""
+    alpha: Share | None = None
+    """What that search had of the phase's α, which all origins share; None where there was nothing to search."""
+    steps: tuple[Step, ...] = ()
+    """Its comparisons, as they were asked; `before` and `after` are moves, each with all moves before it."""
+
+
+class Found(Strict):
+    """What a search came to."""
+
+    releases: Conclusion
+    origins: tuple[Origin, ...] = ()
+    """One for each change that was searched to its end, in the same order."""
+    steps: tuple[Step, ...] = ()
+    """The comparisons of releases, as they were asked."""
+
+    @property
+    def changes(self) -> tuple[Span, ...]:
+        """Everything that was seen to change, searched to its end or not."""
+        return (*self.releases.changes, *self.releases.further, *self.releases.gradual)
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether anything got worse on the way, or from one end to the other."""
+        ends = [self.releases.ends] if self.releases.ends else []
+        seen = [*ends, *(span.comparison for span in self.changes if span.comparison)]
+        return any(comparison.verdict is Verdict.SLOWER for comparison in seen)
+
+
+class Bisection(Strict):
+    """The whole file."""
+
+    schema_: Literal[1] = Field(1, alias="schema")
+    name: str
+    created_at: str
+    host: str
+    asked: Asked
+    searched: str
+    """The distribution whose releases they are."""
+    releases: tuple[str, ...]
+    """Good first, bad last."""
+    left_out: tuple[LeftOut, ...] = ()
+    probes: tuple[Probed, ...] = ()
+    found: Found | None = None
+    """None until it has come to its end."""
+
+    def probed(self, baseline: str, candidate: str, blocks: int) -> Probed | None:
+        """The answer to a question; None where it was not asked yet. What cannot be tested, no blocks make testable."""
+        for each in self.probes:
+            if (each.baseline, each.candidate) == (baseline, candidate) and (each.reason or each.blocks == blocks):
+                return each
+        return None
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of `bisect.json`."""
+    body = Bisection.model_json_schema(mode="serialization", by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **body}
+
+
+def may_pass(reason: str) -> bool:
+    """Whether what could not be tested failed by the host or its index, so that another time it may be tested."""
+    status, _, said = reason.partition(": ")
+    return status == Status.LAUNCH_FAILED.value or (status == Status.BUILD_FAILED.value and is_of_surroundings(said))
+
+
+def forgetful(record: Bisection, *, failed: bool) -> Bisection:
+    """The record without what may be testable now, or with `failed` all that could not be tested: it is asked again.
+
+    What was measured stays.
+    """
+    probes = tuple(probe for probe in record.probes if not probe.reason or not (failed or may_pass(probe.reason)))
+    if len(probes) == len(record.probes):
+        return record
+    return record.model_copy(update={"probes": probes, "found": None})
+
+
+def write(folder: Path, record: Bisection) -> None:
+    """Replace the record, wholly or not at all."""
+    write_atomically(folder / RECORD_FILE, record.model_dump_json(by_alias=True, indent=1) + "\n")
+
+
+def read(folder: Path) -> Bisection:
+    """Read a record; raises `InputError` where there is none, or it is broken."""
+    path = folder / RECORD_FILE
+    try:
+        return Bisection.model_validate_json(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"{folder}: is no search; --resume takes the name that `bisect` gave it") from None
+    except ValidationError as error:
+        raise InputError(
+            f"{path}: not the record of a search: {first_problem(error)}; bring back a copy, or search anew: the "
+            "runs beside it stay as they are"
+        ) from error

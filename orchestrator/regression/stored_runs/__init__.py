@@ -1,0 +1,1 @@
+"""Stored runs as the two sides of a comparison."""

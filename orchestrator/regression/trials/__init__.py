@@ -1,0 +1,1 @@
+"""Regression tests: their files, their plans, and how they are measured."""

@@ -1,0 +1,119 @@
+"""A pairing carried out: blocks, looks, confirmation, and the verdicts that come of them.
+
+Everything that is decided on the way is decided anew from the files whenever a trial is taken up again, so that one
+that was killed goes on at the same place and comes to the same end.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from orchestrator.catalog import KnownFault
+from orchestrator.domain import Cell, Plan
+from orchestrator.regression.judge.judge import Judge, PairFindings
+from orchestrator.regression.judge.metric_rule import needs_confirmation
+from orchestrator.regression.model import Regression
+from orchestrator.regression.pairing import Pair, Pairing
+from orchestrator.regression.rules import Rules
+from orchestrator.regression.trials.files import Trial, write_regression
+from orchestrator.regression.trials.summary import summary
+from orchestrator.results.plans import plan_to_json
+from orchestrator.running import Policy, Surroundings, execute
+
+
+def trial_of(pairing: Pairing, rules: Rules) -> Trial:
+    """What a pairing is to find out."""
+    return Trial(pairing.baseline, pairing.candidate, pairing.pairs, rules, pairing.gone, pairing.new)
+
+
+def first_plan(plan: Plan, rules: Rules) -> Plan:
+    """The plan of the first look, which is that of a trial when it begins."""
+    return _grown(plan, dict.fromkeys((cell.id for cell in plan.cells), rules.looks[0]), at_least=False)
+
+
+def carry_out(trial: Trial, around: Surroundings, policy: Policy, faults: Sequence[KnownFault] = ()) -> Regression:
+    """Measure until every pair is decided or the last look is over, and write and return what that comes to.
+
+    The run must have begun: its record holds the plan of the first look, which grows here. Where `stop` is set, what
+    is left undecided is told so, and `complete` is false. Raises `HostError` as `execute` does.
+    """
+    conduct = _Conduct(trial, around, policy, Judge(around.run, trial.rules, len(trial.pairs), faults))
+    conduct.look()
+    if trial.rules.confirm:
+        conduct.confirm()
+    found = summary(around.run, trial, conduct.found, complete=not around.stop.is_set())
+    write_regression(around.run, found)
+    return found
+
+
+@dataclass
+class _Conduct:
+    """A trial under way."""
+
+    trial: Trial
+    around: Surroundings
+    policy: Policy
+    judge: Judge
+    found: dict[str, PairFindings] = field(default_factory=dict)
+    """By id of the pair."""
+
+    def look(self) -> None:
+        """Measure up to each look in turn; what is decided measures no further."""
+        undecided = list(self.trial.pairs)
+        for number, blocks in enumerate(self.trial.rules.looks):
+            cells = self._measure(dict.fromkeys((pair.id for pair in undecided), blocks))
+            for pair in undecided:
+                self.found[pair.id] = self.judge.pair(
+                    cells[pair.baseline], cells[pair.candidate], range(blocks), number, self.found.get(pair.id)
+                )
+            if self.around.stop.is_set():
+                return
+            undecided = [pair for pair in undecided if not self.found[pair.id].is_decided]
+            if not undecided:
+                return
+
+    def confirm(self) -> None:
+        """Measure what is slower again, on as many fresh blocks as it took to find it."""
+        doubtful = {pair.id: 2 * self.found[pair.id].blocks for pair in self.trial.pairs if self._is_alarming(pair)}
+        cells = self._measure(doubtful) if doubtful and not self.around.stop.is_set() else {}
+        if self.around.stop.is_set():
+            # Nobody is alarmed by what was to be confirmed and was not.
+            self.found |= {pair_id: self.found[pair_id].unconfirmed() for pair_id in doubtful}
+            return
+        for pair in self.trial.pairs:
+            if pair.id in doubtful:
+                fresh = range(self.found[pair.id].blocks, doubtful[pair.id])
+                both = cells[pair.baseline], cells[pair.candidate]
+                self.found[pair.id] = self.judge.again(*both, fresh, self.found[pair.id], len(doubtful))
+
+    def _is_alarming(self, pair: Pair) -> bool:
+        return pair.id in self.found and any(map(needs_confirmation, self.found[pair.id].metrics.values()))
+
+    def _measure(self, blocks: Mapping[str, int]) -> dict[str, Cell]:
+        """Measure pairs up to so many blocks, by id; the recorded plan grows first, and never shrinks."""
+        run = self.around.run
+        repeats = {
+            cell_id: blocks[pair.id]
+            for pair in self.trial.pairs
+            if pair.id in blocks
+            for cell_id in (pair.baseline, pair.candidate)
+        }
+        plan = run.plan()
+        grown = _grown(plan, repeats)
+        if grown != plan:
+            run.write_record(run.record().model_copy(update={"plan": plan_to_json(grown)}))
+        for _ in execute(grown, self.around, self.policy):
+            pass
+        return {cell.id: cell for cell in grown.cells}
+
+
+def _grown(plan: Plan, repeats: Mapping[str, int], *, at_least: bool = True) -> Plan:
+    """A plan with so many repeats of some cells, by id; what has more keeps them, unless it is not `at_least`."""
+    return replace(
+        plan,
+        cells=tuple(
+            replace(cell, repeats=max(repeats[cell.id], cell.repeats if at_least else 1))
+            if cell.id in repeats
+            else cell
+            for cell in plan.cells
+        ),
+    )

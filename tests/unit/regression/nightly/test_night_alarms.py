@@ -1,0 +1,116 @@
+"""What alarms in a night, what is known and does not, and what nobody may hide."""
+
+import pytest
+
+from orchestrator.regression.history.acknowledged import AcknowledgedEntry
+from orchestrator.regression.model import JudgedPair, Verdict
+from orchestrator.regression.nightly.decide import TrialOutcomes, decide
+from orchestrator.regression.nightly.state import Ending, Judgement, Tonight
+from orchestrator.regression.releases.package_index import Offered
+from tests.unit.regression.nightly.night_fakes import CELL, World, judgements, pair, regression, releases
+from tests.unit.regression.nightly.night_fakes import judged as night_judged
+
+SLOWER = (pair(Verdict.SLOWER, 0.9),)
+
+
+def test_a_regression_alarms_once_and_is_not_accepted(world: World) -> None:
+    world.found = {"1.6.0": SLOWER}
+    night = world.night()
+
+    assert (judgements(night), night.exit_code, night.accepted) == ({"1.6.0": Judgement.REGRESSED}, 1, "1.5.1")
+    assert [(alarm.release, alarm.cell, alarm.metric) for alarm in night.alarms] == [("1.6.0", CELL, "throughput")]
+    again = world.night()
+    assert (again.ending, again.exit_code) == (Ending.NOTHING_NEW, 0)
+
+
+def test_what_was_told_of_a_release_is_not_told_again_whoever_measures_it() -> None:
+    found = regression(Tonight(night="n", release="1.6.0", baseline="1.5.1"), *SLOWER)
+    first = decide(found, TrialOutcomes((), ()), (), ())
+    again = decide(found, TrialOutcomes((), ()), (), first.alarms)
+
+    assert (len(first.alarms), first.known) == (1, ())
+    assert (again.judgement, again.alarms, again.known) == (Judgement.REGRESSED, (), first.alarms)
+
+
+def test_a_pair_of_which_nothing_that_decides_was_measured_is_not_clean() -> None:
+    shown = night_judged(Verdict.SAME).model_copy(update={"gates": False})
+    other = pair(Verdict.NOT_MEASURED, cell="cpu/mlp-train-b200").model_copy(update={"metrics": (shown,)})
+    found = regression(Tonight(night="n", release="1.6.0", baseline="1.5.1"), pair(Verdict.SAME), other)
+
+    said = decide(found, TrialOutcomes((), ()), (), ())
+    assert (said.judgement, said.reason) == (Judgement.INCONCLUSIVE, "not measured: cpu/mlp-train-b200")
+
+
+def test_what_fell_to_0_alarms_in_words_and_is_within_no_known_change(world: World) -> None:
+    world.known = (acknowledged(metric="throughput", up_to="12%"),)
+    (slower,) = SLOWER
+    fell = {"ratio": None, "low": None, "high": None, "reason": "the candidate is 0 in 6 of 6 measurements"}
+    metric = slower.metrics[0].model_copy(update=fell)
+    world.found = {"1.6.0": (slower.model_copy(update={"metrics": (metric,)}),)}
+    night = world.night()
+
+    assert night.exit_code == 1
+    assert night.alarms[0].reason == "throughput: the candidate is 0 in 6 of 6 measurements"
+
+
+def test_a_release_that_no_longer_runs_is_a_regression(world: World) -> None:
+    world.found = {"1.6.0": (pair(Verdict.BROKE, reason="import_failed: no libgomp"),)}
+    night = world.night()
+
+    assert night.exit_code == 1
+    assert (night.alarms[0].metric, night.alarms[0].reason) == ("", "import_failed: no libgomp")
+
+
+def test_a_known_change_is_shown_alarms_nobody_and_does_not_stand_in_the_way(world: World) -> None:
+    world.known = (acknowledged(metric="throughput", up_to="12%"),)
+    world.found = {"1.6.0": SLOWER}
+    night = world.night()
+
+    assert (night.exit_code, night.alarms, night.accepted) == (0, (), "1.6.0")
+    assert night.tried[0].known[0].acknowledged == "agreed"
+    assert night.tried[0].record.reason == "the one pair is the same or better, 1 acknowledged"
+
+
+@pytest.mark.parametrize("metric", ["throughput", "*"])
+@pytest.mark.parametrize("found", [(pair(Verdict.BROKE, reason="import_failed"),), (pair(Verdict.SLOWER, 0.4),)])
+def test_what_is_acknowledged_hides_neither_a_crash_nor_a_larger_loss(
+    world: World, metric: str, found: tuple[JudgedPair, ...]
+) -> None:
+    world.known = (acknowledged(metric=metric, up_to="12%"),)
+    world.offered = Offered(releases("1.6.0", "1.7.0"))
+    world.found = {"1.6.0": SLOWER, "1.7.0": found}
+    world.asked = {"baseline": "1.5.1", "first": None}
+    night = world.night()
+
+    assert judgements(night) == {"1.6.0": Judgement.CLEAN, "1.7.0": Judgement.REGRESSED}
+    assert (night.exit_code, [alarm.release for alarm in night.alarms]) == (1, ["1.7.0"])
+
+
+def test_beside_a_regression_the_reason_says_what_is_acknowledged(world: World) -> None:
+    world.known = (acknowledged(metric="throughput", up_to="12%"),)
+    world.found = {"1.6.0": (*SLOWER, pair(Verdict.SLOWER, 0.9, cell="gpu/mlp"))}
+
+    assert world.night().tried[0].record.reason == "gpu/mlp: throughput × 0.900, 1 acknowledged"
+
+
+def test_that_a_release_no_longer_runs_is_acknowledged_by_name(world: World) -> None:
+    world.known = (acknowledged(metric="broke"),)
+    world.found = {"1.6.0": (pair(Verdict.BROKE, reason="import_failed"), pair(Verdict.SAME, cell="cpu/mlp"))}
+    night = world.night()
+
+    assert (night.exit_code, judgements(night)) == (0, {"1.6.0": Judgement.CLEAN})
+    assert night.tried[0].record.reason == "all 2 pairs are the same or better, 1 acknowledged"
+
+
+def acknowledged(**more: object) -> AcknowledgedEntry:
+    return AcknowledgedEntry.model_validate({"cell": "cpu/*", "release": "1.6.0", "reason": "agreed"} | more)
+
+
+@pytest.mark.parametrize(("blocks", "confirmed"), [(6, True), (0, False)])
+def test_an_alarm_says_whether_fresh_blocks_have_confirmed_it(blocks: int, confirmed: bool) -> None:
+    judged_metric = SLOWER[0].metrics[0]
+    exact = judged_metric.model_copy(update={"confirmation": None, "metric": "loss", "blocks": 0})
+    found = SLOWER[0].model_copy(update={"metrics": (judged_metric if blocks else exact,)})
+    tonight = Tonight(night="n", release="1.6.0", baseline="1.5.1")
+
+    assert decide(regression(tonight, found), TrialOutcomes((), ()), (), ()).alarms[0].confirmed is confirmed

@@ -1,0 +1,113 @@
+"""A scripted host for searches, and a search as it is recorded, for those who show it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from orchestrator.catalog import load as load_catalog
+from orchestrator.errors import HostError
+from orchestrator.regression.metrics import Gate
+from orchestrator.regression.search.candidates import SearchSubject
+from orchestrator.regression.search.carry_out import ProbeResult, SearchInProgress, SearchServices
+from orchestrator.regression.search.record import Asked, Bisection, LeftOut
+from orchestrator.regression.sides import Side, parse_side
+from orchestrator.resources import IMAGES
+
+RELEASES = ("1.2.0", "1.3.1", "1.4.1", "1.5.1", "1.6.0", "1.7.0", "1.8.0", "1.9.1")
+SCATTER = (1.0, 1.004, 0.997, 1.002, 0.999, 0.998)
+LOUD = (1.0, 1.5, 0.7, 1.2, 0.9)
+
+
+def side(text: str) -> Side:
+    return parse_side(text, "--good", load_catalog(IMAGES / "catalog"))
+
+
+MXNET = SearchSubject(side("mxnet==1.2.0"), side("mxnet==1.9.1"), "mxnet", is_package=False)
+
+
+@dataclass
+class Host:
+    """Rates by release, times factors by package; it dies when it is asked once more than it may be."""
+
+    rates: Mapping[str, float]
+    environments: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    factors: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    broken: Sequence[str] = ()
+    reason: str = "build_failed: no wheel"
+    loud: Sequence[str] = ()
+    scatter: Sequence[float] = SCATTER
+    dies_at: int = 10_000
+    asked: list[tuple[str, str, int]] = field(default_factory=list)
+    runs: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def rate(self, one: Side) -> float:
+        found = self.rates[one.version]
+        for package in (self.held(one) | dict(one.packages)).items():
+            found *= self.factors.get(package, 1.0)
+        return found
+
+    def held(self, one: Side) -> dict[str, str]:
+        return dict(self.environments.get(one.version, {"mxnet": one.version}))
+
+    def measure(self, one: Side, other: Side, blocks: int) -> ProbeResult:
+        if len(self.asked) == self.dies_at:
+            raise HostError("the power went out")
+        self.asked.append((one.text, other.text, blocks))
+        for each in (one, other):
+            if any(each.text.startswith(text) for text in self.broken):
+                return ProbeResult("run", reason=self.reason, culprit=each.text)
+        noise = LOUD if {one.text, other.text} & set(self.loud) else self.scatter
+        scatter = [noise[number % len(noise)] for number in range(blocks)]
+        values = tuple((self.rate(one), self.rate(other) * factor) for factor in scatter)
+        moved = f"-{len(self.runs)}" if one.packages or other.packages else ""
+        run = self.runs.setdefault((one.text, other.text), f"run-{one.version}-{other.version}{moved}")
+        return ProbeResult(run, values)
+
+    def means(self) -> SearchServices:
+        return SearchServices(self.measure, lambda run, one: self.held(one), lambda event: None)
+
+
+def record(*, every: bool = False, releases: tuple[str, ...] = RELEASES) -> Bisection:
+    asked = Asked(
+        good="mxnet==1.2.0", bad="mxnet==1.9.1", python="3.6", cell="*", pair="cpu/lenet-train-b200",
+        metric=Gate("throughput", 0.02), every=every, looks=(6, 12), matrix="matrix.yaml", matrix_sha256="",
+        models=None, data=None, base_image=None, no_parity=False, limit=1, runtime="docker",
+    )  # fmt: skip
+    return Bisection(name="bisect-1", created_at="", host="", asked=asked, searched="mxnet", releases=releases)
+
+
+def rates(**steps: float) -> dict[str, float]:
+    """Rates of releases, some of which run at a factor of the one before: `v1_5_1=0.9`."""
+    rate, found = 1000.0, {}
+    for release in RELEASES:
+        rate *= steps.get("v" + release.replace(".", "_"), 1.0)
+        found[release] = rate
+    return found
+
+
+def done(host: Host, folder: Path, **asked: bool) -> Bisection:
+    folder.mkdir(exist_ok=True)
+    return SearchInProgress(record(**asked), folder, MXNET, host.means()).carry_out()
+
+
+HOSTILE = "build_failed: \x1b[31m<script>alert(1)</script>\u202e|`"
+
+
+def a_search(folder: Path) -> Bisection:
+    """Two changes, one by a dependency and one by a change that no dependency explains; hostile words of a release."""
+    before = {"graphviz": "0.8.1", "numpy": "1.16.6", "requests": "2.18.4"}
+    after = {"graphviz": "0.8.4", "numpy": "1.17.5", "requests": "2.20.0"}
+    environments = {
+        release: {"mxnet": release} | (before if place < RELEASES.index("1.5.1") else after)
+        for place, release in enumerate(RELEASES)
+    }
+    host = Host(rates(v1_8_0=0.93), environments, {("numpy", "1.17.5"): 0.9}, broken=["mxnet==1.7.0"], reason=HOSTILE)
+    asked = record(every=True).model_copy(
+        update={
+            "name": "bisect-20261122T030000Z-1f3a",
+            "created_at": "2026-11-22T03:00:00+00:00",
+            "host": "test-host",
+            "left_out": (LeftOut(release="1.5.0", reason="yanked: <wrong> wheels (--yanked searches them too)"),),
+        }
+    )
+    return SearchInProgress(asked, folder, MXNET, host.means()).carry_out()

@@ -1,0 +1,246 @@
+"""A search carried out with a scripted host: what it finds, what it asks again, and where it goes on."""
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.analysis import looks
+from orchestrator.errors import HostError, InputError
+from orchestrator.regression.releases.pages import PublishedRelease
+from orchestrator.regression.search import record as search_record
+from orchestrator.regression.search.candidates import ReleaseFilter, between, reasons, search_subject
+from orchestrator.regression.search.carry_out import SearchInProgress
+from orchestrator.reporting.bisections import headlines, how
+from tests.unit.regression.search.search_records import MXNET, RELEASES, Host, done, rates, record, side
+
+
+def test_the_release_that_changed_it_is_named_with_its_figures(tmp_path: Path) -> None:
+    found = done(Host(rates(v1_5_1=0.9)), tmp_path)
+
+    (first,) = headlines(found)
+    assert first.startswith("First changed in mxnet 1.5.1 (slower, × 0.900, ")
+    assert first.endswith(", moved by mxnet 1.4.1 → 1.5.1, all that moved.")
+    assert found.found is not None
+    assert found.found.is_worse
+    assert search_record.read(tmp_path) == found
+
+
+def test_what_is_better_or_the_same_is_not_worse(tmp_path: Path) -> None:
+    better, same = done(Host(rates(v1_5_1=1.2)), tmp_path), done(Host(rates()), tmp_path)
+
+    assert better.found is not None
+    assert same.found is not None
+    assert (better.found.is_worse, same.found.is_worse) == (False, False)
+    assert "(faster, × 1.200" in headlines(better)[0]
+    assert headlines(same)[0].startswith("No change was found from mxnet 1.2.0 to 1.9.1: same")
+
+
+def test_several_changes_are_said_and_all_of_them_found_on_request(tmp_path: Path) -> None:
+    host = Host(rates(v1_3_1=0.9, v1_8_0=0.8))
+
+    one, every = done(host, tmp_path), done(host, tmp_path, every=True)
+
+    assert headlines(one)[-1] == "There are at least 2 changes between 1.2.0 and 1.9.1 (--all searches each)."
+    assert headlines(every)[-1] == "There are 2 changes between 1.2.0 and 1.9.1."
+    assert [line[:29] for line in headlines(every)[:2]] == [
+        "First changed in mxnet 1.3.1 ",
+        "First changed in mxnet 1.8.0 ",
+    ]
+
+
+def test_a_search_says_what_it_cannot_see_and_all_of_it_is_found_on_request(tmp_path: Path) -> None:
+    """A dip of one release: both ends are the same, and so is the release in the middle."""
+    host = Host(rates(v1_6_0=0.9, v1_7_0=1 / 0.9))
+
+    one, every = done(host, tmp_path), done(host, tmp_path, every=True)
+
+    unseen = "What changes and changes back between two releases that are the same is not seen (--all looks for it)."
+    assert headlines(one)[1:] == (unseen,)
+    assert unseen in how(done(Host(rates(v1_5_1=0.9)), tmp_path))
+    assert unseen not in (*headlines(every), *how(every))
+    assert [line[:29] for line in headlines(every)[:2]] == [
+        "First changed in mxnet 1.6.0 ",
+        "First changed in mxnet 1.7.0 ",
+    ]
+    assert headlines(every)[-1] == "There are 2 changes between 1.2.0 and 1.9.1."
+
+
+def test_what_is_not_decided_is_neither_a_change_nor_none(tmp_path: Path) -> None:
+    noisy = Host(rates(v1_5_1=0.97), scatter=(1.0, 1.1, 0.92, 1.04, 0.95))
+    somewhere = Host(rates(v1_4_1=0.9), loud=["mxnet==1.4.1", "mxnet==1.3.1", "mxnet==1.5.1"])
+
+    (undecided,), placeless = (headlines(done(host, tmp_path)) for host in (noisy, somewhere))
+
+    assert undecided.startswith("Not decided whether it changed from mxnet 1.2.0 to 1.9.1: inconclusive, × 0.9")
+    assert "could have missed less than" in undecided
+    assert placeless[0].startswith("Changed from mxnet 1.2.0 to 1.9.1 (slower, × 0.900")
+    assert placeless[0].endswith("and it was not found where.")
+    assert "Between mxnet 1.2.0 and 1.5.1: not decided by all the blocks allowed." in placeless
+
+
+def test_each_phase_spends_one_alpha_whatever_number_of_changes_is_searched(tmp_path: Path) -> None:
+    environments = {
+        release: {"mxnet": release, "numpy": f"1.{16 + (place >= 1) + (place >= 6)}.0"}
+        for place, release in enumerate(RELEASES)
+    }
+    host = Host(rates(), environments, {("numpy", "1.17.0"): 0.9, ("numpy", "1.18.0"): 0.8})
+
+    one, both = (done(host, tmp_path, every=every).found for every in (False, True))
+
+    assert one is not None
+    assert both is not None
+    assert [origin.alpha for origin in one.origins] == [0.05]
+    assert [origin.alpha for origin in both.origins] == [0.025, 0.025]
+    assert [origin.by for origin in both.origins] == [("numpy 1.16.0 → 1.17.0",), ("numpy 1.17.0 → 1.18.0",)]
+    # Three stages: the ends, and a comparison on either side of the middle one.
+    first = looks(3, blocks=(6, 12), alpha=0.025)[0]
+    assert {step.comparison.confidence for step in both.origins[0].steps if step.comparison} == {first.confidence}
+    assert {step.comparison.confidence for step in one.steps if step.comparison} <= {
+        look.confidence for look in looks(7, blocks=(6, 12), alpha=0.05)
+    }
+
+
+def test_what_could_not_be_tested_is_asked_again_on_request_and_nothing_else_is(tmp_path: Path) -> None:
+    host = Host(rates(v1_5_1=0.9), broken=["mxnet==1.5.1"])
+    before = done(host, tmp_path)
+    asked, host.broken = list(host.asked), ()
+
+    assert search_record.forgetful(before, failed=False) == before
+    found = SearchInProgress(search_record.forgetful(before, failed=True), tmp_path, MXNET, host.means()).carry_out()
+
+    assert headlines(found)[0].startswith("First changed in mxnet 1.5.1 (slower")
+    again = [each for each in host.asked[len(asked) :] if each in asked]
+    assert again
+    assert all("mxnet==1.5.1" in each for each in again)
+    assert search_record.forgetful(found, failed=True) == found
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "build_failed: No matching distribution found for mxnet: https://pypi.org/simple cannot be reached: refused",
+        "build_failed: https://pypi.corp/simple/numpy/ refuses the credentials",
+        "launch_failed: the engine had no room for it",
+    ],
+)
+def test_what_failed_by_the_host_or_its_index_is_asked_again_when_a_search_is_taken_up(
+    tmp_path: Path, reason: str
+) -> None:
+    host = Host(rates(v1_5_1=0.9), broken=["mxnet==1.5.1"], reason=reason)
+    before = done(host, tmp_path)
+    host.broken = ()
+
+    found = SearchInProgress(search_record.forgetful(before, failed=False), tmp_path, MXNET, host.means()).carry_out()
+
+    assert f"Stepped over mxnet 1.5.1: {reason} (--resume tries it again)" in headlines(before)
+    assert headlines(found)[0].startswith("First changed in mxnet 1.5.1 (slower")
+
+
+def test_a_record_without_its_comparisons_is_gone_through_again_and_nothing_is_measured(tmp_path: Path) -> None:
+    host = Host(rates(v1_5_1=0.9), broken=["mxnet==1.6.0"])
+    found = done(host, tmp_path)
+    assert found.found is not None
+    asked = len(host.asked)
+    stripped = found.model_copy(update={"found": found.found.model_copy(update={"steps": ()})})
+
+    assert SearchInProgress(stripped, tmp_path, MXNET, host.means()).carry_out() == found
+    assert len(host.asked) == asked
+
+
+def test_the_dependency_is_found_that_moved_it_and_the_ends_are_not_measured_again(tmp_path: Path) -> None:
+    before = {"mxnet": "1.4.1", "numpy": "1.16.6", "requests": "2.18.4"}
+    after = {"mxnet": "1.5.1", "numpy": "1.17.5", "requests": "2.20.0"}
+    older, newer = (RELEASES[: RELEASES.index("1.5.1")], RELEASES[RELEASES.index("1.5.1") :])
+    environments = {release: before | {"mxnet": release} for release in older}
+    environments |= {release: after | {"mxnet": release} for release in newer}
+    host = Host(rates(), environments, {("numpy", "1.17.5"): 0.9})
+
+    found = done(host, tmp_path)
+
+    assert headlines(found)[0].endswith(", moved by numpy 1.16.6 → 1.17.5.")
+    assert found.found is not None
+    (origin,) = found.found.origins
+    assert origin.moved == ("numpy 1.16.6 → 1.17.5", "requests 2.18.4 → 2.20.0", "mxnet 1.4.1 → 1.5.1")
+    assert ("mxnet==1.4.1", "mxnet==1.4.1,numpy==1.17.5,requests==2.18.4", 6) in host.asked
+    assert len(set(host.asked)) == len(host.asked)
+
+
+def test_an_untestable_release_is_stepped_over_and_named(tmp_path: Path) -> None:
+    found = done(Host(rates(v1_5_1=0.9), broken=["mxnet==1.5.1"]), tmp_path)
+
+    first, *others = headlines(found)
+    assert first.startswith("First changed in mxnet 1.6.0, or in 1.5.1, which could not be tested (slower")
+    assert others == ["Stepped over mxnet 1.5.1: build_failed: no wheel"]
+
+
+def test_ends_that_cannot_be_measured_are_no_finding(tmp_path: Path) -> None:
+    found = done(Host(rates(), broken=["mxnet==1.9.1"]), tmp_path)
+
+    assert headlines(found) == ("Good and bad could not be compared: 1.9.1: build_failed: no wheel",)
+
+
+def test_wherever_it_dies_it_goes_on_to_the_same_end_and_asks_nothing_twice(tmp_path: Path) -> None:
+    whole = Host(rates(v1_3_1=0.9, v1_8_0=0.8), broken=["mxnet==1.5.1"])
+    expected = done(whole, tmp_path / "whole", every=True)
+    for dies_at in range(len(whole.asked)):
+        folder = tmp_path / str(dies_at)
+        folder.mkdir()
+        host = Host(whole.rates, broken=whole.broken, dies_at=dies_at)
+        search_record.write(folder, record(every=True))
+        with pytest.raises(HostError):
+            SearchInProgress(search_record.read(folder), folder, MXNET, host.means()).carry_out()
+        host.dies_at = 10_000
+
+        found = SearchInProgress(search_record.read(folder), folder, MXNET, host.means()).carry_out()
+
+        assert (found, host.asked) == (expected, whole.asked)
+
+
+def test_releases_between_are_those_that_stand_are_final_and_can_be_planned() -> None:
+    published = [
+        PublishedRelease(version)
+        for version in ("1.1.0", *RELEASES[:5], "1.7.0.post1", "1.7.0.post2", "1.9.1", "2.0.0b1")
+    ]
+    published += [
+        PublishedRelease("1.5.0", yanked="wrong wheels"),
+        PublishedRelease("1.6.0rc1"),
+        PublishedRelease("1.4.0"),
+    ]
+
+    found, left_out = between(
+        MXNET,
+        published,
+        ReleaseFilter(False, False, lambda each: "the catalog has no 1.4.0" if each.version == "1.4.0" else ""),
+    )
+
+    assert found == ("1.2.0", "1.3.1", "1.4.1", "1.5.1", "1.6.0", "1.7.0", "1.9.1")
+    assert list(reasons(left_out)) == [
+        "not searched: 1.5.0: yanked: wrong wheels (--yanked searches them too)",
+        "not searched: 1.6.0rc1: a pre-release (--prereleases searches them too)",
+        "not searched: 1.4.0: the catalog has no 1.4.0",
+    ]
+    assert "1.6.0rc1" in between(MXNET, published, ReleaseFilter(True, True, lambda each: ""))[0]
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "said"),
+    [
+        ("mxnet==1.2.0", "mxnet==1.2.0", "there is nothing between them"),
+        ("mxnet==1.2.0", "tensorflow==2.13.0", "must differ in one release alone"),
+        ("mxnet==1.2.0,numpy==1.16.6", "mxnet==1.9.1,numpy==1.17.5", "must differ in one release alone"),
+        ("mxnet==1.9.1", "mxnet==1.9.1,numpy==1.17.5", "must differ in one release alone"),
+    ],
+)
+def test_good_and_bad_differ_in_one_release(good: str, bad: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        search_subject(side(good), side(bad), "mxnet")
+
+
+def test_a_package_may_be_what_is_searched_and_the_order_of_the_ends_counts() -> None:
+    what = search_subject(side("mxnet==1.9.1,numpy==1.17.5"), side("mxnet==1.9.1,numpy==1.16.6"), "mxnet")
+
+    assert (what.distribution, what.is_package, what.side("1.17.0").text) == (
+        "numpy", True, "mxnet==1.9.1,numpy==1.17.0",
+    )  # fmt: skip
+    with pytest.raises(InputError, match="exchange them"):
+        between(what, [], ReleaseFilter(False, False, lambda each: ""))

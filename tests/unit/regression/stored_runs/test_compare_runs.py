@@ -1,0 +1,391 @@
+"""Stored runs held against each other: what is paired, what does not count, and the parts of the variance."""
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from orchestrator.domain import Framework, Skip
+from orchestrator.errors import InputError
+from orchestrator.regression.judge import across
+from orchestrator.regression.judge.across import _scatter
+from orchestrator.regression.metrics import BY_NAME, DEFAULT_GATES, parse_gates
+from orchestrator.regression.model import Judged, JudgedPair, Moved, Regression, Verdict
+from orchestrator.regression.pairing import Unpaired
+from orchestrator.regression.rules import Rules
+from orchestrator.regression.sides import Side
+from orchestrator.regression.stored_runs.comparison import Operand, compare_runs
+from orchestrator.regression.trials.files import Trial, store_trial
+from orchestrator.results.store import Run
+from tests.unit.regression.stored_runs.measured_runs import NEW, OLD, Made, stored
+from tests.unit.reporting import synthetic
+
+HOSTS = (1000.0, 500.0, 250.0, 700.0, 900.0)
+"""What the host did in each night: far more than any release."""
+
+
+def nights(generator: random.Random, count: int, between: float, within: float) -> list[list[float]]:
+    found = []
+    for _ in range(count):
+        night = 1000 * (1 + generator.gauss(0, between))
+        found.append([night * (1 + generator.gauss(0, within)) for _ in range(6)])
+    return found
+
+
+def of(release: str, *runs: Run) -> Operand:
+    return Operand(f"{','.join(run.name for run in runs)}:mxnet=={release}", runs, Side("mxnet", release))
+
+
+def releases(*runs: Run, others: tuple[Run, ...] = ()) -> Regression:
+    """1.5.1 beside 1.9.1, in the same runs unless there are others."""
+    return compare_runs(of("1.5.1", *runs), of("1.9.1", *(others or runs)), DEFAULT_GATES)
+
+
+def only(found: Regression) -> JudgedPair:
+    (pair,) = found.pairs
+    return pair
+
+
+def judged(pair: JudgedPair, metric: str = "throughput") -> Judged:
+    return next(each for each in pair.metrics if each.metric == metric)
+
+
+def around(rate: float) -> tuple[float, float]:
+    return 0.999 * rate, 1.001 * rate
+
+
+def slow_nights(results: Path, *, silent: dict[int, str] | None = None, count: int = 5) -> list[Run]:
+    """Nights of both releases, of which the newer one is slower by a tenth; in some, a release has no result."""
+    made = []
+    for night in range(1, count + 1):
+        lacking = (silent or {}).get(night)
+        sides = [
+            Made(framework, () if framework.version == lacking else around(rate * HOSTS[night - 1] + night / 10))
+            for framework, rate in ((OLD, 1.0), (NEW, 0.9))
+        ]
+        made.append(stored(results, night, *sides))
+    return made
+
+
+def test_what_only_one_run_has_is_gone_or_new_with_what_the_other_run_says_of_it(tmp_path: Path) -> None:
+    cell = Made(OLD, workload=synthetic.MLP_EPOCHS).cell
+    one = stored(
+        tmp_path, 1, Made(rates=around(100)), Made(rates=around(100), workload=synthetic.MLP),
+        skips=(Skip(cell.id, "excluded by matrix.yaml:12"),),
+    )  # fmt: skip
+    other = stored(
+        tmp_path, 2, Made(rates=around(100)), Made(rates=around(100), workload=synthetic.MLP_EPOCHS),
+    )  # fmt: skip
+    found = compare_runs(Operand("run-1", (one,)), Operand("run-2", (other,)), DEFAULT_GATES)
+
+    assert [(pair.id, pair.baseline_cell, pair.candidate_cell) for pair in found.pairs] == [
+        ("cpu/lenet-train-b200", "mxnet-1.5.1-cpu/lenet-train-b200", "mxnet-1.5.1-cpu/lenet-train-b200"),
+        ("cpu/mlp-train-b32", "mxnet-1.5.1-cpu/mlp-train-b32", ""),
+        ("cpu/mlp-train-b256", "", "mxnet-1.5.1-cpu/mlp-train-b256"),
+    ]
+    assert [(pair.verdict, pair.reason) for pair in found.pairs[1:]] == [
+        (Verdict.GONE, "it is not in the plan of run-2"),
+        (Verdict.NEW, "excluded by matrix.yaml:12"),
+    ]
+
+
+def test_cells_of_several_releases_that_only_one_run_has_keep_the_release_in_their_names(tmp_path: Path) -> None:
+    one = stored(tmp_path, 1, Made(OLD, around(100)), Made(NEW, around(100)))
+    other = stored(tmp_path, 2, Made(NEW, around(100)))
+    found = compare_runs(Operand("run-1", (one,)), Operand("run-2", (other,)), DEFAULT_GATES)
+
+    assert [(pair.id, pair.verdict) for pair in found.pairs] == [
+        ("mxnet-1.9.1-cpu/lenet-train-b200", Verdict.SAME),
+        ("mxnet-1.5.1-cpu/lenet-train-b200", Verdict.GONE),
+    ]
+
+
+WITH = [replace(OLD, packages=(("numpy", version),)) for version in ("1.22.4", "1.23.5")]
+
+
+def with_numpy(version: str, run: Run) -> Operand:
+    side = Side("mxnet", "1.5.1", packages=(("numpy", version),))
+    return Operand(f"{run.name}:{side.text}", (run,), side)
+
+
+def of_side(framework: Framework, *runs: Run) -> Operand:
+    """As RUN:baseline means it: by the ids of its cells."""
+    return Operand("x", runs, cell_ids=frozenset({Made(framework).cell.id}))
+
+
+@pytest.mark.parametrize(
+    ("rates", "verdict", "said"),
+    [
+        ((1.0, 1.0), Verdict.SLOWER, "the candidate is 0 in 2 of 2"),
+        ((1.0, 100.0), Verdict.INCONCLUSIVE, "the candidate is 0 in 1 of 2"),
+    ],
+)
+def test_what_falls_to_0_is_worse_in_stored_runs_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rates: tuple[float, ...], verdict: Verdict, said: str
+) -> None:
+    """By a metric that is 0 below ten samples/s."""
+    metric = replace(BY_NAME["throughput"], take=lambda found: found.samples_per_s * (found.samples_per_s > 10))
+    monkeypatch.setattr(across, "METRICS", (metric,))
+    one = stored(tmp_path, 1, Made(OLD, around(100)), Made(NEW, rates))
+    other = stored(tmp_path, 2, Made(OLD, around(101)), Made(NEW, rates))
+    by_run, by_night = (judged(only(releases(one, others=(other,)))), judged(only(releases(one, other))))
+
+    assert (by_run.verdict, by_run.reason) == (verdict, f"{said} measurements")
+    # A night in which one repeat is 0 has a mean of 0.
+    assert (by_night.verdict, by_night.reason) == (Verdict.SLOWER, "the candidate is 0 in 2 of 2 measurements")
+    assert by_night.ratio is None
+    assert releases(one, other).regressions
+
+
+def test_releases_that_differ_by_a_package_are_named_by_it(tmp_path: Path) -> None:
+    one, other = (stored(tmp_path, night, *(Made(each, around(100)) for each in WITH)) for night in (1, 2))
+    old, new = "mxnet 1.5.1 with numpy 1.22.4", "mxnet 1.5.1 with numpy 1.23.5"
+
+    for sides in (
+        (with_numpy("1.22.4", one), with_numpy("1.23.5", one)),
+        (of_side(WITH[0], one), of_side(WITH[1], one)),
+        (of_side(WITH[0], one, other), of_side(WITH[1], one, other)),
+    ):
+        found = compare_runs(*sides, DEFAULT_GATES)
+        assert (found.baseline.label, found.candidate.label) == (old, new)
+        assert [pair.id for pair in found.pairs] == ["cpu/lenet-train-b200"]
+
+
+def test_runs_of_one_release_with_several_packages_are_compared_package_by_package(tmp_path: Path) -> None:
+    one, other = (stored(tmp_path, night, *(Made(each, around(100)) for each in WITH)) for night in (1, 2))
+    found = compare_runs(Operand("run-1", (one,)), Operand("run-2", (other,)), DEFAULT_GATES)
+
+    assert [(pair.id, pair.verdict) for pair in found.pairs] == [
+        ("mxnet-1.5.1-numpy=1.22.4-cpu/lenet-train-b200", Verdict.SAME),
+        ("mxnet-1.5.1-numpy=1.23.5-cpu/lenet-train-b200", Verdict.SAME),
+    ]
+
+
+def test_a_pin_that_means_several_packages_is_refused_with_one_that_means_one(tmp_path: Path) -> None:
+    run = stored(tmp_path, 1, *(Made(each, around(100)) for each in WITH))
+
+    with pytest.raises(InputError, match=r"both meant; say which, .* or run-1:mxnet==1.5.1,numpy==1.23.5$"):
+        compare_runs(of("1.5.1", run), of("1.5.1", run), DEFAULT_GATES)
+    assert compare_runs(with_numpy("1.22.4", run), with_numpy("1.23.5", run), DEFAULT_GATES).pairs
+
+
+def test_what_a_regression_test_could_measure_on_one_side_alone_stays_gone_or_new(tmp_path: Path) -> None:
+    run = stored(tmp_path, 1, Made(OLD, around(100)), Made(NEW, around(100)))
+    lacking = Unpaired("cpu/lstm-train-b32", "mxnet-1.9.1-cpu/lstm-train-b32", "mxnet 1.5.1 has no lstm")
+    new = replace(of("1.9.1", run), unpaired=(lacking,))
+    found = compare_runs(of("1.5.1", run), new, DEFAULT_GATES).pairs[1]
+
+    assert (found.id, found.candidate_cell, found.verdict, found.reason) == (
+        lacking.id, lacking.cell_id, Verdict.NEW, "mxnet 1.5.1 has no lstm",
+    )  # fmt: skip
+
+
+def test_nights_of_the_same_runs_are_paired_in_whatever_order_they_are_named(tmp_path: Path) -> None:
+    one, two, three = slow_nights(tmp_path, count=3)
+    found = releases(one, two, three, others=(three, one, two))
+
+    assert judged(only(found)).low == pytest.approx(0.9, abs=0.005)
+    assert judged(only(found)).high == pytest.approx(0.9, abs=0.005)
+    assert found.pairs == releases(three, two, one).pairs
+    assert found.created_at == "2026-01-03T03:00:00+00:00"
+
+
+def test_a_night_in_which_one_side_has_no_result_does_not_count_and_is_named(tmp_path: Path) -> None:
+    runs = slow_nights(tmp_path, silent={2: "1.5.1", 4: "1.9.1"})
+    pair = only(releases(*runs))
+    throughput = judged(pair)
+
+    assert throughput.blocks == 3
+    assert throughput.baseline == pytest.approx((1000 * 250 * 900) ** (1 / 3), rel=0.01)
+    assert (throughput.low, throughput.high) == (pytest.approx(0.9, abs=0.005), pytest.approx(0.9, abs=0.005))
+    assert pair.notes[:4] == (
+        "the baseline has no result in run-2: failed: exit status 139",
+        "the candidate has no result in run-4: failed: exit status 139",
+        "run-2 does not count: only one side has a result in it, and both are compared night by night",
+        "run-4 does not count: only one side has a result in it, and both are compared night by night",
+    )
+
+
+def test_a_night_whose_plan_has_no_such_cell_is_named(tmp_path: Path) -> None:
+    *runs, _ = slow_nights(tmp_path)
+    without = stored(tmp_path / "more", 5, Made(OLD, around(100)))
+    pair = only(releases(*runs, without))
+
+    assert judged(pair).blocks == 4
+    assert pair.notes[0] == "the candidate has no result in run-5: it is not in its plan"
+
+
+def test_nights_of_different_runs_are_not_paired(tmp_path: Path) -> None:
+    runs = slow_nights(tmp_path, count=4)
+    throughput = judged(only(releases(*runs[:2], others=tuple(runs[2:]))))
+
+    assert (throughput.verdict, throughput.blocks) == (Verdict.INCONCLUSIVE, 2)
+    assert throughput.nights is not None
+    assert (throughput.nights.baseline, throughput.nights.candidate) == (2, 2)
+
+
+def test_one_night_with_a_result_says_nothing_of_nights(tmp_path: Path) -> None:
+    first, *rest = slow_nights(tmp_path, count=3)
+    throughput = judged(only(releases(first, others=tuple(rest))))
+
+    assert throughput.verdict is Verdict.INCONCLUSIVE
+    assert throughput.reason == "one night of the baseline says nothing of how nights scatter; give two or more"
+
+
+@pytest.mark.parametrize(("loss", "verdict"), [(0.65, Verdict.SAME), (0.6501, Verdict.SLOWER)])
+def test_the_loss_is_compared_too(tmp_path: Path, loss: float, verdict: Verdict) -> None:
+    run = stored(tmp_path, 1, Made(OLD, around(100), loss=0.65), Made(NEW, around(100), loss=loss))
+    found = judged(only(releases(run)), "loss")
+
+    assert (found.verdict, found.gates, found.baseline, found.candidate) == (verdict, True, 0.65, loss)
+
+
+def test_a_loss_that_a_check_was_to_tell_and_has_not_is_not_measured(tmp_path: Path) -> None:
+    run = stored(tmp_path, 1, Made(OLD, around(100), loss=0.65), Made(NEW, around(100)))
+    pair = only(releases(run))
+
+    assert (pair.verdict, judged(pair, "loss").reason) == (
+        Verdict.NOT_MEASURED,
+        "parity: mxnet 1.9.1: no parity check of it was recorded",
+    )
+
+
+def test_the_size_of_images_is_compared_too_and_decides_where_it_is_asked_to(tmp_path: Path) -> None:
+    run = stored(tmp_path, 1, Made(OLD, around(100), size_bytes=1000), Made(NEW, around(100), size_bytes=1100))
+    shown = judged(only(releases(run)), "image_size")
+    gates = parse_gates(["image_size=20%"], "--metric", [])
+    decides = only(compare_runs(of("1.5.1", run), of("1.9.1", run), gates))
+
+    assert (shown.verdict, shown.gates, shown.ratio) == (Verdict.SLOWER, False, 1.1)
+    assert (decides.verdict, [each.metric for each in decides.metrics if each.gates]) == (Verdict.SAME, ["image_size"])
+
+
+def test_what_moved_python_and_the_way_of_measuring_are_told(tmp_path: Path) -> None:
+    python = {"python": "3.11.9"}
+    runs = [
+        stored(
+            tmp_path, night,
+            Made(OLD, around(100)), Made(NEW, around(100), numpy=numpy, facts=python),
+        )
+        for night, numpy in ((1, "1.22.4"), (2, "1.23.5"))
+    ]  # fmt: skip
+    found = releases(*runs)
+
+    assert found.moved == (
+        Moved(name="mxnet", baseline="1.5.1", candidate="1.9.1"),
+        Moved(name="numpy", baseline="1.22.4", candidate="1.23.5"),
+    )
+    assert (found.baseline.python, found.candidate.python, found.measurement_version) == ("3.11.7", "3.11.9", 1)
+    assert only(found).notes[0] == "packages of the candidate moved between run-1 and run-2: numpy 1.22.4 → 1.23.5"
+
+
+def test_an_environment_that_changes_from_night_to_night_is_not_comparable(tmp_path: Path) -> None:
+    *runs, _ = slow_nights(tmp_path)
+    python = {"python": "3.8.20"}
+    other = stored(tmp_path / "more", 5, Made(OLD, around(100), facts=python), Made(NEW, around(100), facts=python))
+    pair = only(releases(*runs, other))
+
+    assert (pair.verdict, pair.reason) == (
+        Verdict.NOT_COMPARABLE,
+        "environment: Python 3.11 against 3.8 (run-1, run-5)",
+    )
+
+
+def test_scatter_within_and_between_nights_is_told_apart() -> None:
+    generator = random.Random(1)
+    found = _scatter(nights(generator, 400, 0.02, 0.01), nights(generator, 400, 0.02, 0.01))
+
+    assert found.within == pytest.approx(0.01, rel=0.1)
+    assert found.between == pytest.approx(0.02, rel=0.1)
+
+
+def test_nights_that_differ_by_no_more_than_their_repeats_explain_have_next_to_no_scatter_of_their_own() -> None:
+    generator = random.Random(2)
+    found = _scatter(nights(generator, 400, 0.0, 0.02), nights(generator, 400, 0.0, 0.02))
+
+    assert found.within == pytest.approx(0.02, rel=0.1)
+    assert found.between is not None
+    assert found.between < 0.004
+
+
+def test_what_one_night_or_one_repeat_cannot_tell_is_not_told() -> None:
+    single = _scatter([[1.0, 1.1]], [[1.0, 1.2]])
+    alone = _scatter([[1.0], [1.1]], [[1.0], [1.2]])
+
+    assert single.within is not None
+    assert single.between is None
+    assert alone.within is None
+    assert alone.between is not None
+
+
+@pytest.mark.parametrize(
+    ("rules", "follows"),
+    [(Rules(looks=(2, 4)), True), (Rules(looks=(2,)), True), (Rules(looks=(4,)), False), (None, False)],
+)
+def test_blocks_that_a_test_chose_by_what_it_saw_are_told(tmp_path: Path, rules: Rules | None, follows: bool) -> None:
+    four = (100.0, 100.1, 100.2, 100.3)
+    run = stored(tmp_path, 1, Made(OLD, four), Made(NEW, four))
+    if rules:
+        store_trial(run, Trial(Side("mxnet", "1.5.1"), Side("mxnet", "1.9.1"), (), rules))
+
+    assert releases(run).blocks_follow_sight is follows
+
+
+def test_where_parity_was_not_asked_for_it_is_said_so_of_both_runs_and_of_one(tmp_path: Path) -> None:
+    asked = stored(tmp_path, 1, Made(OLD, around(100), loss=0.65))
+    other, third = (stored(tmp_path, night, Made(NEW, around(100))) for night in (2, 3))
+
+    neither = only(compare_runs(Operand("run-2", (other,)), Operand("run-3", (third,)), DEFAULT_GATES))
+    one = only(releases(asked, others=(other,)))
+    assert "parity was not asked for: nothing says that both sides do the same work" in neither.notes
+    assert "parity: not checked: mxnet 1.9.1: parity was not asked for in run-2" in one.notes
+
+
+NOOP = Framework("noop", "1", python="3.11")
+
+
+def slower_noop(results: Path, *, failing: bool = False) -> tuple[Run, Run]:
+    """Two runs of mxnet at one speed and of noop, which gets slower or fails."""
+    rates = () if failing else around(500)
+    return (
+        stored(results, 1, Made(OLD, around(100)), Made(NOOP, around(1000))),
+        stored(results, 2, Made(OLD, around(100)), Made(NOOP, rates)),
+    )
+
+
+@pytest.mark.parametrize("failing", [False, True])
+def test_what_computes_nothing_is_no_finding(tmp_path: Path, failing: bool) -> None:
+    one, other = (Operand(run.name, (run,)) for run in slower_noop(tmp_path, failing=failing))
+    found = compare_runs(one, other, DEFAULT_GATES, idle_builders={"noop"})
+
+    assert [(pair.id, pair.verdict, pair.computes) for pair in found.pairs] == [
+        ("mxnet-1.5.1-cpu/lenet-train-b200", Verdict.SAME, True),
+        ("noop-1-cpu/lenet-train-b200", Verdict.NOT_COMPARABLE, False),
+    ]
+    idle = found.pairs[1]
+    assert idle.reason == "computes nothing"
+    assert not any(metric.gates for metric in idle.metrics)
+    assert {metric.verdict for metric in idle.metrics} <= {Verdict.NOT_COMPARABLE}
+    assert (found.regressions, found.doubtful, found.family) == ((), (), 1)
+    assert judged(found.pairs[0]).confidence == pytest.approx(0.95)
+    if failing:
+        assert any("exit status 139" in note for note in idle.notes)
+    else:
+        assert judged(idle).ratio == pytest.approx(0.5, rel=0.01)
+
+
+def test_what_one_run_alone_has_of_noop_is_no_doubt(tmp_path: Path) -> None:
+    one, _ = slower_noop(tmp_path)
+    other = stored(tmp_path, 3, Made(OLD, around(100)))
+    found = compare_runs(Operand("run-1", (one,)), Operand("run-3", (other,)), DEFAULT_GATES, idle_builders={"noop"})
+
+    assert [pair.verdict for pair in found.pairs] == [Verdict.SAME, Verdict.GONE]
+    assert found.doubtful == ()
+
+
+def test_noop_is_judged_where_both_sides_name_it(tmp_path: Path) -> None:
+    one, other = (Operand(f"{run.name}:noop==1", (run,), Side("noop", "1")) for run in slower_noop(tmp_path))
+    pair = only(compare_runs(one, other, DEFAULT_GATES, idle_builders={"noop"}))
+
+    assert (pair.verdict, pair.computes) == (Verdict.SLOWER, True)
