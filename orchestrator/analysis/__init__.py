@@ -23,13 +23,13 @@ from orchestrator.analysis.ratios import (
     TOLERANCE,
     Rank,
     Ratio,
-    Verdict,
     ranks,
     ranks_by_intervals,
     ratio,
     ratio_matrix,
 )
 from orchestrator.analysis.resources import GpuUse, ProcessUse
+from orchestrator.analysis.verdicts import Verdict
 
 __all__ = [
     "ALPHA",

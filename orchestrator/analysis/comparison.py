@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from orchestrator.analysis.contrasts import Contrast, contrast, fewest_further
 from orchestrator.analysis.estimates import exponential, quantile
-from orchestrator.analysis.ratios import Verdict
+from orchestrator.analysis.verdicts import Verdict
 
 POWER = 0.8
 """How often the minimum detectable effect is found, and how often `more_repeats` are enough."""

@@ -4,26 +4,13 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from orchestrator.analysis.contrasts import Contrast, contrast, fewest_further
 from orchestrator.analysis.estimates import CONFIDENCE, Estimate, exponential
+from orchestrator.analysis.verdicts import Verdict
 
 TOLERANCE = 0.02
 """Ratios between 1/1.02 and 1.02 make no difference to anyone."""
-
-
-class Verdict(StrEnum):
-    """What may be said of a candidate beside its baseline."""
-
-    FASTER = "faster"
-    SLOWER = "slower"
-    SAME = "same"
-    """The whole interval lies inside the tolerance."""
-    INCONCLUSIVE = "inconclusive"
-    """The interval holds 1, or there is none."""
-    NOT_COMPARABLE = "not comparable"
-    """The two do not do the same work; the ratio is shown, and says nothing."""
 
 
 @dataclass(frozen=True, slots=True)

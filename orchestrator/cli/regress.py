@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from orchestrator.analysis.verdicts import Verdict
 from orchestrator.catalog import load_faults
 from orchestrator.cli import jobs, pairs, speech, verdicts, views
 from orchestrator.cli.beginning import Setting, begun
@@ -33,7 +34,7 @@ from orchestrator.events import Notice
 from orchestrator.planning import Selection
 from orchestrator.regression.judge.single_steps import blocks_needed, too_few_blocks
 from orchestrator.regression.metrics import parse_gates
-from orchestrator.regression.model import Regression, Verdict
+from orchestrator.regression.model import Regression
 from orchestrator.regression.rules import Rules, looks_up_to
 from orchestrator.regression.trials.carry_out import carry_out
 from orchestrator.regression.trials.files import Trial, store_trial, stored_trial

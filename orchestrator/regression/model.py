@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from orchestrator.analysis.verdicts import Verdict
 from orchestrator.regression.metrics import Better
 from orchestrator.results.contract import LARGEST, SCHEMA, Count, Finite, Some
 
@@ -16,32 +17,6 @@ class Strict(BaseModel):
     """Frozen, and nothing in it that is not said here."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True)
-
-
-class Verdict(StrEnum):
-    """What may be said of the candidate; `slower` always means worse, whatever the metric."""
-
-    SLOWER = "slower"
-    FASTER = "faster"
-    SAME = "same"
-    INCONCLUSIVE = "inconclusive"
-    NOT_COMPARABLE = "not comparable"
-    """Other work, another environment, or nothing that computes: the reason says which."""
-    BROKE = "broke"
-    """The candidate does not run any more, or fails more often than chance explains: the reason is its outcome."""
-    FIXED = "fixed"
-    """The same the other way round: the baseline does not run, or fails more often."""
-    NEW = "new"
-    """Only the candidate can do this."""
-    GONE = "gone"
-    """Only the baseline can do this."""
-    NOT_MEASURED = "not measured"
-    """Neither side says anything, or there was no image, no device or no time: neither a regression nor health."""
-
-    @property
-    def is_good(self) -> bool:
-        """Whether it shows that the candidate is as good or better; what is undecided shows nothing."""
-        return self in {Verdict.SAME, Verdict.FASTER, Verdict.FIXED, Verdict.NEW}
 
 
 class Confirmation(Strict):

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from orchestrator.regression.model import Design, Judged, JudgedPair, Regression, Verdict
+from orchestrator.analysis.verdicts import Verdict
+from orchestrator.regression.model import Design, Judged, JudgedPair, Regression
 from orchestrator.reporting.text import clean_line, factor, listing_of, memory, plural, rate, seconds
 
 HEADS = ("Cell", "Metric", "Baseline", "Candidate", "Ratio", "Interval", "Verdict", "Could have missed", "Blocks")

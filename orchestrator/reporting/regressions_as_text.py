@@ -8,7 +8,8 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from orchestrator.regression.model import Regression, Verdict
+from orchestrator.analysis.verdicts import Verdict
+from orchestrator.regression.model import Regression
 from orchestrator.reporting import regressions
 from orchestrator.reporting.as_junit import spelled_out
 from orchestrator.reporting.as_markdown import escape

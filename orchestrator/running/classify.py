@@ -29,8 +29,8 @@ EXIT_STATUS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """How a repeat ended, and why in one line; `ok` needs no reason."""
+class Classification:
+    """The status a repeat ended with, and the reason in one line; `ok` has no reason."""
 
     status: Status
     reason: str = ""
@@ -38,15 +38,15 @@ class Verdict:
 
 def classify(
     ended: Ended, answer: Result | ScriptResult | InvalidResultError, request: Request, task: Task, log: str
-) -> Verdict:
+) -> Classification:
     """Judge one launch: `answer` is its result as read, `log` the end of its log."""
     if ended.cause is Cause.STOPPED:
-        return Verdict(Status.NOT_RUN, STOPPED)
+        return Classification(Status.NOT_RUN, STOPPED)
     if ended.cause is Cause.TIMED_OUT:
-        return Verdict(Status.TIMEOUT, _with(f"not done within {task.timeout_s:g} s", last_line(log)))
+        return Classification(Status.TIMEOUT, _with(f"not done within {task.timeout_s:g} s", last_line(log)))
     if ended.exit_code == 0:
         wrong = _wrong(request, answer)
-        return Verdict(Status.INVALID_RESULT, wrong) if wrong else Verdict(Status.OK)
+        return Classification(Status.INVALID_RESULT, wrong) if wrong else Classification(Status.OK)
     return _failure(ended, task, last_line(log))
 
 
@@ -56,16 +56,18 @@ def _wrong(request: Request, answer: Result | ScriptResult | InvalidResultError)
     return scripts.discrepancy(request, answer) if isinstance(answer, ScriptResult) else discrepancy(request, answer)
 
 
-def _failure(ended: Ended, task: Task, said: str) -> Verdict:
+def _failure(ended: Ended, task: Task, said: str) -> Classification:
     if ended.oom_killed:
         limit = task.system.memory_bytes
         bound = f" of {limit / 2**20:g} MiB" if limit else ""
-        return Verdict(Status.OOM_HOST, _with(f"killed for want of memory{bound}", said))
+        return Classification(Status.OOM_HOST, _with(f"killed for want of memory{bound}", said))
     if ended.exit_code in EXIT_STATUS:
-        return Verdict(EXIT_STATUS[ended.exit_code], said or f"exit status {ended.exit_code}, and nothing in the log")
+        return Classification(
+            EXIT_STATUS[ended.exit_code], said or f"exit status {ended.exit_code}, and nothing in the log"
+        )
     if ended.signal is not None:
-        return Verdict(Status.FAILED, _with(f"killed by {_signal_name(ended.signal)}", said))
-    return Verdict(Status.FAILED, said or f"exit status {ended.exit_code}, and nothing in the log")
+        return Classification(Status.FAILED, _with(f"killed by {_signal_name(ended.signal)}", said))
+    return Classification(Status.FAILED, said or f"exit status {ended.exit_code}, and nothing in the log")
 
 
 def discrepancy(request: Request, result: Result) -> str:

@@ -17,7 +17,7 @@ from orchestrator.results.contract import EnvironmentRecord, Request, Result
 from orchestrator.results.scripts import with_script
 from orchestrator.results.trees import reclaim
 from orchestrator.running.attempts import Attempts
-from orchestrator.running.classify import Verdict, classify, throughput, worth_a_retry
+from orchestrator.running.classify import Classification, classify, throughput, worth_a_retry
 from orchestrator.running.folders import LOG, PhaseWatch, answer, note
 from orchestrator.running.order import Repeat, order, unfinished
 from orchestrator.running.output import OutputWatch
@@ -222,7 +222,7 @@ class _Execution:
         except StartError as error:
             # What was lost with the engine says nothing of the cell: it is run again, now or by a resumed run.
             status = Status.NOT_RUN if isinstance(error, LostError) else Status.LAUNCH_FAILED
-            ended, result, verdict = None, None, Verdict(status, str(error))
+            ended, result, verdict = None, None, Classification(status, str(error))
             note(task.log, str(error))
         finally:
             copy.remove()
@@ -286,11 +286,11 @@ def _not_launched(cell: Cell, repeat: int, status: Status, reason: str, log: str
     return Outcome(cell.id, repeat, status, reason, log=log, attempts=0)
 
 
-def _judged(ended: Ended, request: Request, task: Task, output: OutputWatch) -> tuple[Verdict, Result | None]:
+def _judged(ended: Ended, request: Request, task: Task, output: OutputWatch) -> tuple[Classification, Result | None]:
     exceeded = output.look() if ended.cause is not Cause.STOPPED else ""
     reclaim(task.folder)
     if exceeded:
-        return Verdict(Status.OUTPUT_LIMIT, exceeded), None
+        return Classification(Status.OUTPUT_LIMIT, exceeded), None
     said = answer(task.folder, of_script=request.script is not None)
     verdict = classify(ended, said, request, task, tail(task.log))
     return verdict, said if verdict.status is Status.OK and isinstance(said, Result) else None

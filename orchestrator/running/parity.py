@@ -23,7 +23,7 @@ from orchestrator.results.parity import REVISION, ParityOutcome, ParityResult
 from orchestrator.results.store import InvalidResultError, read_answer
 from orchestrator.results.trees import reclaim
 from orchestrator.running.attempts import set_aside
-from orchestrator.running.classify import Verdict, classify
+from orchestrator.running.classify import Classification, classify
 from orchestrator.running.folders import LOG, note
 from orchestrator.running.output import OutputWatch
 from orchestrator.running.requests import with_files
@@ -203,7 +203,7 @@ def _in_turn(job: _Job, content: str) -> ParityOutcome | None:
             ended = around.runtime.launch(task, stop=around.stop, watch=output)
             verdict = _judged(ended, job, task, output)
         except StartError as error:
-            ended, verdict = None, Verdict(Status.LAUNCH_FAILED, str(error))
+            ended, verdict = None, Classification(Status.LAUNCH_FAILED, str(error))
             note(task.log, str(error))
     if verdict.status is Status.NOT_RUN:
         return None
@@ -223,17 +223,17 @@ def _in_turn(job: _Job, content: str) -> ParityOutcome | None:
     )
 
 
-def _judged(ended: Ended, job: _Job, task: Task, output: OutputWatch) -> Verdict:
+def _judged(ended: Ended, job: _Job, task: Task, output: OutputWatch) -> Classification:
     exceeded = output.look() if ended.cause is not Cause.STOPPED else ""
     reclaim(task.folder)
     if exceeded:
-        return Verdict(Status.OUTPUT_LIMIT, exceeded)
+        return Classification(Status.OUTPUT_LIMIT, exceeded)
     if ended.cause is not Cause.EXITED or ended.exit_code != 0:
         return classify(ended, InvalidResultError("no answer was looked for"), job.request()[0], task, tail(task.log))
     try:
         answer = read_answer(task.folder / "result.json", ParityResult)
     except InvalidResultError as error:
-        return Verdict(Status.INVALID_RESULT, str(error))
+        return Classification(Status.INVALID_RESULT, str(error))
     if answer.cell != job.check.id:
-        return Verdict(Status.INVALID_RESULT, f"result.json is of {answer.cell}, not of what was asked")
-    return Verdict(Status.OK)
+        return Classification(Status.INVALID_RESULT, f"result.json is of {answer.cell}, not of what was asked")
+    return Classification(Status.OK)

@@ -3,7 +3,8 @@
 import pytest
 from playwright.sync_api import Browser
 
-from orchestrator.regression.model import Regression, SideRecord, Verdict
+from orchestrator.analysis.verdicts import Verdict
+from orchestrator.regression.model import Regression, SideRecord
 from orchestrator.reporting.regressions_as_html import write_html
 from tests.browser.test_report import Visit, browser
 from tests.unit.reporting.test_regressions import EVERY, a_metric, a_pair, a_test

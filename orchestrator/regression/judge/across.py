@@ -10,6 +10,7 @@ from itertools import chain
 
 from orchestrator.analysis.looks import looks
 from orchestrator.analysis.parity import PairParity
+from orchestrator.analysis.verdicts import Verdict
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Outcome
 from orchestrator.regression.judge import comparable
@@ -21,7 +22,7 @@ from orchestrator.regression.judge.metric_rule import MetricRule, doubted
 from orchestrator.regression.judge.reliability import doubt, standing
 from orchestrator.regression.judge.single_steps import with_enough_steps
 from orchestrator.regression.metrics import METRICS, Gate, Metric, tolerance
-from orchestrator.regression.model import Design, Judged, Moved, Nights, Verdict
+from orchestrator.regression.model import Design, Judged, Moved, Nights
 from orchestrator.regression.rules import LEAST_BLOCKS
 from orchestrator.results.contract import EnvironmentRecord, EnvironmentsRecord
 from orchestrator.results.store import Run

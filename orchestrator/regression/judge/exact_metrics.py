@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 from orchestrator.analysis.parity import PairParity
+from orchestrator.analysis.verdicts import Verdict
 from orchestrator.domain import Mode
 from orchestrator.regression.judge import comparable
 from orchestrator.regression.judge.comparable import Placed
 from orchestrator.regression.judge.metric_rule import MetricRule
-from orchestrator.regression.model import Judged, Verdict
+from orchestrator.regression.model import Judged
 from orchestrator.results.contract import EnvironmentRecord
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from orchestrator.analysis.parity import PairParity, Work
+from orchestrator.analysis.verdicts import Verdict
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell
 from orchestrator.regression.judge import comparable
@@ -20,7 +21,7 @@ from orchestrator.regression.judge.metric_rule import (
 from orchestrator.regression.judge.reliability import doubt, standing
 from orchestrator.regression.judge.single_steps import with_enough_steps
 from orchestrator.regression.metrics import BY_NAME, METRICS, Metric, tolerance
-from orchestrator.regression.model import Judged, Verdict
+from orchestrator.regression.model import Judged
 from orchestrator.regression.rules import Rules
 from orchestrator.results.contract import EnvironmentRecord
 from orchestrator.results.store import Run

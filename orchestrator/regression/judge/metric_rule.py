@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from orchestrator.analysis.comparison import compare
 from orchestrator.analysis.estimates import bounded, exponential
 from orchestrator.analysis.looks import Look
+from orchestrator.analysis.verdicts import Verdict
 from orchestrator.regression.metrics import Better, Metric
-from orchestrator.regression.model import Confirmation, Judged, Verdict
+from orchestrator.regression.model import Confirmation, Judged
 from orchestrator.regression.rules import LEAST_BLOCKS
 
 Values = Sequence[tuple[float, float]]
@@ -66,7 +67,7 @@ class MetricRule:
         enough = found.repeats >= LEAST_BLOCKS
         return Judged(
             **self._named(),
-            verdict=Verdict(found.verdict.value),
+            verdict=found.verdict,
             reason="" if enough else "one measurement says nothing about scatter",
             blocks=found.repeats,
             baseline=_geometric_mean(baseline),

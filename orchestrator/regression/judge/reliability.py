@@ -1,9 +1,9 @@
 """Whether both sides run at all, and as reliably: from the failures of a pair's repeats, before any figure."""
 
 from orchestrator.analysis.failures import more_often_by_chance
+from orchestrator.analysis.verdicts import Verdict
 from orchestrator.domain import Status
 from orchestrator.regression.judge.evidence import CellEvidence
-from orchestrator.regression.model import Verdict
 from orchestrator.regression.rules import LEAST_BLOCKS
 
 _OF_ITSELF = frozenset({Status.IMPORT_FAILED, Status.UNSUPPORTED})

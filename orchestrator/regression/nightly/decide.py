@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 from packaging.version import Version
 
+from orchestrator.analysis.verdicts import Verdict
 from orchestrator.domain import Outcome, Status
 from orchestrator.images.reasons import is_of_surroundings
 from orchestrator.regression.history.acknowledged import BROKE, AcknowledgedEntry, ObservedChange, covering
 from orchestrator.regression.judge.evidence import SILENT
-from orchestrator.regression.model import Judged, JudgedPair, Regression, Verdict
+from orchestrator.regression.model import Judged, JudgedPair, Regression
 from orchestrator.regression.nightly.settings import ACCEPTED, Accept, NightlyFile
 from orchestrator.regression.nightly.state import Alarm, Ending, Judgement, ReleaseRecord, State, Trying
 from orchestrator.regression.releases.pages import PublishedRelease

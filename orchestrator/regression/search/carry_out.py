@@ -11,13 +11,14 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 
 from orchestrator.analysis import Comparison, Look, compare
+from orchestrator.analysis.verdicts import Verdict
 from orchestrator.domain import Status
 from orchestrator.errors import HostError
 from orchestrator.events import Listener, Notice
 from orchestrator.regression.judge.evidence import cell_evidence
 from orchestrator.regression.judge.metric_rule import Values
 from orchestrator.regression.metrics import BY_NAME, Better
-from orchestrator.regression.model import Regression, Verdict
+from orchestrator.regression.model import Regression
 from orchestrator.regression.rules import LEAST_BLOCKS
 from orchestrator.regression.search import record as search_record
 from orchestrator.regression.search.algorithm import Answer, Conclusion, Probe, Span, Untestable, carried_out, search

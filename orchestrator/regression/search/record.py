@@ -5,7 +5,8 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
-from orchestrator.analysis import ALPHA, Comparison, Verdict
+from orchestrator.analysis import ALPHA, Comparison
+from orchestrator.analysis.verdicts import OF_FIGURES, Verdict
 from orchestrator.domain import Status
 from orchestrator.errors import InputError
 from orchestrator.images.reasons import is_of_surroundings
@@ -156,6 +157,12 @@ class Bisection(Strict):
 def schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of `bisect.json`."""
     body = Bisection.model_json_schema(mode="serialization", by_alias=True)
+    # A search compares figures alone.
+    of_figures = [verdict.value for verdict in OF_FIGURES]
+    body["$defs"]["Verdict"] |= {
+        "description": "What may be said of a candidate beside its baseline.",
+        "enum": of_figures,
+    }
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **body}
 
 

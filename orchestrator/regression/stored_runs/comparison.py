@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from orchestrator.analysis.looks import ALPHA
+from orchestrator.analysis.verdicts import Verdict
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell, Duration, Options, Plan, Skip, Workload
 from orchestrator.errors import InputError
@@ -12,7 +13,7 @@ from orchestrator.regression.judge.across import Across, SideEvidence, measured,
 from orchestrator.regression.judge.comparable import HOST, Placed
 from orchestrator.regression.judge.judge import PairFindings
 from orchestrator.regression.metrics import METRICS, Gate, Metric
-from orchestrator.regression.model import Design, JudgedPair, Regression, SideRecord, Verdict
+from orchestrator.regression.model import Design, JudgedPair, Regression, SideRecord
 from orchestrator.regression.pairing import Unpaired
 from orchestrator.regression.sides import Side, side_of
 from orchestrator.regression.trials.files import blocks_follow_sight

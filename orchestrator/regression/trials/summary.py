@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 
+from orchestrator.analysis.verdicts import Verdict
 from orchestrator.domain import Plan
 from orchestrator.regression.judge.evidence import moved
 from orchestrator.regression.judge.judge import Judge, PairFindings
-from orchestrator.regression.model import JudgedPair, Moved, Regression, SideRecord, Verdict
+from orchestrator.regression.model import JudgedPair, Moved, Regression, SideRecord
 from orchestrator.regression.pairing import Unpaired
 from orchestrator.regression.trials.files import Trial
 from orchestrator.results.contract import EnvironmentRecord

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.analysis.verdicts import Verdict
 from orchestrator.domain import Framework
 from orchestrator.regression.metrics import METRICS
-from orchestrator.regression.model import Verdict
 from orchestrator.resources import ROOT
 from orchestrator.results.store import Run, runs
 from tests.unit.cli.conftest import Program

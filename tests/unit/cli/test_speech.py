@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.analysis.verdicts import Verdict
 from orchestrator.cli import report, verdicts
-from orchestrator.regression.model import Verdict
 from orchestrator.regression.nightly.state import Tonight
 from orchestrator.reporting import report as reported
 from orchestrator.results.store import Run

@@ -4,6 +4,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from orchestrator.analysis.verdicts import Verdict
 from orchestrator.regression.metrics import Better
 from orchestrator.regression.model import (
     Confirmation,
@@ -14,7 +15,6 @@ from orchestrator.regression.model import (
     Nights,
     Regression,
     SideRecord,
-    Verdict,
 )
 from orchestrator.reporting import regressions
 from orchestrator.reporting.lanes import Compared, plot

@@ -11,7 +11,7 @@ from orchestrator.domain import Mode, Status, System
 from orchestrator.processes import Cause
 from orchestrator.results.contract import Result
 from orchestrator.results.store import InvalidResultError
-from orchestrator.running.classify import Verdict, classify, discrepancy, throughput, worth_a_retry
+from orchestrator.running.classify import Classification, classify, discrepancy, throughput, worth_a_retry
 from orchestrator.running.requests import cpuset_for, request_for
 from orchestrator.runtimes import Ended, Ready, Task
 
@@ -33,11 +33,11 @@ def ended(exit_code: int | None = None, **changes: object) -> Ended:
 
 
 def test_exit_0_with_a_result_that_answers_is_ok_without_a_reason() -> None:
-    assert classify(ended(0), result(), REQUEST, TASK, "noise") == Verdict(Status.OK)
+    assert classify(ended(0), result(), REQUEST, TASK, "noise") == Classification(Status.OK)
 
 
 def test_exit_0_without_a_result_is_invalid_result() -> None:
-    assert classify(ended(0), NONE, REQUEST, TASK, "") == Verdict(Status.INVALID_RESULT, str(NONE))
+    assert classify(ended(0), NONE, REQUEST, TASK, "") == Classification(Status.INVALID_RESULT, str(NONE))
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_only_where_no_framework_works_may_a_block_be_short() -> None:
 def test_exit_codes_mean_what_the_contract_says_and_the_last_line_is_the_reason(exit_code: int, status: Status) -> None:
     said = "Traceback …\n  File x\n\x1b[31mValueError: no\x1b[0m such   thing\n\n"
 
-    assert classify(ended(exit_code), NONE, REQUEST, TASK, said) == Verdict(status, "ValueError: no such thing")
+    assert classify(ended(exit_code), NONE, REQUEST, TASK, said) == Classification(status, "ValueError: no such thing")
 
 
 @pytest.mark.parametrize("exit_code", [1, 3])
@@ -123,7 +123,7 @@ def test_a_failure_is_a_failure_even_with_a_valid_result_beside_it() -> None:
 def test_killed_for_memory_is_oom_host_with_its_limit() -> None:
     verdict = classify(ended(137, signal=9, oom_killed=True), NONE, REQUEST, TASK, "step 7")
 
-    assert verdict == Verdict(Status.OOM_HOST, "killed for want of memory of 64 MiB; its last words: step 7")
+    assert verdict == Classification(Status.OOM_HOST, "killed for want of memory of 64 MiB; its last words: step 7")
 
 
 def test_a_child_killed_for_memory_does_not_spoil_a_valid_result() -> None:
@@ -131,18 +131,20 @@ def test_a_child_killed_for_memory_does_not_spoil_a_valid_result() -> None:
 
 
 def test_a_signal_is_named() -> None:
-    assert classify(ended(139, signal=11), NONE, REQUEST, TASK, "") == Verdict(Status.FAILED, "killed by SIGSEGV")
+    assert classify(ended(139, signal=11), NONE, REQUEST, TASK, "") == Classification(
+        Status.FAILED, "killed by SIGSEGV"
+    )
     assert classify(ended(191, signal=63), NONE, REQUEST, TASK, "x").reason == "killed by signal 63; its last words: x"
 
 
 def test_over_its_time_is_timeout_whatever_else_it_left() -> None:
     verdict = classify(ended(cause=Cause.TIMED_OUT, oom_killed=True), result(), REQUEST, TASK, "step 7")
 
-    assert verdict == Verdict(Status.TIMEOUT, "not done within 30 s; its last words: step 7")
+    assert verdict == Classification(Status.TIMEOUT, "not done within 30 s; its last words: step 7")
 
 
 def test_stopped_is_not_run() -> None:
-    assert classify(ended(cause=Cause.STOPPED), NONE, REQUEST, TASK, "x") == Verdict(Status.NOT_RUN, "stopped")
+    assert classify(ended(cause=Cause.STOPPED), NONE, REQUEST, TASK, "x") == Classification(Status.NOT_RUN, "stopped")
 
 
 def test_throughput_is_the_median_over_blocks() -> None:

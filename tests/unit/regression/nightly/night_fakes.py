@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from orchestrator.analysis.verdicts import Verdict
 from orchestrator.catalog import UnsupportedError
 from orchestrator.catalog.source import Source
 from orchestrator.domain import Outcome, Status
 from orchestrator.errors import OrchestratorError
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry
 from orchestrator.regression.metrics import Better
-from orchestrator.regression.model import Confirmation, Judged, JudgedPair, Regression, SideRecord, Verdict
+from orchestrator.regression.model import Confirmation, Judged, JudgedPair, Regression, SideRecord
 from orchestrator.regression.nightly.decide import TrialOutcomes
 from orchestrator.regression.nightly.files import NightFiles
 from orchestrator.regression.nightly.loading import Nightly

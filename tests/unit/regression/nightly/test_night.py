@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.analysis.verdicts import Verdict
 from orchestrator.errors import InputError
-from orchestrator.regression.model import Verdict
 from orchestrator.regression.nightly.decide import dropped_images, is_listed
 from orchestrator.regression.nightly.files import AnotherNightError, NightFiles
 from orchestrator.regression.nightly.state import Ending, Judgement

@@ -2,8 +2,9 @@
 
 import pytest
 
+from orchestrator.analysis.verdicts import Verdict
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry
-from orchestrator.regression.model import JudgedPair, Verdict
+from orchestrator.regression.model import JudgedPair
 from orchestrator.regression.nightly.decide import TrialOutcomes, decide
 from orchestrator.regression.nightly.state import Ending, Judgement, Tonight
 from orchestrator.regression.releases.package_index import Offered

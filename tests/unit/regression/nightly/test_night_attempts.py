@@ -2,10 +2,10 @@
 
 import pytest
 
+from orchestrator.analysis.verdicts import Verdict
 from orchestrator.catalog import UnsupportedError
 from orchestrator.domain import Outcome, Status
 from orchestrator.errors import HostError
-from orchestrator.regression.model import Verdict
 from orchestrator.regression.nightly.state import Ending, Judgement
 from orchestrator.regression.releases.package_index import Offered
 from tests.unit.regression.nightly.night_fakes import World, judgements, pair, releases

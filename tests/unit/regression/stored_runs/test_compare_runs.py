@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.analysis.verdicts import Verdict
 from orchestrator.domain import Framework, Skip
 from orchestrator.errors import InputError
 from orchestrator.regression.judge import across
 from orchestrator.regression.judge.across import _scatter
 from orchestrator.regression.metrics import BY_NAME, DEFAULT_GATES, parse_gates
-from orchestrator.regression.model import Judged, JudgedPair, Moved, Regression, Verdict
+from orchestrator.regression.model import Judged, JudgedPair, Moved, Regression
 from orchestrator.regression.pairing import Unpaired
 from orchestrator.regression.rules import Rules
 from orchestrator.regression.sides import Side

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.analysis.verdicts import Verdict
 from orchestrator.processes import Cause
 from orchestrator.regression.metrics import DEFAULT_GATES, Gate
-from orchestrator.regression.model import Judged, Regression, Verdict
+from orchestrator.regression.model import Judged, Regression
 from orchestrator.regression.pairing import Pairing
 from orchestrator.regression.rules import Rules
 from orchestrator.regression.search.carry_out import ProbeResult, probe_result
