@@ -5,10 +5,22 @@ from itertools import takewhile
 
 from orchestrator.analysis.looks import ALPHA, LOOKS, Look, looks
 from orchestrator.errors import InputError
-from orchestrator.regression.metrics import DEFAULT_GATES, Gate
+from orchestrator.regression.metrics import DEFAULT_GATES, METRICS, Gate, Metric
 
 LEAST_BLOCKS = 2
 """One block says nothing about scatter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """The levels of one look at a pair."""
+
+    deciding: Look
+    """Of every metric that decides."""
+    shown: Look
+    """Of every other metric."""
+    failures: float
+    """Of the test that one side fails more often than the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +33,21 @@ class Rules:
     alpha: float = ALPHA
     confirm: bool = True
     """Whether what is found slower is measured again, on as many fresh blocks as it took to find it."""
+
+    @property
+    def deciding(self) -> tuple[Metric, ...]:
+        """Return the metrics that decide."""
+        return tuple(metric for metric in METRICS if any(gate.metric == metric.name for gate in self.gates))
+
+    def family(self, pairs: int) -> int:
+        """Return the number of statistical verdicts that share alpha."""
+        return max(1, pairs * sum(not metric.is_exact for metric in self.deciding))
+
+    def levels(self, look: int, pairs: int) -> Levels:
+        """Return the levels of a look, counted from 0, at so many pairs."""
+        shown = pairs * (len(METRICS) - len(self.deciding))
+        failures = 1 - self.at(look, max(1, pairs)).confidence
+        return Levels(self.at(look, self.family(pairs)), self.alone(max(1, shown)), failures)
 
     def at(self, look: int, family: int) -> Look:
         """How sure to be at a look, counted from 0, of what decides."""

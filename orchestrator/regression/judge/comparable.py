@@ -73,6 +73,15 @@ def parity(one: Placed, other: Placed, faults: Iterable[KnownFault]) -> PairPari
     return pair(sides[0], sides[1], one[1].workload.mode, tuple(faults))
 
 
+def parity_notes(parity: PairParity | None) -> tuple[str, ...]:
+    """Return what parity leaves open if it does not rule out a comparison; None means that it was not asked for."""
+    if parity is None:
+        return ("parity was not asked for: nothing says that both sides do the same work",)
+    if parity.work is Work.NOT_CHECKED:
+        return (f"parity: not checked: {parity.reason}",)
+    return (f"parity: {parity.note}",) if parity.note else ()
+
+
 def is_checked(run: Run, cell: Cell) -> bool:
     """Whether a run asks a cell's parity: of what computes nothing it does not."""
     return check_id(cell) in {check.id for check in checks(run.plan())}

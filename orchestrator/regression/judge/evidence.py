@@ -22,8 +22,8 @@ SILENT = frozenset({Status.BUILD_FAILED, Status.LAUNCH_FAILED, Status.NO_DEVICE,
 class CellEvidence:
     """One cell, repeat by repeat."""
 
-    run: str
-    cell: Cell
+    blocks: range
+    """The repeats that were read."""
     outcomes: Mapping[int, Outcome]
     measurements: Mapping[int, RepeatMeasurement]
     surrounding: Surrounding
@@ -63,8 +63,7 @@ def cell_evidence(run: Run, cell: Cell, blocks: range) -> CellEvidence:
         if outcome is not None:
             gathered.add(repeat, *_read(run, outcome, cell))
     return CellEvidence(
-        run.name,
-        cell,
+        blocks,
         gathered.outcomes,
         gathered.measurements,
         surrounding(gathered.results),
@@ -109,7 +108,7 @@ def values(metric: Metric, baseline: CellEvidence, candidate: CellEvidence) -> V
     return found
 
 
-def notes(baseline: CellEvidence, candidate: CellEvidence) -> Iterator[str]:
+def repeat_notes(baseline: CellEvidence, candidate: CellEvidence) -> Iterator[str]:
     """What of the repeats must be known beside their values."""
     for side, found in (("baseline", baseline), ("candidate", candidate)):
         failed = sum(outcome.status is not Status.OK for outcome in found.outcomes.values())

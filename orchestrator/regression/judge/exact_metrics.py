@@ -12,13 +12,13 @@ from orchestrator.regression.model import Judged
 from orchestrator.results.contract import EnvironmentRecord
 
 
-def judged_loss(held: MetricRule, parity: PairParity, one: Placed, other: Placed) -> Judged | None:
+def judged_loss(held: MetricRule, parity: PairParity | None, one: Placed, other: Placed) -> Judged | None:
     """Numerical drift: how far the losses are apart after the same steps from the same weights.
 
     What parity takes for rounding is never called a drift. None where it decides nothing and is not known, and where
     there is none to know: of inference, and where a run asked no parity check of it.
     """
-    if one[1].workload.mode is not Mode.TRAIN:
+    if parity is None or one[1].workload.mode is not Mode.TRAIN:
         return None
     bars = [found.bar for found in parity.differences if found.evidence == "losses"]
     if bars:

@@ -1,191 +1,145 @@
-"""From a pair's evidence to its verdicts, look by look, and from all pairs to a `Regression`."""
+"""The one judge: two sides, each of one or more runs, and the levels of a look, to a verdict."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
 
-from orchestrator.analysis.parity import PairParity, Work
+from orchestrator.analysis.looks import Look
+from orchestrator.analysis.parity import PairParity
 from orchestrator.analysis.verdicts import Verdict
 from orchestrator.catalog import KnownFault
-from orchestrator.domain import Cell
 from orchestrator.regression.judge import comparable
-from orchestrator.regression.judge.evidence import CellEvidence, cell_evidence, notes, values
+from orchestrator.regression.judge.evidence import repeat_notes, values
 from orchestrator.regression.judge.exact_metrics import judged_image_size, judged_loss
-from orchestrator.regression.judge.metric_rule import (
-    MetricRule,
-    confirmed,
-    doubted,
-    needs_confirmation,
-    unconfirmed,
-    unmeasured,
-)
-from orchestrator.regression.judge.reliability import doubt, standing
+from orchestrator.regression.judge.findings import DECIDED, PairFindings
+from orchestrator.regression.judge.metric_rule import MetricRule
+from orchestrator.regression.judge.reliability import doubt, doubted, unreliable
+from orchestrator.regression.judge.scatter import run_mean, scatter
+from orchestrator.regression.judge.side_evidence import SideEvidence, run_notes, shared_runs, values_by_run
 from orchestrator.regression.judge.single_steps import with_enough_steps
-from orchestrator.regression.metrics import BY_NAME, METRICS, Metric, tolerance
-from orchestrator.regression.model import Judged
-from orchestrator.regression.rules import Rules
-from orchestrator.results.contract import EnvironmentRecord
-from orchestrator.results.store import Run
+from orchestrator.regression.metrics import METRICS, tolerance
+from orchestrator.regression.model import Design, Judged
+from orchestrator.regression.rules import LEAST_BLOCKS, Levels, Rules
 
-_WORST = (
-    Verdict.BROKE, Verdict.SLOWER, Verdict.NOT_COMPARABLE, Verdict.NOT_MEASURED, Verdict.INCONCLUSIVE, Verdict.GONE,
-    Verdict.FASTER, Verdict.FIXED, Verdict.NEW, Verdict.SAME,
-)  # fmt: skip
-_DECIDED_BY = frozenset({Verdict.SLOWER, Verdict.FASTER, Verdict.SAME})
 _LOSS, _IMAGE_SIZE = "loss", "image_size"
 
 
 @dataclass(frozen=True)
-class PairFindings:
-    """What is known of a pair after a look."""
-
-    blocks: int
-    """That it has been measured for, those of a confirmation left out."""
-    verdict: Verdict | None = None
-    """Of the pair as a whole, where its metrics have none."""
-    reason: str = ""
-    metrics: Mapping[str, Judged] = field(default_factory=dict)
-    """By name, in the order of `METRICS`."""
-    notes: tuple[str, ...] = ()
-    pythons: tuple[str, str] = ("", "")
-    measurement_version: int = 0
-
-    @property
-    def is_decided(self) -> bool:
-        """Whether further blocks would change nothing that counts."""
-        if self.verdict is not None:
-            return True
-        return all(found.verdict is not Verdict.INCONCLUSIVE for found in self.metrics.values() if found.gates)
-
-    def unconfirmed(self) -> "PairFindings":
-        """The same, where what is slower was to be confirmed and there was no time for it."""
-        return replace(self, metrics={name: unconfirmed(judged) for name, judged in self.metrics.items()})
-
-    @property
-    def overall(self) -> Verdict:
-        """The worst of what decides."""
-        if self.verdict is not None:
-            return self.verdict
-        deciding = [found.verdict for found in self.metrics.values() if found.gates]
-        return min(deciding or [Verdict.NOT_MEASURED], key=_WORST.index)
-
-    @property
-    def because(self) -> str:
-        """The reason of the pair as a whole, or of the metric for want of which it is not measured."""
-        if self.reason or self.overall is not Verdict.NOT_MEASURED:
-            return self.reason
-        missing = (found for found in self.metrics.values() if found.gates and found.verdict is Verdict.NOT_MEASURED)
-        return next((f"{found.title}: {found.reason}" for found in missing), "nothing that decides is measured in it")
-
-
-@dataclass(frozen=True)
 class Judge:
-    """Judges pairs by the rules of a trial, with what lies in its run's folder."""
+    """The judge of all pairs of a regression test, or of a comparison of stored runs."""
 
-    run: Run
     rules: Rules
-    pairs: int
-    faults: Sequence[KnownFault] = ()
+    design: Design = Design.BLOCKS
+    paired: bool = False
+    """True if both sides are of the same runs, and are compared run by run."""
+    faults: tuple[KnownFault, ...] = ()
+    notes_of_failing: bool = True
+    """True if the notes on repeats are shown of a pair that does not run reliably; `compare` leaves them out."""
+    shows_zeros: bool = True
+    """True if a metric that does not decide, and is 0 in every block, is `not measured`; `compare` leaves it out."""
 
-    @property
-    def family(self) -> int:
-        """Statistical verdicts that share alpha."""
-        return max(1, self.pairs * sum(not metric.is_exact for metric in self._deciding()))
-
-    def pair(
-        self, one: Cell, other: Cell, blocks: range, look: int, before: PairFindings | None = None
+    def look(
+        self, baseline: SideEvidence, candidate: SideEvidence, levels: Levels, before: PairFindings | None = None
     ) -> PairFindings:
-        """Judge a pair after a look; what was decided at an earlier one stays."""
-        baseline, candidate = (cell_evidence(self.run, cell, blocks) for cell in (one, other))
-        found = _known(blocks, baseline, candidate)
-        stands = standing(baseline, candidate, 1 - self.rules.at(look, max(1, self.pairs)).confidence)
-        if stands is not None:
-            return replace(found, verdict=stands[0], reason=stands[1])
-        parity = self._parity(one, other)
-        found = replace(found, notes=(*found.notes, *weakened(parity)))
-        environment = comparable.environment_difference(baseline.surrounding, candidate.surrounding)
+        """Judge a pair; a metric that an earlier look has decided keeps its verdict."""
+        sides = baseline.joined(), candidate.joined()
+        findings = replace(_known(baseline, candidate), notes=tuple(self._run_notes(baseline, candidate)))
+        repeats = tuple(repeat_notes(*sides))
+        failing = unreliable(*sides, levels.failures)
+        if failing is not None:
+            notes = (*findings.notes, *repeats) if self.notes_of_failing else findings.notes
+            return replace(findings, verdict=failing[0], reason=failing[1], notes=notes)
+        parity = self._parity(baseline, candidate)
+        findings = replace(findings, notes=(*findings.notes, *repeats, *comparable.parity_notes(parity)))
+        environment = self._environment_difference(baseline, candidate)
         if environment:
-            return replace(found, verdict=Verdict.NOT_COMPARABLE, reason=environment)
-        work = comparable.work_difference(parity) if parity else ""
+            return replace(findings, verdict=Verdict.NOT_COMPARABLE, reason=environment)
         judged: dict[str, Judged] = {}
-        for held in self._held(one):
-            earlier = before.metrics.get(held.metric.name) if before else None
-            if earlier is not None and earlier.gates and earlier.verdict in _DECIDED_BY:
-                judged[held.metric.name] = earlier
-                continue
-            if held.metric.name == _LOSS:
-                result = judged_loss(held, parity, (self.run, one), (self.run, other)) if parity else None
-            elif held.metric.name == _IMAGE_SIZE:
-                result = judged_image_size(held, *self._environments(one, other))
-            else:
-                result = self._measured(held, baseline, candidate, look, work)
-            if result is not None:
-                judged[held.metric.name] = result
-        why = doubt(baseline, candidate)
-        return replace(found, metrics={name: doubted(result, why) for name, result in judged.items()})
+        for rule in self._metric_rules(baseline):
+            name = rule.metric.name
+            earlier = before.metrics.get(name) if before else None
+            if earlier is not None and earlier.gates and earlier.verdict in DECIDED:
+                judged[name] = earlier
+            elif (result := self._judged(rule, baseline, candidate, levels, parity)) is not None:
+                judged[name] = result
+        reason = doubt(*sides)
+        return replace(findings, metrics={name: doubted(result, reason) for name, result in judged.items()})
 
-    def again(self, one: Cell, other: Cell, fresh: range, before: PairFindings, alarms: int) -> PairFindings:
-        """Judge what was slower by fresh blocks alone, with alpha shared by those that are judged so."""
-        baseline, candidate = (cell_evidence(self.run, cell, fresh) for cell in (one, other))
-        before = replace(before, notes=(*before.notes, *notes(baseline, candidate)))
-        stands = standing(baseline, candidate, 1 - self.rules.alone(alarms).confidence)
-        if stands is not None and stands[0] is Verdict.BROKE:
-            reason = f"{before.overall.value} on {before.blocks} blocks, and on fresh ones {stands[1]}"
-            return replace(before, verdict=Verdict.BROKE, reason=reason, metrics={})
-        if stands is not None:
-            return replace(before, metrics={name: unmeasured(each, stands[1]) for name, each in before.metrics.items()})
-        judged = dict(before.metrics)
-        deciding = [metric for metric in judged.values() if metric.gates and not BY_NAME[metric.metric].is_exact]
-        for name, first in before.metrics.items():
-            if needs_confirmation(first):
-                held = MetricRule(BY_NAME[name], first.gates, first.tolerance)
-                measured = values(held.metric, baseline, candidate)
-                look = self.rules.alone(alarms * len(deciding))
-                judged[name] = confirmed(first, held.judge(measured, look))
-        return replace(before, metrics=judged)
-
-    def _deciding(self) -> list[Metric]:
-        return [metric for metric in METRICS if any(gate.metric == metric.name for gate in self.rules.gates)]
-
-    def _held(self, cell: Cell) -> Iterable[MetricRule]:
+    def _metric_rules(self, side: SideEvidence) -> Iterator[MetricRule]:
         for metric in METRICS:
-            gates, allowed = tolerance(self.rules.gates, metric, cell.workload.model)
-            yield MetricRule(metric, gates, allowed)
+            yield MetricRule(metric, *tolerance(self.rules.gates, metric, side.last.cell.workload.model))
 
-    def _measured(
-        self, held: MetricRule, baseline: CellEvidence, candidate: CellEvidence, look: int, work: str
+    def _parity(self, baseline: SideEvidence, candidate: SideEvidence) -> PairParity | None:
+        """Return the answer of the parity checks, or None if no side was to be checked."""
+        if not any(side.last.run.plan().parity for side in (baseline, candidate)):
+            return None
+        return comparable.parity(baseline.last.placed, candidate.last.placed, self.faults)
+
+    def _environment_difference(self, baseline: SideEvidence, candidate: SideEvidence) -> str:
+        for one, other in itertools.combinations(chain(baseline.counting, candidate.counting), 2):
+            difference = comparable.environment_difference(one.evidence.surrounding, other.evidence.surrounding)
+            if difference:
+                return difference + (f" ({one.run.name}, {other.run.name})" if self.design is Design.NIGHTS else "")
+        return ""
+
+    def _judged(
+        self,
+        rule: MetricRule,
+        baseline: SideEvidence,
+        candidate: SideEvidence,
+        levels: Levels,
+        parity: PairParity | None,
     ) -> Judged | None:
-        measured = values(held.metric, baseline, candidate)
-        if not measured and not held.gates:
-            return None  # such as the memory of a device that is none
-        shown = self.pairs * (len(METRICS) - len(self._deciding()))
-        found = held.judge(measured, self.rules.at(look, self.family) if held.gates else self.rules.alone(shown))
-        found = with_enough_steps(found, held.metric, baseline.measurements, candidate.measurements)
-        if work and held.metric.name != "accuracy":
-            return found.model_copy(update={"verdict": Verdict.NOT_COMPARABLE, "reason": work, "more_blocks": None})
-        return found
+        if rule.metric.name == _LOSS:
+            return judged_loss(rule, parity, baseline.last.placed, candidate.last.placed)
+        if rule.metric.name == _IMAGE_SIZE:
+            return judged_image_size(rule, baseline.last.environment, candidate.last.environment)
+        result = self._compared(rule, baseline, candidate, levels.deciding if rule.gates else levels.shown)
+        result = with_enough_steps(result, rule.metric, baseline.measurements, candidate.measurements)
+        if result.verdict is Verdict.NOT_MEASURED and not rule.gates:
+            has_values = values(rule.metric, baseline.last.evidence, candidate.last.evidence)
+            if not has_values or not self.shows_zeros:
+                return None
+        work = comparable.work_difference(parity) if parity else ""
+        if work and rule.metric.name != "accuracy":
+            return result.model_copy(update={"verdict": Verdict.NOT_COMPARABLE, "reason": work, "more_blocks": None})
+        return result
 
-    def _environments(self, *cells: Cell) -> Iterable[EnvironmentRecord | None]:
-        made = {record.image: record for record in self.run.environments().environments}
-        return (made.get(cell.image) for cell in cells)
+    def _compared(self, rule: MetricRule, baseline: SideEvidence, candidate: SideEvidence, look: Look) -> Judged:
+        """Compare block by block in one run, repeats of two runs, or the means of runs."""
+        if self.design is Design.BLOCKS:
+            return rule.judge(values(rule.metric, baseline.last.evidence, candidate.last.evidence), look)
+        ones, others = (values_by_run(rule.metric, side.counting) for side in (baseline, candidate))
+        if self.design is Design.RUNS:
+            flat, others_flat = (list(chain.from_iterable(side.values())) for side in (ones, others))
+            result = rule.compared(flat, others_flat, look, paired=False)
+        else:
+            shared = self._shared(ones, others)
+            means, others_means = ([run_mean(side[run]) for run in shared or side] for side in (ones, others))
+            result = rule.compared(means, others_means, look, paired=bool(shared))
+            if result.verdict is not Verdict.NOT_MEASURED and result.blocks < LEAST_BLOCKS:
+                result = result.model_copy(update={"reason": _too_few(len(means), len(others_means))})
+        positive = [[each for each in side.values() if min(each) > 0] for side in (ones, others)]
+        return result.model_copy(update={"nights": scatter(*positive)}) if all(positive) else result
 
-    def _parity(self, one: Cell, other: Cell) -> PairParity | None:
-        return comparable.parity((self.run, one), (self.run, other), self.faults) if self.run.plan().parity else None
+    def _shared(self, ones: Iterable[str], others: Iterable[str]) -> list[str]:
+        return shared_runs(ones, others) if self.paired else []
+
+    def _run_notes(self, baseline: SideEvidence, candidate: SideEvidence) -> Iterator[str]:
+        ones, others = ([each.run.name for each in side.counting] for side in (baseline, candidate))
+        unpaired = sorted({*ones} ^ {*others}) if self._shared(ones, others) else []
+        return run_notes(baseline, candidate, unpaired)
 
 
-def _known(blocks: range, baseline: CellEvidence, candidate: CellEvidence) -> PairFindings:
-    versions = {*baseline.surrounding.measurement_versions, *candidate.surrounding.measurement_versions}
-    return PairFindings(
-        blocks.stop,
-        notes=tuple(notes(baseline, candidate)),
-        pythons=(baseline.python, candidate.python),
-        measurement_version=max(versions, default=0),
-    )
+def _known(baseline: SideEvidence, candidate: SideEvidence) -> PairFindings:
+    sides = [[each.evidence for each in side.counting] for side in (baseline, candidate)]
+    versions = chain.from_iterable(each.surrounding.measurement_versions for each in chain(*sides))
+    pythons = [" | ".join(dict.fromkeys(each.python for each in side if each.python)) for side in sides]
+    blocks = baseline.last.evidence.blocks.stop
+    return PairFindings(blocks, pythons=(pythons[0], pythons[1]), measurement_version=max(versions, default=0))
 
 
-def weakened(parity: PairParity | None) -> tuple[str, ...]:
-    """What parity leaves to be known where it does not speak against a comparison."""
-    if parity is None:
-        return ("parity was not asked for: nothing says that both sides do the same work",)
-    if parity.work is Work.NOT_CHECKED:
-        return (f"parity: not checked: {parity.reason}",)
-    return (f"parity: {parity.note}",) if parity.note else ()
+def _too_few(ones: int, others: int) -> str:
+    whose = "of each side" if ones == others else f"of the {'baseline' if ones < others else 'candidate'}"
+    return f"one night {whose} says nothing of how nights scatter; give two or more"

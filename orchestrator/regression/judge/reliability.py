@@ -4,13 +4,14 @@ from orchestrator.analysis.failures import more_often_by_chance
 from orchestrator.analysis.verdicts import Verdict
 from orchestrator.domain import Status
 from orchestrator.regression.judge.evidence import CellEvidence
+from orchestrator.regression.model import Judged
 from orchestrator.regression.rules import LEAST_BLOCKS
 
 _OF_ITSELF = frozenset({Status.IMPORT_FAILED, Status.UNSUPPORTED})
 """Ends that no chance explains: one says it all."""
 
 
-def standing(baseline: CellEvidence, candidate: CellEvidence, level: float) -> tuple[Verdict, str] | None:
+def unreliable(baseline: CellEvidence, candidate: CellEvidence, level: float) -> tuple[Verdict, str] | None:
     """The verdict where one side does not run, or fails more often, with its reason; None where figures may speak.
 
     `level` is the probability, at most, that the exact test finds a difference where both fail equally often.
@@ -44,6 +45,14 @@ def doubt(baseline: CellEvidence, candidate: CellEvidence) -> str:
         f"{candidate.failed} of {len(candidate.telling)} repeats of the candidate failed, and {others} of the "
         f"baseline's: {candidate.failure}"
     )
+
+
+def doubted(judged: Judged, why: str) -> Judged:
+    """What may be said of a metric where something else speaks against the candidate: nothing good, if it decides."""
+    if not why or not judged.gates or not judged.verdict.is_good:
+        return judged
+    reason = f"{judged.verdict.value} by its figures, but {why}"
+    return judged.model_copy(update={"verdict": Verdict.INCONCLUSIVE, "reason": reason})
 
 
 def _fails_more(one: CellEvidence, other: CellEvidence, level: float) -> bool:

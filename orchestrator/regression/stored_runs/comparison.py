@@ -9,12 +9,14 @@ from orchestrator.analysis.verdicts import Verdict
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell, Duration, Options, Plan, Skip, Workload
 from orchestrator.errors import InputError
-from orchestrator.regression.judge.across import Across, SideEvidence, measured, moved_between
 from orchestrator.regression.judge.comparable import HOST, Placed
-from orchestrator.regression.judge.judge import PairFindings
-from orchestrator.regression.metrics import METRICS, Gate, Metric
+from orchestrator.regression.judge.findings import PairFindings
+from orchestrator.regression.judge.judge import Judge
+from orchestrator.regression.judge.side_evidence import SideEvidence, moved_between, several_runs
+from orchestrator.regression.metrics import METRICS, Gate
 from orchestrator.regression.model import Design, JudgedPair, Regression, SideRecord
 from orchestrator.regression.pairing import Unpaired
+from orchestrator.regression.rules import LEAST_BLOCKS, Levels, Rules
 from orchestrator.regression.sides import Side, side_of
 from orchestrator.regression.trials.files import blocks_follow_sight
 from orchestrator.results.contract import RunRecord
@@ -92,15 +94,17 @@ def compare_runs(
     named_both = not baseline.is_whole and not candidate.is_whole
     idle = frozenset() if named_both else _idle_cells(plans.values(), idle_builders)
     judged = sum(idle.isdisjoint(cell.id for _, cell in (*ones[key], *others[key])) for key in both)
-    family = max(1, judged * sum(not metric.is_exact and _gates(gates, metric) for metric in METRICS))
+    rules = Rules(tuple(gates), looks=(LEAST_BLOCKS,), confirm=False)
+    family = rules.family(judged)
+    levels = Levels(rules.alone(family), rules.alone(family * len(METRICS)), rules.alpha / max(1, judged))
     paired = baseline.runs == candidate.runs
-    judge = Across(_design(baseline, candidate), tuple(gates), family, ALPHA / max(1, judged), paired, tuple(faults))
+    judge = Judge(rules, _design(baseline, candidate), paired, tuple(faults), notes_of_failing=False, shows_zeros=False)
     environments = {name: run.environments() for name, run in runs.items()}
     sides = [
-        (measured(ones[key], baseline.runs, environments), measured(others[key], candidate.runs, environments))
+        (several_runs(ones[key], baseline.runs, environments), several_runs(others[key], candidate.runs, environments))
         for key in both
     ]
-    found = [judge.found(*each) for each in sides]
+    found = [judge.look(*each, levels) for each in sides]
     gone = [_unpaired(key, ones[key], Verdict.GONE, candidate, plans) for key in ones if key not in others]
     new = [_unpaired(key, others[key], Verdict.NEW, baseline, plans) for key in others if key not in ones]
     if paired:
@@ -149,7 +153,7 @@ def _shown_only(pair: JudgedPair, idle: Collection[str]) -> JudgedPair:
 
 
 def _pair(key: _Key, sides: tuple[SideEvidence, SideEvidence], found: PairFindings) -> JudgedPair:
-    one, other = (side.nights[-1].placed[1] for side in sides)
+    one, other = (side.runs[-1].cell for side in sides)
     return JudgedPair(
         id=_pair_id(key, one),
         baseline_cell=one.id,
@@ -258,10 +262,6 @@ def _nights(operand: Operand, plans: Mapping[str, Plan], *, named: bool) -> dict
         there = dict.fromkeys(side_of(framework).label for framework in every)
         raise InputError(f"{operand.text}: no such cells in the plan; there is {', '.join(there)}")
     return found
-
-
-def _gates(gates: Sequence[Gate], metric: Metric) -> bool:
-    return any(gate.metric == metric.name for gate in gates)
 
 
 def _label(operand: Operand, plans: Mapping[str, Plan]) -> str:

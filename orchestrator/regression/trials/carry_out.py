@@ -6,14 +6,19 @@ that was killed goes on at the same place and comes to the same end.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell, Plan
-from orchestrator.regression.judge.judge import Judge, PairFindings
-from orchestrator.regression.judge.metric_rule import needs_confirmation
+from orchestrator.regression.judge.confirmation import needs_confirmation
+from orchestrator.regression.judge.evidence import cell_evidence
+from orchestrator.regression.judge.findings import PairFindings
+from orchestrator.regression.judge.judge import Judge
+from orchestrator.regression.judge.side_evidence import one_run
 from orchestrator.regression.model import Regression
 from orchestrator.regression.pairing import Pair, Pairing
 from orchestrator.regression.rules import Rules
+from orchestrator.regression.trials.confirm import confirm
 from orchestrator.regression.trials.files import Trial, write_regression
 from orchestrator.regression.trials.summary import summary
 from orchestrator.results.plans import plan_to_json
@@ -36,7 +41,7 @@ def carry_out(trial: Trial, around: Surroundings, policy: Policy, faults: Sequen
     The run must have begun: its record holds the plan of the first look, which grows here. Where `stop` is set, what
     is left undecided is told so, and `complete` is false. Raises `HostError` as `execute` does.
     """
-    conduct = _Conduct(trial, around, policy, Judge(around.run, trial.rules, len(trial.pairs), faults))
+    conduct = _Conduct(trial, around, policy, Judge(trial.rules, faults=tuple(faults)))
     conduct.look()
     if trial.rules.confirm:
         conduct.confirm()
@@ -61,10 +66,11 @@ class _Conduct:
         undecided = list(self.trial.pairs)
         for number, blocks in enumerate(self.trial.rules.looks):
             cells = self._measure(dict.fromkeys((pair.id for pair in undecided), blocks))
+            read = partial(one_run, self.around.run, blocks=range(blocks), environments=self.around.run.environments())
+            levels = self.trial.rules.levels(number, len(self.trial.pairs))
             for pair in undecided:
-                self.found[pair.id] = self.judge.pair(
-                    cells[pair.baseline], cells[pair.candidate], range(blocks), number, self.found.get(pair.id)
-                )
+                baseline, candidate = read(cells[pair.baseline]), read(cells[pair.candidate])
+                self.found[pair.id] = self.judge.look(baseline, candidate, levels, self.found.get(pair.id))
             if self.around.stop.is_set():
                 return
             undecided = [pair for pair in undecided if not self.found[pair.id].is_decided]
@@ -81,9 +87,10 @@ class _Conduct:
             return
         for pair in self.trial.pairs:
             if pair.id in doubtful:
-                fresh = range(self.found[pair.id].blocks, doubtful[pair.id])
-                both = cells[pair.baseline], cells[pair.candidate]
-                self.found[pair.id] = self.judge.again(*both, fresh, self.found[pair.id], len(doubtful))
+                before = self.found[pair.id]
+                read = partial(cell_evidence, self.around.run, blocks=range(before.blocks, doubtful[pair.id]))
+                baseline, candidate = read(cells[pair.baseline]), read(cells[pair.candidate])
+                self.found[pair.id] = confirm(self.trial.rules, baseline, candidate, before, len(doubtful))
 
     def _is_alarming(self, pair: Pair) -> bool:
         return pair.id in self.found and any(map(needs_confirmation, self.found[pair.id].metrics.values()))

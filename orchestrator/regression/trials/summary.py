@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from orchestrator.analysis.verdicts import Verdict
 from orchestrator.domain import Plan
 from orchestrator.regression.judge.evidence import moved
-from orchestrator.regression.judge.judge import Judge, PairFindings
+from orchestrator.regression.judge.findings import PairFindings
 from orchestrator.regression.model import JudgedPair, Moved, Regression, SideRecord
 from orchestrator.regression.pairing import Unpaired
 from orchestrator.regression.trials.files import Trial
@@ -19,7 +19,6 @@ def summary(run: Run, trial: Trial, findings: Mapping[str, PairFindings], *, com
     record = run.record()
     plan = plan_from_json(record.plan)
     cells = {cell.id: cell for cell in plan.cells}
-    judge = Judge(run, trial.rules, len(trial.pairs))
     pairs = [
         JudgedPair(
             id=pair.id,
@@ -45,7 +44,7 @@ def summary(run: Run, trial: Trial, findings: Mapping[str, PairFindings], *, com
         candidate=SideRecord(text=trial.candidate.text, label=trial.candidate.label, python=_python(findings, 1)),
         measurement_version=max((known.measurement_version for known in findings.values()), default=0),
         alpha=trial.rules.alpha,
-        family=judge.family,
+        family=trial.rules.family(len(trial.pairs)),
         looks=trial.rules.looks,
         confirms=trial.rules.confirm,
         complete=complete,

@@ -4,7 +4,8 @@ import pytest
 
 from orchestrator.analysis.looks import Look
 from orchestrator.analysis.verdicts import Verdict
-from orchestrator.regression.judge.metric_rule import MetricRule, confirmation, confirmed
+from orchestrator.regression.judge.confirmation import confirmation, confirmed
+from orchestrator.regression.judge.metric_rule import MetricRule
 from orchestrator.regression.metrics import BY_NAME
 from orchestrator.regression.model import Judged
 from orchestrator.results.contract import LARGEST

@@ -9,8 +9,7 @@ import pytest
 from orchestrator.analysis.verdicts import Verdict
 from orchestrator.domain import Framework, Skip
 from orchestrator.errors import InputError
-from orchestrator.regression.judge import across
-from orchestrator.regression.judge.across import _scatter
+from orchestrator.regression.judge import judge
 from orchestrator.regression.metrics import BY_NAME, DEFAULT_GATES, parse_gates
 from orchestrator.regression.model import Judged, JudgedPair, Moved, Regression
 from orchestrator.regression.pairing import Unpaired
@@ -127,7 +126,7 @@ def test_what_falls_to_0_is_worse_in_stored_runs_too(
 ) -> None:
     """By a metric that is 0 below ten samples/s."""
     metric = replace(BY_NAME["throughput"], take=lambda found: found.samples_per_s * (found.samples_per_s > 10))
-    monkeypatch.setattr(across, "METRICS", (metric,))
+    monkeypatch.setattr(judge, "METRICS", (metric,))
     one = stored(tmp_path, 1, Made(OLD, around(100)), Made(NEW, rates))
     other = stored(tmp_path, 2, Made(OLD, around(101)), Made(NEW, rates))
     by_run, by_night = (judged(only(releases(one, others=(other,)))), judged(only(releases(one, other))))
@@ -291,33 +290,6 @@ def test_an_environment_that_changes_from_night_to_night_is_not_comparable(tmp_p
         Verdict.NOT_COMPARABLE,
         "environment: Python 3.11 against 3.8 (run-1, run-5)",
     )
-
-
-def test_scatter_within_and_between_nights_is_told_apart() -> None:
-    generator = random.Random(1)
-    found = _scatter(nights(generator, 400, 0.02, 0.01), nights(generator, 400, 0.02, 0.01))
-
-    assert found.within == pytest.approx(0.01, rel=0.1)
-    assert found.between == pytest.approx(0.02, rel=0.1)
-
-
-def test_nights_that_differ_by_no_more_than_their_repeats_explain_have_next_to_no_scatter_of_their_own() -> None:
-    generator = random.Random(2)
-    found = _scatter(nights(generator, 400, 0.0, 0.02), nights(generator, 400, 0.0, 0.02))
-
-    assert found.within == pytest.approx(0.02, rel=0.1)
-    assert found.between is not None
-    assert found.between < 0.004
-
-
-def test_what_one_night_or_one_repeat_cannot_tell_is_not_told() -> None:
-    single = _scatter([[1.0, 1.1]], [[1.0, 1.2]])
-    alone = _scatter([[1.0], [1.1]], [[1.0], [1.2]])
-
-    assert single.within is not None
-    assert single.between is None
-    assert alone.within is None
-    assert alone.between is not None
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,35 @@
+"""The scatter of values within runs and from run to run."""
+
+import math
+import statistics
+from collections.abc import Sequence
+
+from orchestrator.regression.model import Nights
+
+
+def run_mean(repeats: Sequence[float]) -> float:
+    """Return the geometric mean of the repeats of a run, which is 0 if one of them is."""
+    return math.exp(statistics.fmean(map(math.log, repeats))) if min(repeats) > 0 else 0.0
+
+
+def scatter(ones: Sequence[Sequence[float]], others: Sequence[Sequence[float]]) -> Nights:
+    """The parts of the variance of a nested design, pooled over both sides.
+
+    Source: Searle, Casella and McCulloch, Variance Components (1992), the method of moments for a one-way layout.
+    """
+    inside = [[math.log(value) for value in night] for night in (*ones, *others)]
+    freedom = sum(len(night) - 1 for night in inside)
+    within = sum(len(night) * statistics.pvariance(night) for night in inside) / freedom if freedom else None
+    sides = [[statistics.fmean(map(math.log, night)) for night in side] for side in (ones, others)]
+    nights = sum(len(side) - 1 for side in sides)
+    between = None
+    if nights:
+        of_means = sum(len(side) * statistics.pvariance(side) for side in sides) / nights
+        explained = (within or 0.0) * statistics.fmean(1 / len(night) for night in inside)
+        between = max(0.0, of_means - explained)
+    return Nights(
+        baseline=len(ones),
+        candidate=len(others),
+        within=None if within is None else math.sqrt(within),
+        between=None if between is None else math.sqrt(between),
+    )

@@ -1,0 +1,133 @@
+"""The evidence of one side: a cell over all runs that it was measured in."""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+
+from orchestrator.analysis import RepeatMeasurement
+from orchestrator.domain import Cell, Outcome
+from orchestrator.regression.judge.comparable import Placed
+from orchestrator.regression.judge.evidence import CellEvidence, cell_evidence, moved
+from orchestrator.regression.metrics import Metric
+from orchestrator.regression.model import Moved
+from orchestrator.regression.rules import LEAST_BLOCKS
+from orchestrator.results.contract import EnvironmentRecord, EnvironmentsRecord
+from orchestrator.results.store import Run
+
+_SIDES = ("baseline", "candidate")
+
+
+@dataclass(frozen=True, slots=True)
+class CellRun:
+    """One cell in one run."""
+
+    run: Run
+    cell: Cell
+    evidence: CellEvidence
+    environment: EnvironmentRecord | None
+    """The environment it ran in; None if that was not recorded."""
+
+    @property
+    def placed(self) -> Placed:
+        """Return the run and the cell."""
+        return self.run, self.cell
+
+
+@dataclass(frozen=True)
+class SideEvidence:
+    """One cell of one side, run by run."""
+
+    runs: tuple[CellRun, ...]
+    """Oldest first."""
+    absent: tuple[str, ...] = ()
+    """Names of runs of this side that have no such cell."""
+
+    @cached_property
+    def counting(self) -> tuple[CellRun, ...]:
+        """Return the runs with a result."""
+        return tuple(each for each in self.runs if each.evidence.measurements)
+
+    @property
+    def last(self) -> CellRun:
+        """Return the last run with a result, or the last of all if none has one."""
+        return (self.counting or self.runs)[-1]
+
+    @cached_property
+    def measurements(self) -> Mapping[int, RepeatMeasurement]:
+        """Return the measurements of all runs, numbered anew."""
+        return self.joined().measurements
+
+    def joined(self) -> CellEvidence:
+        """Return all runs as one, which says how often the side fails."""
+        every = [each.evidence for each in self.runs]
+        outcomes: dict[int, Outcome] = dict(enumerate(chain.from_iterable(one.outcomes.values() for one in every)))
+        measurements = dict(enumerate(chain.from_iterable(one.measurements.values() for one in every)))
+        return replace(every[0], outcomes=outcomes, measurements=measurements)
+
+
+def one_run(run: Run, cell: Cell, blocks: range, environments: EnvironmentsRecord) -> SideEvidence:
+    """Read some blocks of a cell in the one run of its side."""
+    return SideEvidence((_cell_run(run, cell, blocks, environments),))
+
+
+def several_runs(
+    placed: Sequence[Placed], runs: Iterable[Run], environments: Mapping[str, EnvironmentsRecord]
+) -> SideEvidence:
+    """Read a cell in each of its side's runs that has it; environments are by the name of the run."""
+    read = tuple(_cell_run(run, cell, range(cell.repeats), environments[run.name]) for run, cell in placed)
+    present = {run.name for run, _ in placed}
+    return SideEvidence(read, tuple(run.name for run in runs if run.name not in present))
+
+
+def _cell_run(run: Run, cell: Cell, blocks: range, environments: EnvironmentsRecord) -> CellRun:
+    by_image = {record.image: record for record in environments.environments}
+    return CellRun(run, cell, cell_evidence(run, cell, blocks), by_image.get(cell.image))
+
+
+def moved_between(baseline: SideEvidence, candidate: SideEvidence) -> tuple[Moved, ...]:
+    """Return the packages that differ between the last environments of both sides."""
+    return moved(baseline.last.environment, candidate.last.environment)
+
+
+def values_by_run(metric: Metric, runs: Iterable[CellRun]) -> dict[str, list[float]]:
+    """Return the values of the repeats of each run that has any."""
+    take: Callable[..., float | None] = metric.take or (lambda _: None)
+    taken = {each.run.name: map(take, each.evidence.measurements.values()) for each in runs}
+    known = {run: [float(value) for value in values if value is not None] for run, values in taken.items()}
+    return {run: values for run, values in known.items() if values}
+
+
+def shared_runs(ones: Iterable[str], others: Iterable[str]) -> list[str]:
+    """Return the runs with values of both sides, or none if they are too few to be compared run by run."""
+    present = set(others)
+    both = [run for run in ones if run in present]
+    return both if len(both) >= LEAST_BLOCKS else []
+
+
+def run_notes(baseline: SideEvidence, candidate: SideEvidence, unpaired: Sequence[str]) -> Iterator[str]:
+    """Return notes on runs that do not count, and on packages that moved from one run of a side to another."""
+    sides = tuple(zip(_SIDES, (baseline, candidate), strict=True))
+    for name, side in sides:
+        yield from _without_result(name, side)
+    for run in unpaired:
+        yield f"{run} does not count: only one side has a result in it, and both are compared night by night"
+    for name, side in sides:
+        yield from _moved_within(name, side)
+
+
+def _without_result(name: str, side: SideEvidence) -> Iterator[str]:
+    for each in side.runs:
+        if not each.evidence.measurements and len(side.runs) > 1:
+            yield f"the {name} has no result in {each.run.name}: {each.evidence.failure or 'no outcome was recorded'}"
+    for run in side.absent:
+        yield f"the {name} has no result in {run}: it is not in its plan"
+
+
+def _moved_within(name: str, side: SideEvidence) -> Iterator[str]:
+    for earlier, later in itertools.pairwise(side.counting):
+        changed = moved(earlier.environment, later.environment)
+        if changed:
+            texts = (f"{each.name} {each.baseline or 'absent'} → {each.candidate or 'absent'}" for each in changed)
+            yield f"packages of the {name} moved between {earlier.run.name} and {later.run.name}: {', '.join(texts)}"

@@ -1,0 +1,42 @@
+"""The parts of the variance within runs and from run to run."""
+
+import random
+
+import pytest
+
+from orchestrator.regression.judge.scatter import scatter
+
+
+def nights(generator: random.Random, count: int, between: float, within: float) -> list[list[float]]:
+    found = []
+    for _ in range(count):
+        night = 1000 * (1 + generator.gauss(0, between))
+        found.append([night * (1 + generator.gauss(0, within)) for _ in range(6)])
+    return found
+
+
+def testscatter_within_and_between_nights_is_told_apart() -> None:
+    generator = random.Random(1)
+    found = scatter(nights(generator, 400, 0.02, 0.01), nights(generator, 400, 0.02, 0.01))
+
+    assert found.within == pytest.approx(0.01, rel=0.1)
+    assert found.between == pytest.approx(0.02, rel=0.1)
+
+
+def test_nights_that_differ_by_no_more_than_their_repeats_explain_have_next_to_noscatter_of_their_own() -> None:
+    generator = random.Random(2)
+    found = scatter(nights(generator, 400, 0.0, 0.02), nights(generator, 400, 0.0, 0.02))
+
+    assert found.within == pytest.approx(0.02, rel=0.1)
+    assert found.between is not None
+    assert found.between < 0.004
+
+
+def test_what_one_night_or_one_repeat_cannot_tell_is_not_told() -> None:
+    single = scatter([[1.0, 1.1]], [[1.0, 1.2]])
+    alone = scatter([[1.0], [1.1]], [[1.0], [1.2]])
+
+    assert single.within is not None
+    assert single.between is None
+    assert alone.within is None
+    assert alone.between is not None
