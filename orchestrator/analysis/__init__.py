@@ -15,7 +15,6 @@ from orchestrator.analysis.measurements import (
     measurement,
     repeat_epochs,
     repeat_measurement,
-    repeat_value,
 )
 from orchestrator.analysis.percentiles import Bounds, Percentiles, bounds, least_steps, percentiles, quantiles
 from orchestrator.analysis.printed import Printed, printed
@@ -74,6 +73,5 @@ __all__ = [
     "ratio_matrix",
     "repeat_epochs",
     "repeat_measurement",
-    "repeat_value",
     "variation",
 ]

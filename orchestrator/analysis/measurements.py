@@ -10,17 +10,13 @@ from orchestrator.analysis.estimates import Estimate, estimate, variation
 from orchestrator.analysis.percentiles import Percentiles, percentiles, quantiles
 from orchestrator.analysis.resources import GpuUse, ProcessUse, gpu_use, process_use
 from orchestrator.results.contract import Block, Result, steady_blocks
+from orchestrator.results.throughput import block_rates
 
 PHASES = ("create", "import", "data", "build", "first_step", "warmup", "steady", "evaluation", "latency")
 """Where a container's life goes, in order; `create` is measured by the host, `evaluation` lies between epochs."""
 _LEAST_BLOCK_S = 0.01
 """Of which the reading of the clocks is no more than a ten-thousandth."""
 _DRAWN_SHARES = tuple(number / 20 for number in range(21))
-
-
-def repeat_value(blocks: Sequence[Block]) -> float:
-    """Throughput of one repeat in samples/s: the median over the blocks that count of samples ÷ wall time."""
-    return statistics.median(block.samples / block.wall_s for block in blocks)
 
 
 def cores_busy(blocks: Sequence[Block]) -> float | None:
@@ -149,7 +145,7 @@ def repeat_measurement(result: Result, create_s: float | None, *, in_epochs: boo
     counted = steady_blocks(result.blocks, epochs=in_epochs)
     spent = {phase: getattr(result.phases, f"{phase}_s") for phase in PHASES[1:]}
     inside = [(phase, float(seconds)) for phase, seconds in spent.items() if seconds is not None]
-    rates = [block.samples / block.wall_s for block in counted]
+    rates = block_rates(result, epochs=in_epochs)
     cpu_cores = cores_busy(counted)
     if not all(0 < value < math.inf for value in rates) or (cpu_cores is not None and not math.isfinite(cpu_cores)):
         raise ValueError("a block has no finite rate")

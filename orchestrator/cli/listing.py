@@ -12,7 +12,6 @@ from rich.table import Table
 from rich.text import Text
 
 from orchestrator import matrix
-from orchestrator.analysis import repeat_value
 from orchestrator.bundles.format.manifest import manifest_schema
 from orchestrator.catalog import ModelInfo
 from orchestrator.cli import composition, places, speech
@@ -28,9 +27,11 @@ from orchestrator.regression.trials.files import regression_schema
 from orchestrator.reporting import event_schema
 from orchestrator.reporting.text import clean_line, rate, seconds
 from orchestrator.results import index
-from orchestrator.results.contract import Result, steady_blocks
+from orchestrator.results.contract import Result
+from orchestrator.results.evidence import read_repeat
 from orchestrator.results.schemas import NAMES, contract_schema
-from orchestrator.results.store import InvalidResultError, Run
+from orchestrator.results.store import Run
+from orchestrator.results.throughput import throughput
 
 _HOW_TO_NAME_A_CELL = "; a cell is written IMAGE/WORK, as `orchestrator show` lists them"
 
@@ -162,8 +163,7 @@ def _details(run: Run, outcome: Outcome) -> tuple[str, str]:
     result, problem = _result(run, outcome)
     if result is None:
         return problem or outcome.reason, folder
-    counted = steady_blocks(result.blocks, epochs=_in_epochs(run, outcome.cell_id))
-    return rate(repeat_value(counted)), folder
+    return rate(throughput(result, epochs=_in_epochs(run, outcome.cell_id))), folder
 
 
 def _in_epochs(run: Run, cell_id: str) -> bool:
@@ -181,10 +181,8 @@ def _entry(outcome: Outcome, run: Run, *, whole: bool) -> dict[str, Any]:
 
 def _result(run: Run, outcome: Outcome) -> tuple[Result | None, str]:
     """A repeat's result, or what has become of its file."""
-    try:
-        return run.result(outcome), ""
-    except InvalidResultError as error:
-        return None, str(error)
+    stored = read_repeat(run, outcome)
+    return stored.result, "" if stored.outcome is outcome else stored.outcome.reason
 
 
 def models(file: MatrixFile = None, models: ModelsFolder = None, json: Json = False) -> None:

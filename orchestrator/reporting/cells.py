@@ -14,8 +14,8 @@ from orchestrator.domain import Cell, Outcome, Status
 from orchestrator.reporting.model import CellReport, Facts, Repeat, StatusCounts
 from orchestrator.reporting.text import clean_line, flatten
 from orchestrator.results.contract import Result
+from orchestrator.results.evidence import Stored
 from orchestrator.results.scripts import ScriptResult
-from orchestrator.results.store import Stored
 
 NO_OUTCOME = "no outcome was recorded: the run was stopped, or is still going on"
 NO_RESULT = "result.json is missing or unreadable"

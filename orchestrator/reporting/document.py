@@ -13,7 +13,7 @@ from orchestrator.reporting.summary import headline
 from orchestrator.reporting.text import clean_line, flatten, labels
 from orchestrator.reporting.warnings import warnings
 from orchestrator.results.contract import EnvironmentRecord, RunRecord
-from orchestrator.results.store import Stored
+from orchestrator.results.evidence import Stored
 
 
 def document(  # noqa: PLR0913, PLR0917 -- all that a report is made of

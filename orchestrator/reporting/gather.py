@@ -1,11 +1,10 @@
 """Read a run's files into a report."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 
 from orchestrator.catalog import load, load_faults
-from orchestrator.domain import Cell, Outcome, Plan, Status
+from orchestrator.domain import Outcome, Plan
 from orchestrator.files import read_tail
 from orchestrator.planning import checks
 from orchestrator.reporting.document import document
@@ -13,9 +12,9 @@ from orchestrator.reporting.groups import unknown
 from orchestrator.reporting.model import Report
 from orchestrator.reporting.parity import NOT_ASKED, Answer, Parity
 from orchestrator.resources import IMAGES
-from orchestrator.results.checks import Checks
+from orchestrator.results.evidence import read_cells, read_check
 from orchestrator.results.plans import plan_from_json
-from orchestrator.results.store import InvalidResultError, Run, Stored
+from orchestrator.results.store import Run
 
 _TAIL_BYTES = 16_384
 
@@ -28,7 +27,7 @@ def report(run: Run) -> Report:
     found = document(
         record.model_copy(update={"plan": {}, "matrix": {}}),  # of many cells, the heaviest thing in memory
         plan,
-        stored(run, plan.cells),
+        read_cells(run, plan.cells),
         lambda outcome: log_tail(run, outcome),
         run.environments().environments,
         known.judge if plan.parity else unknown,
@@ -48,30 +47,11 @@ def idle_builders() -> frozenset[str]:
 
 def parity(run: Run, plan: Plan) -> Parity:
     """What the parity checks of a run found; an answer that has rotted since counts as `invalid_result`."""
-    store = Checks(run)
     answers: dict[str, Answer] = {}
     for check in checks(plan):
-        outcome, result = store.outcome(check.id), None
-        if outcome is not None and outcome.status is Status.OK:
-            try:
-                result = store.result(outcome)
-            except InvalidResultError as error:
-                outcome = outcome.model_copy(update={"status": Status.INVALID_RESULT, "reason": str(error)})
-        answers[check.id] = (outcome, result)
+        stored = read_check(run, check.id)
+        answers[check.id] = (stored.outcome, stored.result)
     return Parity(plan, answers, load_faults(IMAGES / "known_faults.yaml"))
-
-
-def stored(run: Run, cells: tuple[Cell, ...]) -> Iterator[Stored]:
-    """Every recorded outcome with its result; one whose result has rotted since comes as `invalid_result`."""
-    scripts = {cell.id for cell in cells if cell.script}
-    for outcome in run.outcomes(cells):
-        try:
-            if outcome.cell_id in scripts:
-                yield Stored(outcome, None, run.printed(outcome))
-            else:
-                yield Stored(outcome, run.result(outcome))
-        except InvalidResultError as error:
-            yield Stored(replace(outcome, status=Status.INVALID_RESULT, reason=str(error)), None)
 
 
 def log_tail(run: Run, outcome: Outcome) -> str:

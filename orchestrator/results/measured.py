@@ -7,7 +7,8 @@ from typing import Any
 from orchestrator.domain import Cell, Outcome, Status
 from orchestrator.errors import InputError
 from orchestrator.planning import Earlier
-from orchestrator.results.store import InvalidResultError, Run
+from orchestrator.results.evidence import read_repeat
+from orchestrator.results.store import Run
 
 MAX_RUNS = 10
 MAX_CONTAINERS = 500
@@ -38,8 +39,8 @@ def _measured(run: Run, cell: Cell, outcome: Outcome) -> Earlier | None:
     if cell.script is not None:
         return Earlier(cell, outside_s=outcome.wall_s)
     try:
-        result = run.result(outcome)
-    except (InvalidResultError, OSError):
+        result = read_repeat(run, outcome).result
+    except OSError:
         return None
     if result is None or not result.blocks:
         return None

@@ -164,16 +164,6 @@ def read_answer(path: Path | str, kind: type[_Answer]) -> _Answer:
         raise InvalidResultError(f"result.json: {first_problem(error)}") from None
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """One outcome with its result, None unless the outcome is `ok`."""
-
-    outcome: Outcome
-    result: Result | None
-    printed: ScriptResult | None = None
-    """Of a script, in place of a result."""
-
-
 @dataclass(frozen=True)
 class Run:
     """The folder of one run."""

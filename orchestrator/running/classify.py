@@ -1,7 +1,6 @@
 """What the end of a container or process means, decided from what was seen of it alone."""
 
 import signal as signals
-import statistics
 from dataclasses import dataclass
 
 from orchestrator.domain import Mode, Status
@@ -12,7 +11,6 @@ from orchestrator.results.contract import (
     LEAST_LATENCY_STEPS,
     Request,
     Result,
-    steady_blocks,
 )
 from orchestrator.results.scripts import ScriptResult
 from orchestrator.results.store import InvalidResultError
@@ -118,12 +116,6 @@ def _wrong_blocks(request: Request, result: Result) -> str:
     if shortest_s < request.min_block_s:
         return f"result.json has a timed block of {shortest_s:g} s; at least {request.min_block_s:g} s were asked for"
     return ""
-
-
-def throughput(result: Result, *, epochs: bool) -> float:
-    """The value of a repeat in samples/s: the median over its blocks, of an epoch run those after the first."""
-    counted = steady_blocks(result.blocks, epochs=epochs)
-    return statistics.median(block.samples / block.wall_s for block in counted)
 
 
 def worth_a_retry(status: Status, exit_code: int | None) -> bool:

@@ -15,9 +15,10 @@ from orchestrator.processes import Cause, LostError, StartError, tail
 from orchestrator.results import frozen_scripts, script_copies
 from orchestrator.results.contract import EnvironmentRecord, Request, Result
 from orchestrator.results.scripts import with_script
+from orchestrator.results.throughput import throughput
 from orchestrator.results.trees import reclaim
 from orchestrator.running.attempts import Attempts
-from orchestrator.running.classify import Classification, classify, throughput, worth_a_retry
+from orchestrator.running.classify import Classification, classify, worth_a_retry
 from orchestrator.running.folders import LOG, PhaseWatch, answer, note
 from orchestrator.running.order import Repeat, order, unfinished
 from orchestrator.running.output import OutputWatch

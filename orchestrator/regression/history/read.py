@@ -1,5 +1,6 @@
 """Every cell of every run below a results folder as one night of its history, through a cache of the files."""
 
+import contextlib
 import json
 import math
 import os
@@ -8,19 +9,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.analysis import RepeatMeasurement, repeat_measurement
-from orchestrator.domain import Cell, Mode, Plan, Status
+from orchestrator.analysis import RepeatMeasurement
+from orchestrator.domain import Cell, Mode, Plan
 from orchestrator.errors import InputError
 from orchestrator.planning import check_id
 from orchestrator.regression.history.series import MeasuredCell, release_text, release_versions, tracked_id
 from orchestrator.regression.judge import comparable
+from orchestrator.regression.judge.evidence import measured
 from orchestrator.regression.metrics import METRICS
 from orchestrator.results.cache import Cache, read
 from orchestrator.results.checks import Checks
 from orchestrator.results.contract import RunRecord
+from orchestrator.results.evidence import read_repeats
 from orchestrator.results.pending import pending
 from orchestrator.results.plans import plan_from_json
-from orchestrator.results.store import InvalidResultError, Run
+from orchestrator.results.store import Run
 
 _VERSION = 5
 _SCHEMA = """
@@ -174,7 +177,7 @@ def _refresh_cells(connection: sqlite3.Connection, run: Run, stale: Mapping[str,
 
 
 def _refresh_cell(connection: sqlite3.Connection, run: Run, cell: Cell, stamp: str, image_bytes: int | None) -> None:
-    repeats = list(_repeats(run, cell.id, in_epochs=cell.duration.epochs is not None))
+    repeats = list(_repeats(run, cell))
     # Those that were measured as the last one was: means over two ways of measuring say nothing.
     conditions = repeats[-1].conditions if repeats else {}
     alike = [repeat.measurement for repeat in repeats if repeat.conditions == conditions]
@@ -191,23 +194,18 @@ def _refresh_cell(connection: sqlite3.Connection, run: Run, cell: Cell, stamp: s
     connection.executemany("INSERT INTO figure VALUES (?, ?, ?, ?, ?)", [(run.name, cell.id, *row) for row in figures])
 
 
-def _repeats(run: Run, cell_id: str, *, in_epochs: bool) -> Iterator[_Repeat]:
-    """The repeats that ended `ok` and can be read, in order."""
+def _repeats(run: Run, cell: Cell) -> Iterator[_Repeat]:
+    """Yield the repeats that ended `ok` and can be read, in order."""
     try:
-        names = [entry.name for entry in os.scandir(run.folder / cell_id)]
+        names = [entry.name for entry in os.scandir(run.folder / cell.id)]
     except OSError:
         return
-    for number in sorted(int(name) for name in names if name.isdecimal()):
-        outcome = run.outcome(cell_id, number)
-        if outcome is None or outcome.status is not Status.OK:
+    for stored in read_repeats(run, cell.id, sorted(int(name) for name in names if name.isdecimal())):
+        if stored.result is None:
             continue
-        try:
-            result = run.result(outcome)
-            if result is not None:
-                conditions = comparable.told(comparable.surrounding([result]))
-                yield _Repeat(repeat_measurement(result, outcome.create_s, in_epochs=in_epochs), conditions)
-        except (InvalidResultError, ValueError):
-            continue
+        with contextlib.suppress(ValueError):
+            conditions = comparable.told(comparable.surrounding([stored.result]))
+            yield _Repeat(measured(stored.result, stored.outcome, cell), conditions)
 
 
 def _figures(

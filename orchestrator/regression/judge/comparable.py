@@ -8,9 +8,9 @@ from orchestrator.analysis.sides import Side as ParitySide
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell, Status
 from orchestrator.planning import check_id, checks
-from orchestrator.results.checks import Checks
 from orchestrator.results.contract import Result
-from orchestrator.results.store import InvalidResultError, Run
+from orchestrator.results.evidence import read_check
+from orchestrator.results.store import Run
 
 _FACTS = (
     ("python", "Python"),
@@ -101,17 +101,13 @@ def loss(run: Run, cell: Cell) -> float | None:
 
 
 def _side(run: Run, cell: Cell, label: str) -> ParitySide:
-    store = Checks(run)
-    outcome, result = store.outcome(check_id(cell)), None
-    why_not = "no parity check of it was recorded" if run.plan().parity else f"parity was not asked for in {run.name}"
-    if outcome is not None and outcome.status is Status.OK:
-        try:
-            result = store.result(outcome)
-        except InvalidResultError as error:
-            why_not = f"its parity check is not readable: {error}"
-    elif outcome is not None:
-        why_not = f"its parity check ended as {outcome.status.value}: {outcome.reason}"
-    return ParitySide(label, cell.framework, cell.options, result, "" if result else why_not)
+    stored = read_check(run, check_id(cell))
+    reason = "no parity check of it was recorded" if run.plan().parity else f"parity was not asked for in {run.name}"
+    if stored.rot:
+        reason = f"its parity check is not readable: {stored.rot}"
+    elif stored.outcome is not None and stored.outcome.status is not Status.OK:
+        reason = f"its parity check ended as {stored.outcome.status.value}: {stored.outcome.reason}"
+    return ParitySide(label, cell.framework, cell.options, stored.result, "" if stored.result else reason)
 
 
 def _labels(one: Cell, other: Cell) -> tuple[str, str]:

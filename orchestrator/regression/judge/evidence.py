@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from orchestrator.analysis import RepeatMeasurement, repeat_measurement
@@ -12,7 +12,8 @@ from orchestrator.regression.judge.metric_rule import Values
 from orchestrator.regression.metrics import Metric
 from orchestrator.regression.model import Moved
 from orchestrator.results.contract import EnvironmentRecord, Result
-from orchestrator.results.store import InvalidResultError, Run
+from orchestrator.results.evidence import read_repeats
+from orchestrator.results.store import Run
 
 SILENT = frozenset({Status.BUILD_FAILED, Status.LAUNCH_FAILED, Status.NO_DEVICE, Status.NOT_RUN})
 """They tell of the host, the index or the engine, and nothing of the release."""
@@ -56,43 +57,26 @@ class CellEvidence:
 
 
 def cell_evidence(run: Run, cell: Cell, blocks: range) -> CellEvidence:
-    """Read the repeats of a cell in some blocks; one whose file has rotted since counts as `invalid_result`."""
-    gathered = _Gathered()
-    for repeat in blocks:
-        outcome = run.outcome(cell.id, repeat)
-        if outcome is not None:
-            gathered.add(repeat, *_read(run, outcome, cell))
-    return CellEvidence(
-        blocks,
-        gathered.outcomes,
-        gathered.measurements,
-        surrounding(gathered.results),
-        " | ".join(dict.fromkeys(str(result.facts.get("python", "")) for result in gathered.results)),
-    )
+    """Read the repeats of a cell in some blocks; a result that measures nothing counts as `invalid_result`."""
+    outcomes: dict[int, Outcome] = {}
+    measurements: dict[int, RepeatMeasurement] = {}
+    results: list[Result] = []
+    for stored in read_repeats(run, cell.id, blocks):
+        outcome = stored.outcome
+        if stored.result is not None:
+            try:
+                measurements[outcome.repeat] = measured(stored.result, outcome, cell)
+                results.append(stored.result)
+            except ValueError as error:
+                outcome = replace(outcome, status=Status.INVALID_RESULT, reason=str(error))
+        outcomes[outcome.repeat] = outcome
+    pythons = dict.fromkeys(str(result.facts.get("python", "")) for result in results)
+    return CellEvidence(blocks, outcomes, measurements, surrounding(results), " | ".join(pythons))
 
 
-@dataclass
-class _Gathered:
-    outcomes: dict[int, Outcome] = field(default_factory=dict)
-    measurements: dict[int, RepeatMeasurement] = field(default_factory=dict)
-    results: list[Result] = field(default_factory=list)
-
-    def add(self, repeat: int, outcome: Outcome, result: Result | None, found: RepeatMeasurement | None) -> None:
-        self.outcomes[repeat] = outcome
-        if result is not None and found is not None:
-            self.results.append(result)
-            self.measurements[repeat] = found
-
-
-def _read(run: Run, outcome: Outcome, cell: Cell) -> tuple[Outcome, Result | None, RepeatMeasurement | None]:
-    try:
-        result = run.result(outcome)
-        if result is None:
-            return outcome, None, None
-        measured = repeat_measurement(result, outcome.create_s, in_epochs=cell.duration.epochs is not None)
-    except (InvalidResultError, ValueError) as error:
-        return replace(outcome, status=Status.INVALID_RESULT, reason=str(error)), None, None
-    return outcome, result, measured
+def measured(result: Result, outcome: Outcome, cell: Cell) -> RepeatMeasurement:
+    """Return the figures of a repeat; raises `ValueError` if a block has no finite rate."""
+    return repeat_measurement(result, outcome.create_s, in_epochs=cell.duration.epochs is not None)
 
 
 def values(metric: Metric, baseline: CellEvidence, candidate: CellEvidence) -> Values:

@@ -13,7 +13,6 @@ from orchestrator.analysis import (
     percentiles,
     quantiles,
     repeat_measurement,
-    repeat_value,
 )
 from orchestrator.analysis.resources import GpuUse, gpu_use
 from orchestrator.results.contract import Block, Conditions, Evaluation, GpuConditions, Result
@@ -22,10 +21,6 @@ from tests.unit.reporting import synthetic
 
 def block(samples: int, wall_s: float) -> Block:
     return Block(steps=1, samples=samples, wall_s=wall_s, cpu_s=2 * wall_s)
-
-
-def test_a_repeats_value_is_the_median_over_its_blocks_of_samples_over_wall_time() -> None:
-    assert repeat_value([block(100, 1.0), block(100, 0.5), block(100, 0.1)]) == pytest.approx(200)
 
 
 def epoch_run(*epoch_s: float) -> Result:

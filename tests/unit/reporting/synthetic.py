@@ -32,8 +32,8 @@ from orchestrator.results.contract import (
     RunRecord,
     Used,
 )
+from orchestrator.results.evidence import Stored
 from orchestrator.results.plans import plan_to_json
-from orchestrator.results.store import Stored
 
 CPU = System("cpu", cpus=2, memory_bytes=8_000_000_000)
 GPU = System("4_gpu", gpus=4)

@@ -10,7 +10,8 @@ from orchestrator.reporting import FORMATS, document, report
 from orchestrator.reporting.cells import NO_OUTCOME, NO_RESULT
 from orchestrator.reporting.groups import MOST_IN_MATRIX, Judge
 from orchestrator.reporting.model import Conclusion
-from orchestrator.results.store import Run, Stored
+from orchestrator.results.evidence import Stored
+from orchestrator.results.store import Run
 from tests.unit.reporting import synthetic as s
 
 

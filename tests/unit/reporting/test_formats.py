@@ -23,8 +23,8 @@ from orchestrator.reporting.as_csv import COLUMNS, _safe, csv_text
 from orchestrator.reporting.as_html import html_pages
 from orchestrator.reporting.as_markdown import escape, fence
 from orchestrator.results.contract import Conditions, GpuConditions
+from orchestrator.results.evidence import Stored
 from orchestrator.results.scripts import PrintedMemory, PrintedValues, ScriptResult
-from orchestrator.results.store import Stored
 from tests.unit.reporting import synthetic as s
 
 SCRIPT = Script("bench", tuple(Metric(name, ".", "ms", Better.LOWER) for name in ("one", "two")), path="/bench.py")

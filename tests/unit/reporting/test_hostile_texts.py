@@ -20,8 +20,8 @@ from orchestrator.domain import Cell, Mode, Outcome, Skip, Status, Workload
 from orchestrator.events import BuildFinished, Notice, RepeatFinished
 from orchestrator.reporting import FORMATS, Report, html_text, plain, table
 from orchestrator.reporting.document import document
+from orchestrator.results.evidence import Stored
 from orchestrator.results.scripts import PrintedMemory, PrintedValues, ScriptResult
-from orchestrator.results.store import Stored
 from tests.effort import examples
 
 NASTY = (

@@ -12,7 +12,7 @@ from orchestrator.reporting import document
 from orchestrator.reporting.as_table import table
 from orchestrator.reporting.model import Problem, Report
 from orchestrator.reporting.problems import MOST_LOGS, bounded
-from orchestrator.results.store import Stored
+from orchestrator.results.evidence import Stored
 from tests.unit.reporting import synthetic as s
 
 REASON = "base image python:3.11 cannot be pulled"

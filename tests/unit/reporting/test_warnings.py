@@ -7,7 +7,7 @@ import synthetic as s
 from orchestrator.domain import Outcome
 from orchestrator.reporting.document import document
 from orchestrator.reporting.plain import ended
-from orchestrator.results.store import Stored
+from orchestrator.results.evidence import Stored
 
 REASON = "9 of 10 blocks (1–9): others used 0.93 of our CPUs"
 

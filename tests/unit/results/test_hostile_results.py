@@ -18,7 +18,7 @@ from orchestrator.domain import Outcome, Status
 from orchestrator.results import index
 from orchestrator.results.contract import Result
 from orchestrator.results.store import MAX_RESULT_VALUES, InvalidResultError, Run, read_result
-from orchestrator.running.classify import throughput
+from orchestrator.results.throughput import throughput
 from tests.effort import examples
 from tests.unit.reporting import synthetic
 

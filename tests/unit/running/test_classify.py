@@ -11,7 +11,7 @@ from orchestrator.domain import Mode, Status, System
 from orchestrator.processes import Cause
 from orchestrator.results.contract import Result
 from orchestrator.results.store import InvalidResultError
-from orchestrator.running.classify import Classification, classify, discrepancy, throughput, worth_a_retry
+from orchestrator.running.classify import Classification, classify, discrepancy, worth_a_retry
 from orchestrator.running.requests import cpuset_for, request_for
 from orchestrator.runtimes import Ended, Ready, Task
 
@@ -145,21 +145,6 @@ def test_over_its_time_is_timeout_whatever_else_it_left() -> None:
 
 def test_stopped_is_not_run() -> None:
     assert classify(ended(cause=Cause.STOPPED), NONE, REQUEST, TASK, "x") == Classification(Status.NOT_RUN, "stopped")
-
-
-def test_throughput_is_the_median_over_blocks() -> None:
-    blocks = [{"steps": 1, "samples": 10, "wall_s": wall_s, "cpu_s": 0.0} for wall_s in (1.0, 0.1, 0.5)]
-
-    assert throughput(result(blocks=blocks), epochs=False) == pytest.approx(20.0)
-
-
-@pytest.mark.parametrize(("wall_s", "expected"), [((10.0, 1.0, 0.5), 15.0), ((10.0, 1.0), 10.0), ((10.0,), 1.0)])
-def test_throughput_of_epochs_leaves_out_the_first_unless_it_is_the_only_one(
-    wall_s: tuple[float, ...], expected: float
-) -> None:
-    blocks = [{"steps": 1, "samples": 10, "wall_s": each, "cpu_s": 0.0} for each in wall_s]
-
-    assert throughput(result(blocks=blocks), epochs=True) == pytest.approx(expected)
 
 
 def test_only_crashes_and_failed_launches_are_worth_a_retry() -> None:

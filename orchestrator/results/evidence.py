@@ -1,0 +1,72 @@
+"""The one reader of what repeats and parity checks left on disk."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from orchestrator.domain import Cell, Outcome, Status
+from orchestrator.results.checks import Checks
+from orchestrator.results.contract import Result
+from orchestrator.results.parity import ParityOutcome, ParityResult
+from orchestrator.results.scripts import ScriptResult
+from orchestrator.results.store import InvalidResultError, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One repeat as it is stored."""
+
+    outcome: Outcome
+    """With its attempts and its disturbance; `invalid_result` if the file of its result has rotted since."""
+    result: Result | None
+    """None unless the outcome is `ok`."""
+    printed: ScriptResult | None = None
+    """The result of a script, in place of a result."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCheck:
+    """One parity check as it is stored."""
+
+    outcome: ParityOutcome | None
+    """`invalid_result` if the file of its answer has rotted since; None if there is no check."""
+    result: ParityResult | None = None
+    rot: str = ""
+    """What is wrong with the file of the answer."""
+
+
+def read_repeat(run: Run, outcome: Outcome, *, of_script: bool = False) -> Stored:
+    """Read the result behind an outcome."""
+    try:
+        if of_script:
+            return Stored(outcome, None, run.printed(outcome))
+        return Stored(outcome, run.result(outcome))
+    except InvalidResultError as error:
+        return Stored(replace(outcome, status=Status.INVALID_RESULT, reason=str(error)), None)
+
+
+def read_repeats(run: Run, cell_id: str, repeats: Iterable[int]) -> Iterator[Stored]:
+    """Read those repeats of a cell that have an outcome."""
+    for repeat in repeats:
+        outcome = run.outcome(cell_id, repeat)
+        if outcome is not None:
+            yield read_repeat(run, outcome)
+
+
+def read_cells(run: Run, cells: tuple[Cell, ...]) -> Iterator[Stored]:
+    """Read every repeat of these cells that has an outcome, scripts included."""
+    scripts = {cell.id for cell in cells if cell.script}
+    for outcome in run.outcomes(cells):
+        yield read_repeat(run, outcome, of_script=outcome.cell_id in scripts)
+
+
+def read_check(run: Run, check_id: str) -> StoredCheck:
+    """Read a parity check and its answer."""
+    checks = Checks(run)
+    outcome = checks.outcome(check_id)
+    if outcome is None or outcome.status is not Status.OK:
+        return StoredCheck(outcome)
+    try:
+        return StoredCheck(outcome, checks.result(outcome))
+    except InvalidResultError as error:
+        rotted = outcome.model_copy(update={"status": Status.INVALID_RESULT, "reason": str(error)})
+        return StoredCheck(rotted, rot=str(error))
