@@ -29,7 +29,8 @@ from orchestrator.errors import HostError, InputError
 from orchestrator.regression.rules import looks_up_to
 from orchestrator.regression.search import record as search_record
 from orchestrator.regression.search.algorithm import PROBED
-from orchestrator.regression.search.carry_out import SearchInProgress, SearchServices, packages
+from orchestrator.regression.search.carry_out import SearchInProgress, SearchServices
+from orchestrator.regression.search.probe import packages
 from orchestrator.regression.search.record import Bisection
 from orchestrator.reporting.bisections import headlines
 from orchestrator.reporting.bisections_as_html import write_report

@@ -16,7 +16,8 @@ from orchestrator.cli.verdicts import Format, FormatName, Output
 from orchestrator.errors import InputError
 from orchestrator.regression.metrics import parse_gates
 from orchestrator.regression.model import Regression
-from orchestrator.regression.stored_runs.comparison import Operand, compare_runs
+from orchestrator.regression.stored_runs.comparison import compare_runs
+from orchestrator.regression.stored_runs.operands import Operand
 from orchestrator.regression.trials.files import stored_regression, stored_trial
 from orchestrator.reporting.gather import idle_builders
 from orchestrator.resources import IMAGES

@@ -16,7 +16,7 @@ from orchestrator.planning import Selection
 from orchestrator.regression.metrics import Gate
 from orchestrator.regression.pairing import Pairing, PlanInputs
 from orchestrator.regression.rules import Rules
-from orchestrator.regression.search.carry_out import ProbeResult, probe_result
+from orchestrator.regression.search.probe import ProbeResult, probe_result
 from orchestrator.regression.sides import Side
 from orchestrator.regression.trials.carry_out import carry_out
 from orchestrator.regression.trials.files import Trial, store_trial, stored_trial

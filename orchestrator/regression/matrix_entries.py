@@ -1,4 +1,4 @@
-"""What each side takes from the matrix besides its release: the axes of an entry, and one Python for both."""
+"""The matrix entries of both sides, and the Python that they share."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from orchestrator.regression.sides import Side
 
 
 def side_axes(matrix: Matrix, catalog: Catalog, sides: tuple[Side, Side]) -> tuple[FrameworkAxes, FrameworkAxes]:
-    """The entry of each side; raises `InputError` where the matrix has none of its framework."""
+    """Return the entry of each side. Raises `InputError` if the matrix has none of its framework."""
     entries = [_entry(matrix, catalog, side) for side in sides]
     pythons = _pythons(catalog, sides, entries)
     one, other = (_axes(entry, side, python) for side, entry, python in zip(sides, entries, pythons, strict=True))
@@ -21,7 +21,7 @@ def side_axes(matrix: Matrix, catalog: Catalog, sides: tuple[Side, Side]) -> tup
 
 
 def _entry(matrix: Matrix, catalog: Catalog, side: Side) -> FrameworkAxes:
-    """The entry of a matrix that a side takes its other axes from: the one of its release, or the framework's first.
+    """Return the entry a side takes its other axes from, that of its release or the first of its framework.
 
     An image or Dockerfile of the user's own is one release; it lends nothing to others.
     """
@@ -41,7 +41,7 @@ def _entry(matrix: Matrix, catalog: Catalog, side: Side) -> FrameworkAxes:
 
 
 def _axes(entry: FrameworkAxes, side: Side, pythons: tuple[str, ...]) -> FrameworkAxes:
-    """An entry with the release of a side, and what it pins."""
+    """Return an entry with the release and the pins of a side."""
     own = bool(entry.image or entry.dockerfile)
     if own and (side.packages or side.backend):
         raise InputError(f"{entry.place}: your own image of {side.pin} decides its packages; drop those of the side")
@@ -60,7 +60,7 @@ def _axes(entry: FrameworkAxes, side: Side, pythons: tuple[str, ...]) -> Framewo
 def _pythons(
     catalog: Catalog, sides: Sequence[Side], entries: Sequence[FrameworkAxes]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The Pythons of both sides: the matrix's, if both run on them; else one that both run on; else each its own."""
+    """Return the Pythons of both sides, if possible the same."""
     fixed = tuple((side.python,) if side.python else () for side in sides)
     if any(fixed):
         one, other = fixed
@@ -79,7 +79,7 @@ def _pythons(
 
 
 def _offered(catalog: Catalog, side: Side, entry: FrameworkAxes) -> tuple[str, ...]:
-    """The Pythons that the catalog has for a side; none for the user's own image, and for what it does not know."""
+    """Return the Pythons the catalog has for a side, or none for an image of the user's own."""
     if entry.image or entry.dockerfile:
         return ()
     try:

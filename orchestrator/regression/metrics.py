@@ -1,4 +1,4 @@
-"""What a release may make better or worse: every metric with its direction, its tolerance, and where it comes from."""
+"""The metrics, each with its direction, its tolerance, and its source."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ class Better(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One figure of a cell."""
+    """One metric of a cell."""
 
     name: str
     title: str
@@ -42,11 +42,11 @@ class Metric:
 
     @property
     def is_exact(self) -> bool:
-        """Whether it is known exactly, without scatter, and costs no share of the false alarms."""
+        """Return true if the metric is known exactly, without scatter, and costs no share of alpha."""
         return self.take is None
 
     def is_worse(self, ratio: float) -> bool:
-        """Whether a change to so many times what it was is one for the worse."""
+        """Return true if a change by this ratio is one for the worse."""
         return self.better is Better.EQUAL or (ratio < 1) == (self.better is Better.HIGHER)
 
 
@@ -58,44 +58,48 @@ def least_steps_of_a_repeat(share: float) -> int:
 def _percentile(name: str, title: str, tolerance: float, share: float) -> Metric:
     least = least_steps_of_a_repeat(share)
 
-    def take(found: RepeatMeasurement) -> float | None:
-        if found.latency is None or found.latency.n < least:
+    def take(repeat: RepeatMeasurement) -> float | None:
+        if repeat.latency is None or repeat.latency.n < least:
             return None
-        return float(getattr(found.latency, f"{name}_s"))
+        return float(getattr(repeat.latency, f"{name}_s"))
 
     return Metric(f"latency_{name}", title, "s", Better.LOWER, tolerance, take, share=share)
 
 
-def _cold_start(found: RepeatMeasurement) -> float | None:
-    spent = dict(found.phases_s)
+def _cold_start(repeat: RepeatMeasurement) -> float | None:
+    spent = dict(repeat.phases_s)
     return sum(spent.get(phase, 0.0) for phase in _COLD) if "create" in spent else None
 
 
 METRICS: Final[tuple[Metric, ...]] = (
-    Metric("throughput", "throughput", "samples/s", Better.HIGHER, 0.02, lambda found: found.samples_per_s, gates=True),
+    Metric(
+        "throughput", "throughput", "samples/s", Better.HIGHER, 0.02, lambda repeat: repeat.samples_per_s, gates=True
+    ),
     Metric("loss", "loss after ten steps", "", Better.EQUAL, 1e-4, None, gates=True),
     _percentile("p50", "step, median", 0.02, 0.5),
     _percentile("p90", "step, 90th percentile", 0.05, 0.9),
     _percentile("p99", "step, 99th percentile", 0.1, 0.99),
     Metric("cold_start", "cold start", "s", Better.LOWER, 0.05, _cold_start),
-    Metric("first_step", "first step", "s", Better.LOWER, 0.1, lambda found: dict(found.phases_s).get("first_step")),
+    Metric("first_step", "first step", "s", Better.LOWER, 0.1, lambda repeat: dict(repeat.phases_s).get("first_step")),
     Metric(
         "total_time",
         "total time",
         "s",
         Better.LOWER,
         0.02,
-        lambda found: found.epochs.total_s if found.epochs else None,
+        lambda repeat: repeat.epochs.total_s if repeat.epochs else None,
     ),
-    Metric("peak_memory", "peak memory", "B", Better.LOWER, 0.05, lambda found: float(found.peak_rss_bytes)),
-    Metric("peak_device_memory", "peak device memory", "B", Better.LOWER, 0.05, lambda found: found.peak_device_bytes),
+    Metric("peak_memory", "peak memory", "B", Better.LOWER, 0.05, lambda repeat: float(repeat.peak_rss_bytes)),
+    Metric(
+        "peak_device_memory", "peak device memory", "B", Better.LOWER, 0.05, lambda repeat: repeat.peak_device_bytes
+    ),
     Metric(
         "accuracy",
         "test accuracy",
         "",
         Better.HIGHER,
         0.01,
-        lambda found: found.epochs.curve[-1].test_accuracy if found.epochs and found.epochs.curve else None,
+        lambda repeat: repeat.epochs.curve[-1].test_accuracy if repeat.epochs and repeat.epochs.curve else None,
     ),
     Metric("image_size", "image size", "B", Better.LOWER, 0.05, None),
 )
@@ -122,25 +126,25 @@ def parse_gates(texts: Sequence[str], option: str, models: Sequence[str]) -> tup
     What is given for all models takes the place of the default ones. A tolerance for one model says nothing of what
     else decides: where nothing else is given, the default ones stay beside it. Raises `InputError` with every mistake.
     """
-    found: dict[tuple[str, str], Gate] = {}
+    parsed: dict[tuple[str, str], Gate] = {}
     mistakes = []
     for text in texts:
         try:
             gate = _gate(text, models)
-            if (gate.metric, gate.model) in found:
+            if (gate.metric, gate.model) in parsed:
                 raise ValueError("is given twice; keep one")
         except ValueError as error:
             mistakes.append(f"{option} {text!r}: {error}")
         else:
-            found[gate.metric, gate.model] = gate
+            parsed[gate.metric, gate.model] = gate
     if mistakes:
         raise InputError(*mistakes)
-    given = tuple(found.values())
+    given = tuple(parsed.values())
     return given if any(not gate.model for gate in given) else (*DEFAULT_GATES, *given)
 
 
 def tolerance(gates: Sequence[Gate], metric: Metric, model: str) -> tuple[bool, float]:
-    """Whether a metric decides, and the tolerance it is held to for a model.
+    """Return if a metric decides, and its tolerance for a model.
 
     What is named for one model decides for all: the others are held to the tolerance that it has by itself.
     """

@@ -1,4 +1,4 @@
-"""What a regression test comes to: `regression.json`, frozen, and published as a schema."""
+"""The contents of `regression.json`, frozen and published as a schema."""
 
 from enum import StrEnum
 from typing import Annotated, Literal
@@ -14,7 +14,7 @@ Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
 class Strict(BaseModel):
-    """Frozen, and nothing in it that is not said here."""
+    """A frozen model that forbids unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True)
 
@@ -82,12 +82,12 @@ class Judged(Strict):
 
     @property
     def is_significant(self) -> bool:
-        """Whether the interval leaves 1 out: inside the tolerance that is shown, and no alarm."""
+        """Return true if the interval leaves out 1, even if it lies within the tolerance."""
         return self.low is not None and self.high is not None and not self.low <= 1 <= self.high
 
     @property
     def is_regression(self) -> bool:
-        """Whether this is what a release must not do: it decides, is worse, and that was confirmed if it was asked."""
+        """Return true if the metric decides, is worse, and is confirmed if a confirmation was asked for."""
         confirmed = self.confirmation is None or self.confirmation.confirmed
         return self.gates and self.verdict is Verdict.SLOWER and confirmed
 
@@ -120,7 +120,7 @@ class JudgedPair(Strict):
 
     @property
     def is_regression(self) -> bool:
-        """Whether the release must not be taken for this pair's sake."""
+        """Return true if this pair is a regression."""
         return self.verdict is Verdict.BROKE or any(metric.is_regression for metric in self.metrics)
 
 
@@ -179,12 +179,12 @@ class Regression(Strict):
 
     @property
     def regressions(self) -> tuple[JudgedPair, ...]:
-        """The pairs for whose sake the release must not be taken."""
+        """Return the pairs that are regressions."""
         return tuple(pair for pair in self.pairs if pair.is_regression)
 
     @property
     def tells_nothing(self) -> bool:
-        """Whether all that both sides can do is `not measured`: then it says nothing of the candidate."""
+        """Return true if everything that both sides can do is `not measured`."""
         tried = [pair for pair in self.pairs if pair.baseline_cell and pair.candidate_cell]
         judged = [metric for pair in tried for metric in pair.metrics if metric.gates]
         verdicts = {*(pair.verdict for pair in tried), *(metric.verdict for metric in judged)}
@@ -192,6 +192,6 @@ class Regression(Strict):
 
     @property
     def doubtful(self) -> tuple[JudgedPair, ...]:
-        """The pairs that are no regression, and yet not shown to be as good or better."""
+        """Return the pairs that are no regression, and not shown to be as good or better."""
         judged = (pair for pair in self.pairs if pair.computes)
         return tuple(pair for pair in judged if not pair.is_regression and not pair.verdict.is_good)

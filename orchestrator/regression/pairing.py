@@ -1,4 +1,4 @@
-"""A matrix and two sides → a plan in which every cell of one side has its counterpart on the other. Pure."""
+"""The pairing of two sides over a matrix, in a plan of which every cell has a counterpart."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -38,7 +38,7 @@ class Unpaired:
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """What would be measured: the plan holds the cells of all pairs, and of nothing else."""
+    """A plan of two sides, with the cells of all pairs and no others."""
 
     baseline: Side
     candidate: Side
@@ -54,7 +54,7 @@ _Key = tuple[str, Workload, Options, str, tuple[tuple[str, str], ...]]
 
 @dataclass(frozen=True, slots=True)
 class PlanInputs:
-    """What a plan is made with, beside the matrix."""
+    """The inputs of a plan beside the matrix."""
 
     catalog: Catalog
     models: Mapping[str, ModelInfo]
@@ -84,23 +84,23 @@ def pairing(
 
 
 def _planned(matrix: Matrix, side: Side, axes: FrameworkAxes, known: PlanInputs) -> Plan:
-    """The plan of one side alone."""
+    """Return the plan of one side."""
     include = tuple(_for_side(entry, side) for entry in matrix.include)
     try:
-        found = plan(
+        planned = plan(
             replace(matrix, frameworks=(axes,), include=include), known.catalog, known.models, limit=known.limit
         )
     except InputError as error:
         raise InputError(*(f"{side.pin}: {message}" for message in error.messages)) from None
     cells = tuple(
-        cell for cell in found.cells if (cell.framework.name, cell.framework.version) == (side.name, side.version)
+        cell for cell in planned.cells if (cell.framework.name, cell.framework.version) == (side.name, side.version)
     )
     images = {cell.image for cell in cells}
-    return replace(found, cells=cells, images=tuple(image for image in found.images if image.name in images))
+    return replace(planned, cells=cells, images=tuple(image for image in planned.images if image.name in images))
 
 
 def _for_side(include: Include, side: Side) -> Include:
-    """What an entry adds to a release of this framework, it adds to both sides."""
+    """Return an entry that adds to both sides what it adds to a release of this framework."""
     frameworks = tuple(
         side.pin if (pin := pins.parse(text)).name == side.name and pin.version else text
         for text in include.rule.frameworks
@@ -111,7 +111,7 @@ def _for_side(include: Include, side: Side) -> Include:
 def _paired(sides: tuple[Side, Side], plans: Sequence[Plan]) -> Pairing:
     baseline, candidate = plans
     key = _keys(plans, sides)
-    ones, others = ({key(cell): cell for cell in found.cells} for found in plans)
+    ones, others = ({key(cell): cell for cell in plan.cells} for plan in plans)
     both = [_apart(ones[each], others[each]) for each in ones if each in others]
     varied = _varied([cell for pair in both for cell in pair])
     pairs = tuple(Pair(_pair_id(one, varied), one.id, other.id) for one, other in both)
@@ -122,17 +122,17 @@ def _paired(sides: tuple[Side, Side], plans: Sequence[Plan]) -> Pairing:
         baseline,
         images=_images(plans),
         cells=tuple(cell for pair in both for cell in pair),
-        skips=tuple({skip.cell_id: skip for found in plans for skip in found.skips}.values()),
-        models=tuple({model.name: model for found in plans for model in found.models}.values()),
-        definitions=tuple({(each.model, each.sha256): each for found in plans for each in found.definitions}.values()),
+        skips=tuple({skip.cell_id: skip for plan in plans for skip in plan.skips}.values()),
+        models=tuple({model.name: model for plan in plans for model in plan.models}.values()),
+        definitions=tuple({(each.model, each.sha256): each for plan in plans for each in plan.definitions}.values()),
         warnings=(*warnings, *_python_warning(both)),
     )
     return Pairing(*sides, merged, pairs, gone, new)
 
 
 def _keys(plans: Sequence[Plan], sides: tuple[Side, Side]) -> Callable[[Cell], _Key]:
-    """What two cells of a pair share; Python and packages where both sides have them as axes."""
-    pythons = [{cell.framework.python for cell in found.cells} for found in plans]
+    """Return the key that both cells of a pair share, with Python and packages if both sides have them as axes."""
+    pythons = [{cell.framework.python for cell in plan.cells} for plan in plans]
     pinned = {name for side in sides for name, _ in side.packages}
 
     def key(cell: Cell) -> _Key:
@@ -144,7 +144,7 @@ def _keys(plans: Sequence[Plan], sides: tuple[Side, Side]) -> Callable[[Cell], _
 
 
 def _apart(one: Cell, other: Cell) -> tuple[Cell, Cell]:
-    """Both cells of a pair, with ids that differ: a release may be held against itself."""
+    """Return both cells of a pair with different ids, since a release may be compared with itself."""
     if one.id != other.id:
         return one, other
     head, slash, tail = one.id.partition("/")
@@ -155,13 +155,13 @@ def _apart(one: Cell, other: Cell) -> tuple[Cell, Cell]:
 
 
 def _varied(cells: Sequence[Cell]) -> frozenset[str]:
-    """Which axes of the environment a pair's id has to name."""
+    """Return the axes of the environment that the id of a pair has to name."""
     baseline = cells[::2]
-    found = {"python"} if len({cell.framework.python for cell in baseline}) > 1 else set()
+    axes = {"python"} if len({cell.framework.python for cell in baseline}) > 1 else set()
     for name in {name for cell in baseline for name, _ in cell.framework.packages}:
         if len({dict(cell.framework.packages).get(name) for cell in baseline}) > 1:
-            found.add(name)
-    return frozenset(found)
+            axes.add(name)
+    return frozenset(axes)
 
 
 def _pair_id(cell: Cell, varied: frozenset[str]) -> str:
@@ -181,14 +181,14 @@ def _unpaired(cell: Cell, other: Plan, varied: frozenset[str]) -> Unpaired:
 
 
 def _images(plans: Sequence[Plan]) -> tuple[ImageSpec, ...]:
-    found: dict[str, ImageSpec] = {}
+    by_name: dict[str, ImageSpec] = {}
     for image in (image for each in plans for image in each.images):
-        other = found.setdefault(image.name, image)
+        other = by_name.setdefault(image.name, image)
         if other != image:
             raise InputError(
                 f"baseline and candidate would share the image {image.name}; give one of them a `version` of its own"
             )
-    return tuple(found.values())
+    return tuple(by_name.values())
 
 
 def _python_warning(pairs: Sequence[tuple[Cell, Cell]]) -> Iterator[str]:
@@ -201,8 +201,8 @@ def _python_warning(pairs: Sequence[tuple[Cell, Cell]]) -> Iterator[str]:
         yield f"no Python runs both sides: Python {one} against {two}; what differs may come of that"
 
 
-def _selected(found: Pairing, selection: Selection) -> Pairing:
-    """Only the pairs that a selection speaks of: a glob that matches one cell of a pair means both."""
+def _selected(pairing: Pairing, selection: Selection) -> Pairing:
+    """Return only selected pairs. A glob that matches one cell of a pair selects both."""
 
     def any_matches(globs: Sequence[str], *ids: str) -> bool:
         return any(matches(glob, cell_id) for glob in globs for cell_id in ids)
@@ -211,38 +211,38 @@ def _selected(found: Pairing, selection: Selection) -> Pairing:
         selected = not selection.select or any_matches(selection.select, *ids)
         return selected and not any_matches(selection.exclude, *ids)
 
-    every = [(pair.id, pair.baseline, pair.candidate) for pair in found.pairs]
+    every = [(pair.id, pair.baseline, pair.candidate) for pair in pairing.pairs]
     mistakes = [
         f"--select {glob!r} matches no pair of cells; there is, for example, {every[0][0] if every else 'none'}"
         for glob in selection.select
         if not any(any_matches([glob], *ids) for ids in every)
     ]
-    pairs = tuple(pair for pair in found.pairs if wanted(pair.id, pair.baseline, pair.candidate))
+    pairs = tuple(pair for pair in pairing.pairs if wanted(pair.id, pair.baseline, pair.candidate))
     if not pairs and not mistakes:
-        mistakes = [_nothing(found)]
+        mistakes = [_nothing(pairing)]
     if mistakes:
         raise InputError(*mistakes)
     ids = {cell_id for pair in pairs for cell_id in (pair.baseline, pair.candidate)}
-    cells = tuple(cell for cell in found.plan.cells if cell.id in ids)
+    cells = tuple(cell for cell in pairing.plan.cells if cell.id in ids)
     images = {cell.image for cell in cells}
     models = {cell.workload.model for cell in cells}
     defined = {(cell.workload.model, cell.definition) for cell in cells}
     narrowed = replace(
-        found.plan,
+        pairing.plan,
         cells=cells,
-        images=tuple(image for image in found.plan.images if image.name in images),
-        models=tuple(model for model in found.plan.models if model.name in models),
-        definitions=tuple(each for each in found.plan.definitions if (each.model, each.sha256) in defined),
-        skips=tuple(skip for skip in found.plan.skips if wanted(skip.cell_id)),
+        images=tuple(image for image in pairing.plan.images if image.name in images),
+        models=tuple(model for model in pairing.plan.models if model.name in models),
+        definitions=tuple(each for each in pairing.plan.definitions if (each.model, each.sha256) in defined),
+        skips=tuple(skip for skip in pairing.plan.skips if wanted(skip.cell_id)),
     )
     gone, new = (
-        tuple(each for each in unpaired if wanted(each.id, each.cell_id)) for unpaired in (found.gone, found.new)
+        tuple(each for each in unpaired if wanted(each.id, each.cell_id)) for unpaired in (pairing.gone, pairing.new)
     )
-    return replace(found, plan=_with_unpaired(narrowed, gone, new), pairs=pairs, gone=gone, new=new)
+    return replace(pairing, plan=_with_unpaired(narrowed, gone, new), pairs=pairs, gone=gone, new=new)
 
 
 def _with_unpaired(plan: Plan, gone: Sequence[Unpaired], new: Sequence[Unpaired]) -> Plan:
-    """What has no counterpart is shown among what is left out."""
+    """Return the plan with every unpaired cell among its skips."""
     left = [
         Skip(each.cell_id, f"only the {who} can do this: {each.reason}")
         for who, those in (("baseline", gone), ("candidate", new))
@@ -251,11 +251,11 @@ def _with_unpaired(plan: Plan, gone: Sequence[Unpaired], new: Sequence[Unpaired]
     return replace(plan, skips=(*plan.skips, *left))
 
 
-def _nothing(found: Pairing) -> str:
-    if not found.pairs and (found.gone or found.new):
-        lacking = (*found.gone, *found.new)[0]
-        return f"no cell of {found.baseline.pin} has a counterpart of {found.candidate.pin}: {lacking.reason}"
-    if not found.pairs:
-        reason = next((skip.reason for skip in found.plan.skips), "the matrix has no work for it")
-        return f"no cell of {found.baseline.pin} can be measured: {reason}"
+def _nothing(pairing: Pairing) -> str:
+    if not pairing.pairs and (pairing.gone or pairing.new):
+        lacking = (*pairing.gone, *pairing.new)[0]
+        return f"no cell of {pairing.baseline.pin} has a counterpart of {pairing.candidate.pin}: {lacking.reason}"
+    if not pairing.pairs:
+        reason = next((skip.reason for skip in pairing.plan.skips), "the matrix has no work for it")
+        return f"no cell of {pairing.baseline.pin} can be measured: {reason}"
     return "--exclude leaves nothing to compare of what is selected; drop one of its globs"

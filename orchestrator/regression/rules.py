@@ -1,4 +1,4 @@
-"""By what rules a regression test decides: what gates, when it looks, and what false alarms it risks."""
+"""The rules of a regression test: deciding metrics, looks, and false alarms."""
 
 from dataclasses import dataclass
 from itertools import takewhile
@@ -25,7 +25,7 @@ class Levels:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What was decided before anything was measured."""
+    """The rules, which are set before anything is measured."""
 
     gates: tuple[Gate, ...] = DEFAULT_GATES
     looks: tuple[int, ...] = LOOKS
@@ -50,16 +50,16 @@ class Rules:
         return Levels(self.at(look, self.family(pairs)), self.alone(max(1, shown)), failures)
 
     def at(self, look: int, family: int) -> Look:
-        """How sure to be at a look, counted from 0, of what decides."""
+        """Return the level of a look, counted from 0, for a family of deciding metrics."""
         return looks(family, blocks=self.looks, alpha=self.alpha)[look]
 
     def alone(self, family: int) -> Look:
-        """How sure to be of what is looked at once: what does not decide, and what is confirmed."""
+        """Return the level of a single look, for metrics that only inform and for confirmations."""
         return looks(family, blocks=self.looks[-1:], alpha=self.alpha)[0]
 
 
 def looks_up_to(most_blocks: int, option: str = "--max-blocks") -> tuple[int, ...]:
-    """The looks of an adaptive test that ends after so many blocks; raises `InputError` where they are too few."""
+    """Return the looks of an adaptive test with at most so many blocks. Raises `InputError` if they are too few."""
     if most_blocks < LEAST_BLOCKS:
         raise InputError(f"{option} {most_blocks}: takes at least {LEAST_BLOCKS} blocks; one says nothing of scatter")
     # A longer test than usual goes on by doubling.

@@ -1,4 +1,4 @@
-"""The two sides of a regression test: a framework release, with packages that it is to have."""
+"""A side of a regression test: a framework release and its pinned packages."""
 
 import re
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ _EXAMPLE = "mxnet==1.9.1 or mxnet==1.9.1,numpy==1.22.4"
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side: a release of a framework, and what is pinned beside it."""
+    """One side, a release of a framework with its pinned packages."""
 
     name: str
     """As the catalog has it."""
@@ -33,25 +33,25 @@ class Side:
 
     @property
     def pin(self) -> str:
-        """The framework alone: `keras-mxnet==2.2.4.3 on mxnet==1.5.1`."""
+        """Return the pin of the framework, as in `keras-mxnet==2.2.4.3 on mxnet==1.5.1`."""
         on = f" on {self.backend[0]}=={self.backend[1]}" if self.backend else ""
         return f"{self.name}=={self.version}{on}"
 
     @property
     def text(self) -> str:
-        """As it is written: `mxnet==1.9.1,numpy==1.22.4`; `parse` reads it back, all but Python."""
+        """Return the side as it is written, as in `mxnet==1.9.1,numpy==1.22.4`. `parse_side` reads all but Python."""
         return ",".join([self.pin, *(f"{name}=={version}" for name, version in self.packages)])
 
     @property
     def label(self) -> str:
-        """For people: `mxnet 1.9.1 with numpy 1.22.4`."""
+        """Return the side for people, as in `mxnet 1.9.1 with numpy 1.22.4`."""
         own = self.pin.replace("==", " ")
         beside = " and ".join(f"{name} {version}" for name, version in self.packages)
         return f"{own} with {beside}" if beside else own
 
 
 def parse_side(text: str, option: str, catalog: Catalog) -> Side:
-    """Read a side, such as `mxnet==1.9.1,numpy==1.22.4`; `option` is where it was written, for messages.
+    """Read a side, such as `mxnet==1.9.1,numpy==1.22.4`. `option` is where it was written, for messages.
 
     Raises `InputError` with every mistake, each in a line.
     """
@@ -73,7 +73,7 @@ def parse_side(text: str, option: str, catalog: Catalog) -> Side:
 
 
 def side_of(framework: Framework) -> Side:
-    """The side that a planned cell is of, with all packages that are pinned in it."""
+    """Return the side of a planned cell, with all packages that are pinned in it."""
     backend = framework.backend
     return Side(
         framework.name, framework.version, (backend.name, backend.version) if backend else None, framework.packages
@@ -81,7 +81,7 @@ def side_of(framework: Framework) -> Side:
 
 
 def with_python(side: Side, python: str) -> Side:
-    """The same side on one Python."""
+    """Return the side on one Python."""
     return replace(side, python=python)
 
 
@@ -89,26 +89,26 @@ def _framework_mistakes(pin: pins.Pin, catalog: Catalog) -> list[str]:
     entry = catalog.entry(pin.name)
     if entry is None:
         return [f"unknown framework {pin.name!r}{did_you_mean(pin.name, catalog.names())}"]
-    found = []
+    mistakes = []
     if pin.version is None:
         newest = catalog.newest_known(pin.name) or "1.0"
-        found.append(f"names no one release; write it with '==', such as {pin.name}=={newest}")
+        mistakes.append(f"names no one release; write it with '==', such as {pin.name}=={newest}")
     if entry.backends and pin.backend is None:
-        found.append(f"{pin.name!r} needs a backend: {pin.name}==VERSION on {entry.backends[0]}==VERSION")
+        mistakes.append(f"{pin.name!r} needs a backend: {pin.name}==VERSION on {entry.backends[0]}==VERSION")
     if pin.backend is not None:
         if not entry.backends:
-            found.append(f"{pin.name!r} runs on no backend; drop 'on {pin.backend.name}'")
+            mistakes.append(f"{pin.name!r} runs on no backend; drop 'on {pin.backend.name}'")
         elif pin.backend.name not in entry.backends:
-            found.append(
+            mistakes.append(
                 f"unknown backend {pin.backend.name!r} of {pin.name}{did_you_mean(pin.backend.name, entry.backends)}"
             )
         elif pin.backend.version is None:
-            found.append(f"the backend needs one version: {pin.backend.name}==VERSION")
-    return found
+            mistakes.append(f"the backend needs one version: {pin.backend.name}==VERSION")
+    return mistakes
 
 
 def _package(part: str, packages: dict[str, str], frameworks: set[str]) -> str:
-    """Add a package to those that are pinned; what is wrong with it, empty where nothing is."""
+    """Add a package to the pinned ones. Return what is wrong with it, or an empty text."""
     name, mark, version = (piece.strip() for piece in part.partition("=="))
     if not mark or not re.fullmatch(DISTRIBUTION, name):
         return f"{part!r} is no package with its version, such as numpy==1.22.4"

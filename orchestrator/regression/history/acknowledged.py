@@ -99,7 +99,7 @@ class AcknowledgedFile(Shape):
 
 @dataclass(frozen=True, slots=True)
 class ObservedChange:
-    """Something got worse or better: between two releases, or between two nights."""
+    """A change for the worse or the better, between two releases or between two runs."""
 
     cell: str
     """What its two cells share: `cpu/lenet-train-b200`."""
@@ -116,7 +116,7 @@ class ObservedChange:
 
 
 def covering(entries: Sequence[AcknowledgedEntry], change: ObservedChange) -> AcknowledgedEntry | None:
-    """The entry that speaks of a change; None where none does."""
+    """Return the entry that covers a change, or None."""
     return next((entry for entry in entries if _covers(entry, change)), None)
 
 
@@ -133,7 +133,7 @@ def _covers(entry: AcknowledgedEntry, change: ObservedChange) -> bool:
 
 
 def _between(since: str, brought_by: str, release: str) -> bool:
-    """Whether the release that brought a change lies after `since`, and not after `release`."""
+    """Return true if the release that brought a change is later than `since`, and not later than `release`."""
     try:
         return (not since or Version(since) < Version(brought_by)) and Version(brought_by) <= Version(release)
     except InvalidVersion:
@@ -141,15 +141,15 @@ def _between(since: str, brought_by: str, release: str) -> bool:
 
 
 def load_acknowledged(path: Path | None) -> tuple[AcknowledgedEntry, ...]:
-    """Read the changes that are known; none where no file is named. Raises `InputError` with all mistakes."""
+    """Read the acknowledged changes, or none if no file is named. Raises `InputError` with all mistakes."""
     if path is None:
         return ()
     source = yaml_source.read(path, "file of acknowledged changes")
     refuse_newer_version(source, "a file of acknowledged changes")
-    found = [*source.mistakes, *mistakes.of_shape(source, AcknowledgedFile, {"acknowledged": AcknowledgedEntry})]
-    found += _acknowledged_meaning(source)
-    if found:
-        raise InputError(*mistakes.lines(source, found))
+    problems = [*source.mistakes, *mistakes.of_shape(source, AcknowledgedFile, {"acknowledged": AcknowledgedEntry})]
+    problems += _acknowledged_meaning(source)
+    if problems:
+        raise InputError(*mistakes.lines(source, problems))
     return tuple(AcknowledgedFile.model_validate(source.value).acknowledged)
 
 
@@ -173,7 +173,7 @@ def _acknowledged_meaning(source: Source) -> Iterator[Mistake]:
 
 
 def acknowledged_schema() -> dict[str, Any]:
-    """The same of the file of acknowledged changes."""
+    """Return the JSON Schema of the file of acknowledged changes."""
     return published(AcknowledgedFile.model_json_schema(), "Acknowledged changes")
 
 

@@ -1,4 +1,4 @@
-"""Every cell of every run below a results folder as one night of its history, through a cache of the files."""
+"""Every cell of every run below a results folder, read through a cache of the files."""
 
 import contextlib
 import json
@@ -45,7 +45,7 @@ CREATE TABLE figure (
 
 
 def measured_cells(results: Path, cache: Path) -> tuple[MeasuredCell, ...]:
-    """Read the history of a results folder; what was read before, and has not changed, is not read again."""
+    """Read the measured cells of a results folder. What has not changed since it was read is not read again."""
     return read(Cache("history", _VERSION, _SCHEMA, _refresh), results, cache, _query)
 
 
@@ -107,7 +107,7 @@ def _stamps(results: Path) -> Iterator[tuple[str, str]]:
 
 
 def _refresh_run(connection: sqlite3.Connection, run: Run, stamp: str) -> None:
-    """The cells of a run anew; a record that cannot be read has none."""
+    """Read the cells of a run anew. A record that cannot be read has none."""
     try:
         record: RunRecord | None = run.record()
         plan: Plan | None = plan_from_json(record.plan) if record else None
@@ -143,7 +143,7 @@ def _changed_at(path: Path) -> int:
 
 
 def _cell_stamp(run: Run, cell_id: str, parity: str, made: int) -> str:
-    """What tells whether a repeat, the answer of the parity check or the environment has come or changed since."""
+    """Return a stamp that changes with the repeats, the answer of the parity check, and the environment."""
     count = newest = 0
     try:
         entries = list(os.scandir(run.folder / cell_id))
@@ -204,21 +204,21 @@ def _repeats(run: Run, cell: Cell) -> Iterator[_Repeat]:
         if stored.result is None:
             continue
         with contextlib.suppress(ValueError):
-            conditions = comparable.told(comparable.surrounding([stored.result]))
+            conditions = comparable.reported(comparable.surrounding([stored.result]))
             yield _Repeat(measured(stored.result, stored.outcome, cell), conditions)
 
 
 def _figures(
     repeats: Sequence[RepeatMeasurement], known: Mapping[str, float | None]
 ) -> Iterator[tuple[str, float, int]]:
-    """The geometric mean of every metric over the repeats that have it; what is `known` of a run once, by itself.
+    """Yield the geometric mean of every metric over its repeats, and each value of `known` by itself.
 
     Where one of them is 0 there is none: the others are no night's figure.
     """
     for metric in METRICS:
         taken: Iterable[float | None] = map(metric.take, repeats) if metric.take else (known[metric.name],)
-        found = [float(value) for value in taken if value is not None]
-        if found and min(found) > 0:
+        values = [float(value) for value in taken if value is not None]
+        if values and min(values) > 0:
             # One value by itself: the way over logarithms does not come back to it.
-            mean = math.exp(math.fsum(map(math.log, found)) / len(found)) if len(found) > 1 else found[0]
-            yield metric.name, mean, len(found)
+            mean = math.exp(math.fsum(map(math.log, values)) / len(values)) if len(values) > 1 else values[0]
+            yield metric.name, mean, len(values)

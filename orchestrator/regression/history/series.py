@@ -1,4 +1,4 @@
-"""Series over many runs: a cell, a metric and a host, night by night, with the points at which they change. Pure."""
+"""Series over many runs, one for each cell, metric and host, with their change points."""
 
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ NEAR = 3
 
 @dataclass(frozen=True, slots=True)
 class MeasuredCell:
-    """One cell of one run: the geometric mean over its repeats, of every metric."""
+    """One cell of one run, with the geometric mean of every metric over its repeats."""
 
     run: str
     created_at: str
@@ -44,7 +44,7 @@ class MeasuredCell:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One night of a series."""
+    """One run of a series."""
 
     run: str
     created_at: str
@@ -93,12 +93,12 @@ class Series:
 
     @property
     def is_tracked(self) -> bool:
-        """Whether it follows the newest release of each run, rather than one release."""
+        """Return true if it follows the newest release of each run, rather than one release."""
         return "*" in self.name
 
 
 def tracked_id(cell: Cell) -> str:
-    """The id of a cell with its framework's version, and those of pinned packages, left out."""
+    """Return the id of a cell without the versions of its framework and its pinned packages."""
     first, _, second = cell.id.partition("/")
     framework = cell.framework
     first = first.replace(f"{framework.name}-{framework.version}", f"{framework.name}-*", 1)
@@ -108,17 +108,17 @@ def tracked_id(cell: Cell) -> str:
 
 
 def release_text(cell: Cell) -> str:
-    """What of a cell moves from night to night."""
+    """Return the versions of a cell that change from run to run."""
     return ", ".join([cell.framework.version, *(f"{name} {version}" for name, version in cell.framework.packages)])
 
 
 def release_versions(cell: Cell) -> tuple[str, ...]:
-    """The versions of which `release_text` is made: the framework's, then those of its pinned packages."""
+    """Return the versions of `release_text`, first that of the framework, then those of its packages."""
     return cell.framework.version, *(version for _, version in cell.framework.packages)
 
 
 def series_of(nights: Iterable[MeasuredCell]) -> frozenset[tuple[str, str, str]]:
-    """Name, metric and host of every series that there is."""
+    """Return name, metric and host of every series."""
     return frozenset(
         (name, metric, night.host)
         for night in nights
@@ -157,7 +157,7 @@ def series(
 
 
 def _named(nights: Sequence[MeasuredCell]) -> Iterator[tuple[str, MeasuredCell]]:
-    """Every night under the names of the series that it belongs to."""
+    """Yield every cell under the names of its series."""
     newest: dict[tuple[str, str], MeasuredCell] = {}
     for night in nights:
         yield night.cell_id, night
@@ -174,7 +174,7 @@ def _order(versions: Sequence[str]) -> tuple[tuple[bool, Version, str], ...]:
 
 
 def _version(text: str) -> tuple[bool, Version, str]:
-    """Something to order by, for tags that are no versions too."""
+    """Return a key to sort by, also for tags that are no versions."""
     try:
         return True, Version(text), ""
     except InvalidVersion:
@@ -201,7 +201,7 @@ def _series(
 
 
 def _breaks(points: Sequence[Point]) -> Iterator[int]:
-    """Points at which something is said otherwise than since the last break; what is not said breaks nothing."""
+    """Yield the points whose conditions differ from those since the last break. An unknown condition breaks nothing."""
     said: dict[str, str] = {}
     for index, point in enumerate(points):
         if any(said.get(title, value) != value for title, value in point.conditions.items()):
@@ -211,13 +211,13 @@ def _breaks(points: Sequence[Point]) -> Iterator[int]:
 
 
 def _shifts(points: Sequence[Point], start: int, end: int, min_effect: float) -> Iterator[Shift]:
-    for found in change_points([point.value for point in points[start:end]], min_effect=min_effect):
-        index = start + found.index
-        yield Shift(index, found.before, found.after, found.p_value, points[index], points[index - 1].release)
+    for change in change_points([point.value for point in points[start:end]], min_effect=min_effect):
+        index = start + change.index
+        yield Shift(index, change.before, change.after, change.p_value, points[index], points[index - 1].release)
 
 
 def _reason(shift: Shift, points: Sequence[Point], pair: str, metric: str, known: Sequence[AcknowledgedEntry]) -> str:
-    """Why a change is known; empty where it is not.
+    """Return the reason a change is acknowledged, or an empty text.
 
     What a release has brought explains a change only where that release came with it: a host that got slower since
     has no part in it. Of framework and packages, what moved first in the name of the release counts.

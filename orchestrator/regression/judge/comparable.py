@@ -1,4 +1,4 @@
-"""Whether two cells may be compared at all: the same work, measured in the same way in the same environment."""
+"""Comparability of two cells in work, way of measuring, and environment."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -27,14 +27,14 @@ HOST = (("machine", "machine"), ("cpu", "CPU"), ("cpus", "CPUs"), ("gpus", "GPUs
 
 @dataclass(frozen=True, slots=True)
 class Surrounding:
-    """What the containers of one cell say of the environment that they measured in."""
+    """The environment of one cell, as its containers reported it."""
 
     measurement_versions: frozenset[int]
     facts: Mapping[str, frozenset[str]]
 
 
 def surrounding(results: Iterable[Result]) -> Surrounding:
-    """Gather it from all results of a cell."""
+    """Gather the environment from all results of a cell."""
     versions: set[int] = set()
     facts: dict[str, set[str]] = {}
     for result in results:
@@ -46,17 +46,17 @@ def surrounding(results: Iterable[Result]) -> Surrounding:
     return Surrounding(frozenset(versions), {name: frozenset(values) for name, values in facts.items()})
 
 
-def told(found: Surrounding) -> dict[str, str]:
-    """What is known of all that must be the same on both sides, by title; what no result tells is not there."""
-    versions = {"measurement_version": found.measurement_versions} if found.measurement_versions else {}
-    facts = {title: found.facts[name] for name, title in _FACTS if name in found.facts}
+def reported(environment: Surrounding) -> dict[str, str]:
+    """Return every condition that must be equal on both sides, by title, if a result reports it."""
+    versions = {"measurement_version": environment.measurement_versions} if environment.measurement_versions else {}
+    facts = {title: environment.facts[name] for name, title in _FACTS if name in environment.facts}
     return {title: _joined(values) for title, values in (*versions.items(), *facts.items())}
 
 
 def environment_difference(one: Surrounding, other: Surrounding) -> str:
-    """Why two cells were not measured alike, in one line; empty where nothing speaks against it."""
-    there = told(other)
-    for title, value in told(one).items():
+    """Return the first difference between two environments in one line, or an empty text."""
+    there = reported(other)
+    for title, value in reported(one).items():
         if there.get(title, value) != value:
             return f"environment: {title} {value} against {there[title]}"
     return ""
@@ -67,7 +67,7 @@ Placed = tuple[Run, Cell]
 
 
 def parity(one: Placed, other: Placed, faults: Iterable[KnownFault]) -> PairParity:
-    """Whether two cells do the same work, from what their parity checks have answered in their runs."""
+    """Return the parity of two cells, from the answers of their parity checks."""
     labels = _labels(one[1], other[1])
     sides = [_side(run, cell, label) for (run, cell), label in zip((one, other), labels, strict=True)]
     return pair(sides[0], sides[1], one[1].workload.mode, tuple(faults))
@@ -83,21 +83,21 @@ def parity_notes(parity: PairParity | None) -> tuple[str, ...]:
 
 
 def is_checked(run: Run, cell: Cell) -> bool:
-    """Whether a run asks a cell's parity: of what computes nothing it does not."""
+    """Return true if a run checks the parity of a cell, which it does not if the cell computes nothing."""
     return check_id(cell) in {check.id for check in checks(run.plan())}
 
 
-def work_difference(found: PairParity) -> str:
-    """Why two cells do not the same work, in one line; empty where nothing is known to speak against it."""
-    if found.work is not Work.NOT_COMPARABLE:
+def work_difference(parity: PairParity) -> str:
+    """Return the difference in work in one line, or an empty text if none is known."""
+    if parity.work is not Work.NOT_COMPARABLE:
         return ""
-    return f"parity: {found.reason}" + (f" (known fault of {found.known_fault})" if found.known_fault else "")
+    return f"parity: {parity.reason}" + (f" (known fault of {parity.known_fault})" if parity.known_fault else "")
 
 
 def loss(run: Run, cell: Cell) -> float | None:
-    """The loss of a cell's parity check after its last steps; None where there is no answer."""
-    found = _side(run, cell, "").result
-    return found.losses[max(found.losses, key=int)] if found and found.losses else None
+    """Return the loss of a cell's parity check after its last steps, or None without an answer."""
+    answer = _side(run, cell, "").result
+    return answer.losses[max(answer.losses, key=int)] if answer and answer.losses else None
 
 
 def _side(run: Run, cell: Cell, label: str) -> ParitySide:
@@ -117,7 +117,7 @@ def _labels(one: Cell, other: Cell) -> tuple[str, str]:
 
 
 def _short(name: str, value: object) -> str:
-    """A fact as it is compared: of Python, the release line."""
+    """Return a fact as it is compared, which for Python is the release line."""
     text = str(value)
     return ".".join(text.split(".")[:2]) if name == "python" else text
 

@@ -8,12 +8,12 @@ from orchestrator.regression.rules import LEAST_BLOCKS
 
 
 def needs_confirmation(judged: Judged) -> bool:
-    """Whether a verdict alarms, and is none that is known exactly."""
+    """Return true if a verdict is an alarm on a metric with scatter."""
     return judged.gates and judged.verdict is Verdict.SLOWER and judged.blocks > 0
 
 
 def unconfirmed(judged: Judged) -> Judged:
-    """What may be said of an alarm that was to be confirmed, and was stopped before."""
+    """Withdraw an alarm whose confirmation was stopped."""
     if not needs_confirmation(judged):
         return judged
     reason = f"{judged.verdict.value} on {judged.blocks} blocks, and stopped before it was confirmed"
@@ -21,7 +21,7 @@ def unconfirmed(judged: Judged) -> Judged:
 
 
 def unmeasured(first: Judged, why: str) -> Judged:
-    """What may be said of an alarm that was to be confirmed on fresh blocks, of which nothing could be told."""
+    """Withdraw an alarm whose fresh blocks have no result."""
     if not needs_confirmation(first):
         return first
     reason = f"{first.verdict.value} on {first.blocks} blocks; fresh ones tell nothing: {why}"
@@ -29,7 +29,7 @@ def unmeasured(first: Judged, why: str) -> Judged:
 
 
 def confirmation(first: Judged, fresh: Judged) -> Confirmation:
-    """Whether fresh blocks, by themselves, are worse again: beyond the tolerance, and by more than chance.
+    """Return the confirmation, which needs fresh blocks worse by more than the tolerance and more than chance.
 
     A candidate that is 0 in all of them is. A second verdict, with the whole interval beyond the tolerance, would lose
     half of the true slowdowns that a few blocks have found; this loses few of them, and lets one in forty false alarms
@@ -54,12 +54,12 @@ def confirmation(first: Judged, fresh: Judged) -> Confirmation:
 
 
 def confirmed(first: Judged, fresh: Judged) -> Judged:
-    """The verdict after it was measured again; one that does not come again is none."""
+    """Return the verdict after fresh blocks. An alarm that does not come again is withdrawn."""
     if fresh.blocks < LEAST_BLOCKS:
         return unmeasured(first, fresh.reason)
-    found = confirmation(first, fresh)
-    if found.confirmed:
-        return first.model_copy(update={"confirmation": found})
+    result = confirmation(first, fresh)
+    if result.confirmed:
+        return first.model_copy(update={"confirmation": result})
     reason = f"{first.verdict.value} on {first.blocks} blocks, and not on {fresh.blocks} fresh ones"
     undecided = {"verdict": Verdict.INCONCLUSIVE, "reason": reason, "more_blocks": fresh.more_blocks}
-    return first.model_copy(update={**undecided, "confirmation": found})
+    return first.model_copy(update={**undecided, "confirmation": result})

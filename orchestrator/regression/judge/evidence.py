@@ -1,4 +1,4 @@
-"""What the repeats of a pair of cells have left in a run's folder."""
+"""The evidence of one cell in one run."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -32,22 +32,22 @@ class CellEvidence:
 
     @cached_property
     def telling(self) -> tuple[Outcome, ...]:
-        """The outcomes that say something of the release."""
+        """Return the outcomes that depend on the release."""
         return tuple(outcome for outcome in self.outcomes.values() if outcome.status not in SILENT)
 
     @property
     def failed(self) -> int:
-        """How many of those did not end well; what was disturbed did."""
+        """Return the number of those that did not end `ok`. A disturbed repeat is `ok`."""
         return sum(outcome.status is not Status.OK for outcome in self.telling)
 
     @property
     def runs(self) -> bool:
-        """Whether it works: more of its repeats than not."""
+        """Return true if more than half of the repeats are `ok`."""
         return 2 * self.failed < len(self.telling)
 
     @property
     def failure(self) -> str:
-        """How most of what did not end `ok` ended, in one line; empty where all did."""
+        """Return the most frequent failure in one line, or an empty text."""
         outcomes = self.telling if self.failed else self.outcomes.values()
         ended = Counter((outcome.status, outcome.reason) for outcome in outcomes if outcome.status is not Status.OK)
         if not ended:
@@ -57,7 +57,7 @@ class CellEvidence:
 
 
 def cell_evidence(run: Run, cell: Cell, blocks: range) -> CellEvidence:
-    """Read the repeats of a cell in some blocks; a result that measures nothing counts as `invalid_result`."""
+    """Read the repeats of a cell in some blocks. A result that measures nothing counts as `invalid_result`."""
     outcomes: dict[int, Outcome] = {}
     measurements: dict[int, RepeatMeasurement] = {}
     results: list[Result] = []
@@ -75,36 +75,36 @@ def cell_evidence(run: Run, cell: Cell, blocks: range) -> CellEvidence:
 
 
 def measured(result: Result, outcome: Outcome, cell: Cell) -> RepeatMeasurement:
-    """Return the figures of a repeat; raises `ValueError` if a block has no finite rate."""
+    """Return the figures of a repeat. Raises `ValueError` if a block has no finite rate."""
     return repeat_measurement(result, outcome.create_s, in_epochs=cell.duration.epochs is not None)
 
 
 def values(metric: Metric, baseline: CellEvidence, candidate: CellEvidence) -> Values:
-    """Both sides of a metric, of every block in which both have it."""
-    found = []
+    """Return both values of a metric for every block in which both sides have one."""
+    pairs = []
     for repeat, one in baseline.measurements.items():
         other = candidate.measurements.get(repeat)
         if metric.take is None or other is None:
             continue
         pair = metric.take(one), metric.take(other)
         if pair[0] is not None and pair[1] is not None:
-            found.append((float(pair[0]), float(pair[1])))
-    return found
+            pairs.append((float(pair[0]), float(pair[1])))
+    return pairs
 
 
 def repeat_notes(baseline: CellEvidence, candidate: CellEvidence) -> Iterator[str]:
-    """What of the repeats must be known beside their values."""
-    for side, found in (("baseline", baseline), ("candidate", candidate)):
-        failed = sum(outcome.status is not Status.OK for outcome in found.outcomes.values())
-        if failed and found.measurements:
-            yield f"{failed} of {len(found.outcomes)} repeats of the {side} did not end ok: {found.failure}"
-        disturbed = sum(bool(outcome.disturbance) for outcome in found.outcomes.values())
+    """Yield notes on repeats that failed or were disturbed."""
+    for side, evidence in (("baseline", baseline), ("candidate", candidate)):
+        failed = sum(outcome.status is not Status.OK for outcome in evidence.outcomes.values())
+        if failed and evidence.measurements:
+            yield f"{failed} of {len(evidence.outcomes)} repeats of the {side} did not end ok: {evidence.failure}"
+        disturbed = sum(bool(outcome.disturbance) for outcome in evidence.outcomes.values())
         if disturbed:
-            yield f"{disturbed} of {len(found.outcomes)} repeats of the {side} were disturbed, and count"
+            yield f"{disturbed} of {len(evidence.outcomes)} repeats of the {side} were disturbed, and count"
 
 
 def moved(baseline: EnvironmentRecord | None, candidate: EnvironmentRecord | None) -> tuple[Moved, ...]:
-    """Packages that are not the same in two environments, by name; none where one of them is not known."""
+    """Return the packages that differ between two environments, by name, or none if an environment is not known."""
     if baseline is None or candidate is None or not baseline.versions or not candidate.versions:
         return ()
     names = sorted({*baseline.versions, *candidate.versions}, key=str.lower)

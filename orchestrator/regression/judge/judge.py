@@ -42,7 +42,7 @@ class Judge:
     def look(
         self, baseline: SideEvidence, candidate: SideEvidence, levels: Levels, before: PairFindings | None = None
     ) -> PairFindings:
-        """Judge a pair; a metric that an earlier look has decided keeps its verdict."""
+        """Judge a pair. A metric that an earlier look has decided keeps its verdict."""
         sides = baseline.joined(), candidate.joined()
         findings = replace(_known(baseline, candidate), notes=tuple(self._run_notes(baseline, candidate)))
         repeats = tuple(repeat_notes(*sides))

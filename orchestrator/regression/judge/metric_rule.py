@@ -1,4 +1,4 @@
-"""From the values of the blocks to a verdict. Pure; the statistics are `analysis.comparison`'s."""
+"""The rule of one metric, from the values of two sides to a verdict."""
 
 import math
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ Values = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True, slots=True)
 class MetricRule:
-    """A metric with what it is held to."""
+    """A metric with its tolerance, and whether it decides."""
 
     metric: Metric
     gates: bool
     tolerance: float
 
     def empty(self, verdict: Verdict, reason: str) -> Judged:
-        """Say why there is nothing to judge."""
+        """Return a verdict without figures."""
         return Judged(**self._named(), verdict=verdict, reason=reason)
 
     def _named(self) -> dict[str, object]:
@@ -36,12 +36,12 @@ class MetricRule:
         }  # fmt: skip
 
     def judge(self, values: Values, look: Look) -> Judged:
-        """Compare both sides over the blocks, as surely as a look wants it."""
-        found = self.compared([one for one, _ in values], [other for _, other in values], look, paired=True)
-        return found.model_copy(update={"values": tuple(pair for pair in values if min(pair) > 0)})
+        """Compare the pairs of values at the levels of a look."""
+        judged = self.compared([one for one, _ in values], [other for _, other in values], look, paired=True)
+        return judged.model_copy(update={"values": tuple(pair for pair in values if min(pair) > 0)})
 
     def compared(self, baseline: Sequence[float], candidate: Sequence[float], look: Look, *, paired: bool) -> Judged:
-        """Compare values of both sides, as surely as a look wants it; 0 has no ratio, and may still be the worst."""
+        """Compare the values of both sides at the levels of a look. 0 has no ratio, and may still be the worst."""
         if paired:
             both = [pair for pair in zip(baseline, candidate, strict=True) if max(pair) > 0]
             known = [pair for pair in both if min(pair) > 0]
@@ -49,13 +49,13 @@ class MetricRule:
             ones, others = [one for one, _ in known], [other for _, other in known]
         else:
             ones, others = ([value for value in side if value > 0] for side in (baseline, candidate))
-        found = self._compared(ones, others, look, paired=paired)
-        return with_zeros(found, baseline, candidate) if self.metric.better is Better.HIGHER else found
+        judged = self._compared(ones, others, look, paired=paired)
+        return with_zeros(judged, baseline, candidate) if self.metric.better is Better.HIGHER else judged
 
     def _compared(self, baseline: Sequence[float], candidate: Sequence[float], look: Look, *, paired: bool) -> Judged:
         if not baseline or not candidate:
             return self.empty(Verdict.NOT_MEASURED, "it was not measured on both sides")
-        found = compare(
+        comparison = compare(
             baseline,
             candidate,
             tolerance=self.tolerance,
@@ -64,26 +64,26 @@ class MetricRule:
             equivalence=look.equivalence,
             paired=paired,
         )
-        enough = found.repeats >= LEAST_BLOCKS
+        enough = comparison.repeats >= LEAST_BLOCKS
         return Judged(
             **self._named(),
-            verdict=found.verdict,
+            verdict=comparison.verdict,
             reason="" if enough else "one measurement says nothing about scatter",
-            blocks=found.repeats,
+            blocks=comparison.repeats,
             baseline=_geometric_mean(baseline),
             candidate=_geometric_mean(candidate),
-            ratio=found.ratio,
-            low=found.low,
-            high=found.high,
-            confidence=found.confidence,
-            equivalence=found.equivalence,
-            p_value=found.p_value,
-            minimum_detectable_effect=found.minimum_detectable_effect,
-            more_blocks=found.more_repeats,
+            ratio=comparison.ratio,
+            low=comparison.low,
+            high=comparison.high,
+            confidence=comparison.confidence,
+            equivalence=comparison.equivalence,
+            p_value=comparison.p_value,
+            minimum_detectable_effect=comparison.minimum_detectable_effect,
+            more_blocks=comparison.more_repeats,
         )
 
     def exact(self, baseline: float | None, candidate: float | None) -> Judged:
-        """Compare two values that are known exactly, and once."""
+        """Compare two values that are known exactly."""
         if baseline is None or candidate is None:
             return self.empty(Verdict.NOT_MEASURED, "it is not known of both sides")
         if baseline <= 0 or candidate <= 0:
@@ -100,8 +100,8 @@ class MetricRule:
         )
 
 
-def with_zeros(found: Judged, baseline: Sequence[float], candidate: Sequence[float]) -> Judged:
-    """What a metric that is better high comes to where a side is 0 in some values; `found` is of all others.
+def with_zeros(judged: Judged, baseline: Sequence[float], candidate: Sequence[float]) -> Judged:
+    """Return the verdict on a metric that is better high, with the values of 0 that `judged` leaves out.
 
     Where a side is always 0, and the other never, that decides. What is 0 now and then agrees with a verdict on the
     rest or leaves nothing decided: it is never left out in silence.
@@ -110,17 +110,17 @@ def with_zeros(found: Judged, baseline: Sequence[float], candidate: Sequence[flo
     zeros = {name: sum(value <= 0 for value in side) for name, side in sides.items()}
     blocks = min(map(len, sides.values()))
     if not blocks or not any(zeros.values()) or not any(map(any, sides.values())):
-        return found
+        return judged
     told = [f"the {name} is 0 in {zeros[name]} of {len(side)}" for name, side in sides.items() if zeros[name]]
-    found = found.model_copy(update={"reason": f"{' and '.join(told)} measurements", "blocks": blocks})
+    judged = judged.model_copy(update={"reason": f"{' and '.join(told)} measurements", "blocks": blocks})
     for name, verdict in (("candidate", Verdict.SLOWER), ("baseline", Verdict.FASTER)):
         if zeros[name] == sum(zeros.values()):
             if zeros[name] == len(sides[name]) and blocks >= LEAST_BLOCKS:
                 means = {each: 0.0 if each == name else _geometric_mean(side) for each, side in sides.items()}
-                return found.model_copy(update={**means, "verdict": verdict})
-            if found.verdict is verdict:
-                return found
-    return found.model_copy(update={"verdict": Verdict.INCONCLUSIVE, "more_blocks": None})
+                return judged.model_copy(update={**means, "verdict": verdict})
+            if judged.verdict is verdict:
+                return judged
+    return judged.model_copy(update={"verdict": Verdict.INCONCLUSIVE, "more_blocks": None})
 
 
 def _exact_verdict(ratio: float, tolerance: float, better: Better) -> Verdict:

@@ -1,4 +1,4 @@
-"""Whether both sides run at all, and as reliably: from the failures of a pair's repeats, before any figure."""
+"""Reliability of two sides, from the failures of their repeats."""
 
 from orchestrator.analysis.failures import more_often_by_chance
 from orchestrator.analysis.verdicts import Verdict
@@ -12,7 +12,7 @@ _OF_ITSELF = frozenset({Status.IMPORT_FAILED, Status.UNSUPPORTED})
 
 
 def unreliable(baseline: CellEvidence, candidate: CellEvidence, level: float) -> tuple[Verdict, str] | None:
-    """The verdict where one side does not run, or fails more often, with its reason; None where figures may speak.
+    """Return verdict and reason if a side does not run, or fails more often, or None if figures may decide.
 
     `level` is the probability, at most, that the exact test finds a difference where both fail equally often.
     """
@@ -37,7 +37,7 @@ def unreliable(baseline: CellEvidence, candidate: CellEvidence, level: float) ->
 
 
 def doubt(baseline: CellEvidence, candidate: CellEvidence) -> str:
-    """Why nothing good may be said of the candidate, in one line; empty where it failed no more often."""
+    """Return the reason not to call the candidate good, or an empty text if it failed no more often."""
     if not _is_above(candidate, baseline):
         return ""
     others = f"{baseline.failed} of {len(baseline.telling)}" if baseline.failed else "none"
@@ -48,7 +48,7 @@ def doubt(baseline: CellEvidence, candidate: CellEvidence) -> str:
 
 
 def doubted(judged: Judged, why: str) -> Judged:
-    """What may be said of a metric where something else speaks against the candidate: nothing good, if it decides."""
+    """Withdraw a good verdict on a deciding metric if there is a reason to doubt it."""
     if not why or not judged.gates or not judged.verdict.is_good:
         return judged
     reason = f"{judged.verdict.value} by its figures, but {why}"
@@ -56,7 +56,7 @@ def doubted(judged: Judged, why: str) -> Judged:
 
 
 def _fails_more(one: CellEvidence, other: CellEvidence, level: float) -> bool:
-    """Whether a side fails more often than chance explains, or in over half of its repeats more than the other.
+    """Return true if a side fails more often than chance explains, or in over half of its repeats more.
 
     The latter says that it does not run, which takes no test: after few blocks, or among many cells, none could tell.
     A single repeat of a side does not say so, unless the release itself does.
@@ -69,7 +69,7 @@ def _fails_more(one: CellEvidence, other: CellEvidence, level: float) -> bool:
 
 
 def _is_above(one: CellEvidence, other: CellEvidence, by: float = 0.0) -> bool:
-    """Whether the share of failures is higher, by more than so much."""
+    """Return true if the share of failures is higher by more than `by`."""
     repeats, others = len(one.telling), len(other.telling)
     return one.failed * others - other.failed * repeats > by * repeats * others
 
@@ -79,7 +79,7 @@ def _by_chance(one: CellEvidence, other: CellEvidence) -> float:
 
 
 def _told(lacking: CellEvidence, other: CellEvidence, name: str) -> str:
-    """How a side fails; with counts where it does not always fail, or the other does too."""
+    """Return how a side fails, with counts if it does not always fail or the other side fails too."""
     if lacking.failed == len(lacking.telling) and not other.failed:
         return lacking.failure
     return (

@@ -13,19 +13,19 @@ def run_mean(repeats: Sequence[float]) -> float:
 
 
 def scatter(ones: Sequence[Sequence[float]], others: Sequence[Sequence[float]]) -> Nights:
-    """The parts of the variance of a nested design, pooled over both sides.
+    """Return the variance within and between runs of a nested design, pooled over both sides.
 
     Source: Searle, Casella and McCulloch, Variance Components (1992), the method of moments for a one-way layout.
     """
-    inside = [[math.log(value) for value in night] for night in (*ones, *others)]
-    freedom = sum(len(night) - 1 for night in inside)
-    within = sum(len(night) * statistics.pvariance(night) for night in inside) / freedom if freedom else None
-    sides = [[statistics.fmean(map(math.log, night)) for night in side] for side in (ones, others)]
-    nights = sum(len(side) - 1 for side in sides)
+    inside = [[math.log(value) for value in run] for run in (*ones, *others)]
+    freedom = sum(len(run) - 1 for run in inside)
+    within = sum(len(run) * statistics.pvariance(run) for run in inside) / freedom if freedom else None
+    sides = [[statistics.fmean(map(math.log, run)) for run in side] for side in (ones, others)]
+    freedom_between = sum(len(side) - 1 for side in sides)
     between = None
-    if nights:
-        of_means = sum(len(side) * statistics.pvariance(side) for side in sides) / nights
-        explained = (within or 0.0) * statistics.fmean(1 / len(night) for night in inside)
+    if freedom_between:
+        of_means = sum(len(side) * statistics.pvariance(side) for side in sides) / freedom_between
+        explained = (within or 0.0) * statistics.fmean(1 / len(run) for run in inside)
         between = max(0.0, of_means - explained)
     return Nights(
         baseline=len(ones),

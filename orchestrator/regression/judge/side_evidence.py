@@ -75,7 +75,7 @@ def one_run(run: Run, cell: Cell, blocks: range, environments: EnvironmentsRecor
 def several_runs(
     placed: Sequence[Placed], runs: Iterable[Run], environments: Mapping[str, EnvironmentsRecord]
 ) -> SideEvidence:
-    """Read a cell in each of its side's runs that has it; environments are by the name of the run."""
+    """Read a cell in each of its side's runs that has it. Environments are by the name of the run."""
     read = tuple(_cell_run(run, cell, range(cell.repeats), environments[run.name]) for run, cell in placed)
     present = {run.name for run, _ in placed}
     return SideEvidence(read, tuple(run.name for run in runs if run.name not in present))

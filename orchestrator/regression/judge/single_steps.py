@@ -1,4 +1,4 @@
-"""Metrics that are percentiles of single steps: the steps that a verdict on them takes."""
+"""Percentiles of single steps, and the number of steps that a verdict on them needs."""
 
 import math
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from orchestrator.results.contract import LATENCY_STEPS
 
 
 def blocks_needed(metric: str, steps: int = LATENCY_STEPS) -> int:
-    """Return the fewest blocks whose single steps bound a metric; 0 if the metric is not made of single steps."""
+    """Return the fewest blocks whose single steps bound a metric, or 0 if the metric is not made of single steps."""
     share = BY_NAME[metric].share if metric in BY_NAME else None
     return 0 if share is None else math.ceil(least_steps(share) / steps)
 
@@ -41,7 +41,7 @@ def with_enough_steps(
     """
     if metric.share is None:
         return judged
-    sides = [[found.latency.n for found in side.values() if found.latency] for side in (baseline, candidate)]
+    sides = [[repeat.latency.n for repeat in side.values() if repeat.latency] for side in (baseline, candidate)]
     of_a_repeat, in_total = least_steps_of_a_repeat(metric.share), least_steps(metric.share)
     longest = min((max(side, default=0) for side in sides), default=0)
     if judged.verdict is Verdict.NOT_MEASURED:

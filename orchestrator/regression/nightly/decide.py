@@ -1,4 +1,4 @@
-"""What a night does, and what comes of it: pure functions of the state, the releases and the verdicts."""
+"""The decisions of a night, as pure functions of the state, the releases and the verdicts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from orchestrator.regression.releases.pages import PublishedRelease
 
 
 def baseline(asked: NightlyFile, state: State) -> str:
-    """The release that others are held against now; empty where none was accepted yet."""
+    """Return the current baseline, or an empty text if no release is accepted yet."""
     return (state.accepted or asked.first or "") if asked.baseline == ACCEPTED else asked.baseline
 
 
 def fresh(asked: NightlyFile, state: State, offered: Sequence[PublishedRelease]) -> tuple[PublishedRelease, ...]:
-    """Releases to measure, oldest first: newer than the baseline, asked for, and not measured or given up yet.
+    """Return the releases to measure, oldest first, which are newer than the baseline and still open.
 
     Oldest first, so that a change is put down to the release that brought it.
     """
@@ -39,20 +39,20 @@ def fresh(asked: NightlyFile, state: State, offered: Sequence[PublishedRelease])
 
 
 def _is_same(version: str, other: str) -> bool:
-    """Whether a post-release is what its release's pin installs: 1.7.0 takes 1.7.0.post2."""
+    """Return true if the pin of a release installs this post-release, as 1.7.0 takes 1.7.0.post2."""
     one, two = Version(version), Version(other)
     bases = Version(one.base_version), Version(two.base_version)
     return one.post is not None and two.post is None and bases[0] == bases[1] and one.pre == two.pre
 
 
 def is_listed(version: str, offered: Sequence[PublishedRelease]) -> bool:
-    """Whether an index has a release, by itself or as the post-release that its pin installs."""
+    """Return true if an index has a release, by itself or as the post-release that its pin installs."""
     public = Version(version).public
     return any(Version(one.version) == Version(public) or _is_same(one.version, public) for one in offered)
 
 
 def was_measured(version: str, state: State) -> bool:
-    """Whether a night has measured a release, as a candidate or as the baseline of another one."""
+    """Return true if a night has measured a release, as a candidate or as a baseline."""
     measured = {
         one for record in state.releases if record.judgement.is_final for one in (record.version, record.baseline)
     }
@@ -60,14 +60,14 @@ def was_measured(version: str, state: State) -> bool:
 
 
 def _is_open(record: ReleaseRecord | None, attempts: int) -> bool:
-    """Whether a release is still to be tried; what the catalog lacks costs nothing to try."""
+    """Return true if a release is still to be tried. One that the catalog lacks costs nothing to try."""
     if record is None or record.judgement in {Judgement.NOT_RUN, Judgement.UNSUPPORTED}:
         return True
     return not record.judgement.is_final and record.attempts < attempts
 
 
 def given_up(asked: NightlyFile, state: State) -> tuple[ReleaseRecord, ...]:
-    """Releases newer than the baseline that never came to a verdict and are not tried again, oldest first."""
+    """Return the releases newer than the baseline that were given up without a verdict, oldest first."""
     held_against = Version(baseline(asked, state))
     return tuple(
         record
@@ -80,7 +80,7 @@ def given_up(asked: NightlyFile, state: State) -> tuple[ReleaseRecord, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a trial says of a release."""
+    """The decision on a release after its trial."""
 
     judgement: Judgement
     reason: str
@@ -94,7 +94,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class TrialOutcomes:
-    """How the repeats of a trial ended."""
+    """The outcomes of the repeats of a trial."""
 
     baseline: tuple[Outcome, ...]
     candidate: tuple[Outcome, ...]
@@ -103,25 +103,25 @@ class TrialOutcomes:
 def decide(
     regression: Regression, outcomes: TrialOutcomes, known: Sequence[AcknowledgedEntry], told: Sequence[Alarm]
 ) -> Decision:
-    """What a trial comes to; `told` are the alarms of other nights."""
+    """Decide on a release. `told` are the alarms of other nights."""
     if _all_failed_to_build(outcomes.candidate):
         return _not_installed(outcomes)
     if not regression.complete:
         # What is not confirmed yet is no alarm.
         return Decision(Judgement.NOT_RUN, "not_run: out of budget or stopped; it goes on the next night")
-    found = [alarm for pair in regression.pairs for alarm in _alarms(pair, regression, known)]
+    alarms = [alarm for pair in regression.pairs for alarm in _alarms(pair, regression, known)]
     before = {alarm.key for alarm in told}
-    new = tuple(alarm for alarm in found if not alarm.acknowledged and alarm.key not in before)
-    old = tuple(alarm for alarm in found if alarm not in new)
-    agreed = sum(bool(alarm.acknowledged) for alarm in found)
+    new = tuple(alarm for alarm in alarms if not alarm.acknowledged and alarm.key not in before)
+    old = tuple(alarm for alarm in alarms if alarm not in new)
+    agreed = sum(bool(alarm.acknowledged) for alarm in alarms)
     but = f", {agreed} acknowledged" if agreed else ""
-    if agreed < len(found):
-        return Decision(Judgement.REGRESSED, f"{_sentence(found)}{but}", new, old)
+    if agreed < len(alarms):
+        return Decision(Judgement.REGRESSED, f"{_sentence(alarms)}{but}", new, old)
     unmeasured = [pair for pair in regression.pairs if pair.verdict is Verdict.NOT_MEASURED]
     silent = [pair for pair in unmeasured if _never_ran(pair, outcomes)]
     if silent or len(unmeasured) == len(regression.pairs):
         return _without_result(silent or unmeasured, outcomes, old)
-    keys = {(alarm.cell, alarm.metric) for alarm in found}
+    keys = {(alarm.cell, alarm.metric) for alarm in alarms}
     doubtful = [pair for pair in regression.pairs if not _is_good(pair, keys)]
     if doubtful:
         first = doubtful[0]
@@ -143,7 +143,7 @@ def _not_installed(outcomes: TrialOutcomes) -> Decision:
 
 
 def _without_result(pairs: Sequence[JudgedPair], outcomes: TrialOutcomes, known: tuple[Alarm, ...]) -> Decision:
-    """What is said for the sake of pairs that another night may measure."""
+    """Decide on pairs that another night may measure."""
     reason = next((f"{pair.id}: {pair.reason}" for pair in pairs if pair.reason), "nothing was measured")
     runs = any(outcome.status is Status.OK for outcome in outcomes.baseline)
     out_of_reach = any(is_of_surroundings(ended.reason) for pair in pairs for ended in _never_ran(pair, outcomes))
@@ -151,7 +151,7 @@ def _without_result(pairs: Sequence[JudgedPair], outcomes: TrialOutcomes, known:
 
 
 def _never_ran(pair: JudgedPair, outcomes: TrialOutcomes) -> tuple[Outcome, ...]:
-    """How those sides of a pair ended that had no image, no start or no device; none where both came to run."""
+    """Return the outcomes of sides that had no image, start or device."""
     sides = (
         [outcome for outcome in ended if outcome.cell_id == cell]
         for ended, cell in ((outcomes.candidate, pair.candidate_cell), (outcomes.baseline, pair.baseline_cell))
@@ -164,7 +164,7 @@ def _all_failed_to_build(outcomes: Sequence[Outcome]) -> bool:
 
 
 def _is_good(pair: JudgedPair, acknowledged: set[tuple[str, str]]) -> bool:
-    """Whether nothing of a pair speaks against the release, what is acknowledged left out."""
+    """Return true if nothing of a pair is against the release, apart from acknowledged changes."""
     deciding = [metric for metric in pair.metrics if metric.gates]
     if not deciding:
         return pair.verdict.is_good or (pair.id, "") in acknowledged
@@ -197,12 +197,12 @@ def _alarm(pair: JudgedPair, metric: Judged, release: str, since: str, known: Se
 
 
 def _version(text: str) -> str:
-    """The version of what is watched, which a side names last: `mxnet==1.9.1`, `noop==1,tiny==2.0`."""
+    """Return the watched version, which a side names last, as in `mxnet==1.9.1` and `noop==1,tiny==2.0`."""
     return text.rpartition(",")[2].partition(" on ")[0].rpartition("==")[2]
 
 
-def _sentence(found: Sequence[Alarm]) -> str:
-    alarms = [alarm for alarm in found if not alarm.acknowledged]
+def _sentence(all_alarms: Sequence[Alarm]) -> str:
+    alarms = [alarm for alarm in all_alarms if not alarm.acknowledged]
     first = alarms[0]
     what = f"{first.metric} × {first.ratio:.3f}" if first.ratio is not None else first.reason or "no longer runs"
     more = f" and {len(alarms) - 1} more" if len(alarms) > 1 else ""
@@ -210,7 +210,7 @@ def _sentence(found: Sequence[Alarm]) -> str:
 
 
 def after(asked: NightlyFile, state: State, tried: Trying) -> State:
-    """The state once a release was tried: what is known of it, what was told of it, and whether it is accepted."""
+    """Return the state after a release was tried."""
     record = tried.record
     others = tuple(one for one in state.releases if one.version != record.version)
     accepted, by = state.accepted, state.accepted_by
@@ -239,7 +239,7 @@ def _is_accepted(accept: Accept, tried: Trying) -> bool:
 
 
 def ending(problems: Sequence[str], tried: Sequence[Trying], *, stopped: bool) -> Ending:
-    """How a night ended."""
+    """Return how a night ended."""
     if stopped:
         return Ending.STOPPED
     if any(trying.record.judgement.is_final for trying in tried):
@@ -250,7 +250,7 @@ def ending(problems: Sequence[str], tried: Sequence[Trying], *, stopped: bool) -
 
 
 def dropped_images(asked: NightlyFile, state: State) -> tuple[str, ...]:
-    """References of images that need not stay: of all measured releases but the newest few and the baseline."""
+    """Return the images that need not stay, which are all but those of the newest releases and the baseline."""
     if asked.keep_images is None:
         return ()
     measured = sorted((one for one in state.releases if one.images), key=lambda one: Version(one.version), reverse=True)

@@ -1,4 +1,4 @@
-"""Where nights are kept: the state, a folder for each night, and a lock against a second one."""
+"""The files of nights: the state, a folder for each night, and a lock against a second one."""
 
 import errno
 from contextlib import AbstractContextManager
@@ -32,52 +32,52 @@ class NightFiles:
     folder: Path
 
     def night_folder(self, night: str) -> Path:
-        """Where the reports of one night lie."""
+        """Return the folder of the reports of one night."""
         return self.folder / NIGHTS_FOLDER / night
 
     def held(self) -> AbstractContextManager[None]:
-        """Keep a second night out until the end; raises `AnotherNightError` where one is under way."""
+        """Lock the folder against a second night. Raises `AnotherNightError` if one is under way."""
         in_use = AnotherNightError(f"{self.folder}: another night is under way; this one ends")
         return held(self.folder, in_use, "choose other `reports`")
 
     def state(self, watched: str) -> State:
-        """What the last night left; a new state where there was none.
+        """Read the state that the last night left, or begin a new one.
 
         Raises `InputError` where it cannot be read, or is that of something else that is watched.
         """
         path = self.folder / STATE_FILE
-        found = _read(path, State)
-        if found is None:
+        state = _read(path, State)
+        if state is None:
             return State(watched=watched)
-        if found.watched != watched:
+        if state.watched != watched:
             raise InputError(
-                f"{path}: is the state of {found.watched!r}, not of {watched!r}; give each its own `reports` folder"
+                f"{path}: is the state of {state.watched!r}, not of {watched!r}; give each its own `reports` folder"
             )
-        return found
+        return state
 
     def write_state(self, state: State) -> None:
         """Replace the state, wholly or not at all."""
         write_atomically(self.folder / STATE_FILE, _text(state))
 
     def write_night(self, night: Night) -> None:
-        """Record a night; its folder must be there."""
+        """Record a night. Its folder must be there."""
         write_atomically(self.night_folder(night.night) / NIGHT_FILE, _text(night))
 
     def night(self, name: str) -> Night | None:
-        """Read a night back; None where it left no record."""
+        """Read a night back, or None if it left no record."""
         return _read(self.night_folder(name) / NIGHT_FILE, Night)
 
     def nights(self) -> list[Night]:
-        """Every night with a record that can be read, oldest first."""
-        found = []
+        """Return every night whose record can be read, oldest first."""
+        nights = []
         for path in sorted((self.folder / NIGHTS_FOLDER).glob(f"*/{NIGHT_FILE}")):
             try:
                 night = _read(path, Night)
             except InputError:
                 continue
             if night is not None:
-                found.append(night)
-        return found
+                nights.append(night)
+        return nights
 
 
 def _text(document: BaseModel) -> str:

@@ -1,4 +1,4 @@
-"""Which lasting changes of the history a night has to tell: each once, none that is acknowledged. Pure."""
+"""The lasting changes of the history that a night reports, each once."""
 
 from collections.abc import Collection, Sequence
 
@@ -11,19 +11,19 @@ SAME_WITHIN = 3
 
 
 def new_changes(tracked: Sequence[Series], metrics: Collection[str], told: Sequence[Change]) -> tuple[Change, ...]:
-    """The changes of what decides that no night has told yet, oldest first."""
-    found = [
+    """Return the changes of deciding metrics that no night has reported yet, oldest first."""
+    changes = [
         change(one, shift)
         for one in tracked
         if one.metric in metrics
         for shift in one.shifts
         if not shift.acknowledged and not _is_told(one, shift, told)
     ]
-    return tuple(sorted(found, key=lambda each: (each.date, each.series, each.metric)))
+    return tuple(sorted(changes, key=lambda each: (each.date, each.series, each.metric)))
 
 
 def change(series: Series, shift: Shift) -> Change:
-    """A change as a night tells it."""
+    """Return a change as a night reports it."""
     return Change(
         series=series.name,
         cell=series.pair,
@@ -42,7 +42,7 @@ def change(series: Series, shift: Shift) -> Change:
 
 
 def _is_told(series: Series, shift: Shift, told: Sequence[Change]) -> bool:
-    """Whether it was told, of its own run or of a neighbouring one."""
+    """Return true if it was reported, for its own run or a neighbouring one."""
     return any(
         (each.series, each.metric, each.host) == (series.name, series.metric, series.host)
         and (each.ratio < 1) == (shift.ratio < 1)
@@ -52,6 +52,6 @@ def _is_told(series: Series, shift: Shift, told: Sequence[Change]) -> bool:
 
 
 def _index(series: Series, told: Change) -> int:
-    """The point of what was told: by its run, or where that is not there, by its date."""
+    """Return the point of a reported change, by its run or else by its date."""
     by_run = (index for index, point in enumerate(series.points) if point.run == told.run)
     return next(by_run, sum(point.created_at[:10] < told.date for point in series.points))

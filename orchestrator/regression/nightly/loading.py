@@ -1,4 +1,4 @@
-"""From the text of `nightly.yaml`, and of the changes that are acknowledged, to values, or to every mistake in them."""
+"""The loading of `nightly.yaml`, to values or to every mistake in it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from orchestrator.regression.nightly.settings import ACCEPTED, NightlyFile, Webh
 
 @dataclass(frozen=True, slots=True)
 class Nightly:
-    """A nightly as it was meant; paths are absolute."""
+    """A nightly as it was configured. Paths are absolute."""
 
     asked: NightlyFile
     source: Source
@@ -36,16 +36,16 @@ class Nightly:
 
     @property
     def path(self) -> str:
-        """Of the file, as the user wrote it."""
+        """Return the path of the file, as the user wrote it."""
         return self.source.name
 
     def at(self, *loc: str | int) -> str:
-        """Where a value stands, for messages: `nightly.yaml:5:10: select`."""
+        """Return the place of a value for messages, as in `nightly.yaml:5:10: select`."""
         place = self.source.place(loc)
         return f"{self.path}:{place.line}:{place.column}: {loc[0]}"
 
     def side(self, version: str) -> str:
-        """What is measured of one release, as a side of a regression test is written."""
+        """Return one release as a side of a regression test is written."""
         pin = pins.parse(self.asked.watch)
         on = f" on {pin.backend.name}{pin.backend.versions}" if pin.backend else ""
         if self.asked.package:
@@ -54,26 +54,26 @@ class Nightly:
 
     @property
     def watched(self) -> str:
-        """What people call it: `mxnet`, or `numpy in mxnet==1.9.1`."""
+        """Return the name people use, `mxnet` or `numpy in mxnet==1.9.1`."""
         return f"{self.asked.package} in {self.asked.watch}" if self.asked.package else self.asked.watch
 
     @property
     def name(self) -> str:
-        """What stands before `==` of a release of it."""
+        """Return the name before `==` of a watched release."""
         return self.asked.package or pins.parse(self.asked.watch).name
 
 
 def load(path: Path, catalog: Catalog) -> Nightly:
-    """Read `nightly.yaml`; relative paths in it start at its folder.
+    """Read `nightly.yaml`. Relative paths in it start at its folder.
 
     Raises `InputError` with all mistakes, each `file:line:column: place: what is wrong`.
     """
     source = yaml_source.read(path, "nightly file")
     refuse_newer_version(source, "a nightly file")
-    found = [*source.mistakes, *mistakes.of_shape(source, NightlyFile, {"webhook": WebhookEntry})]
-    found += _meaning(source, catalog, path.parent)
-    if found:
-        raise InputError(*mistakes.lines(source, found))
+    problems = [*source.mistakes, *mistakes.of_shape(source, NightlyFile, {"webhook": WebhookEntry})]
+    problems += _meaning(source, catalog, path.parent)
+    if problems:
+        raise InputError(*mistakes.lines(source, problems))
     asked = NightlyFile.model_validate(source.value)
     folder = path.parent.absolute()
     return Nightly(
@@ -88,7 +88,7 @@ def load(path: Path, catalog: Catalog) -> Nightly:
 
 
 def _meaning(source: Source, catalog: Catalog, folder: Path) -> Iterator[Mistake]:
-    """What is wrong beyond the shape of each value."""
+    """Yield the mistakes beyond the shape of each value."""
     for key in ("matrix", "acknowledged"):
         given = source.value.get(key, "matrix.yaml" if key == "matrix" else None)
         if isinstance(given, str) and "\0" not in given and not (folder / given).is_file():
@@ -145,7 +145,7 @@ def _metrics(source: Source) -> Iterator[Mistake]:
 
 
 def _single_steps(source: Source) -> Iterator[Mistake]:
-    """Metrics that have no bounds after as many blocks as a trial may have."""
+    """Yield metrics that have no bounds after as many blocks as a trial may have."""
     given, most = (
         source.value.get("metrics"),
         source.value.get("max_blocks", NightlyFile.model_fields["max_blocks"].default),

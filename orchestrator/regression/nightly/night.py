@@ -1,4 +1,4 @@
-"""One night: what is new is measured, judged and remembered, so that it survives being killed at any moment.
+"""One night, which can be killed at any moment and taken up again.
 
 Every step is on disk before the next one: the state names what is under way, the night's record holds what is done.
 A night that was killed is taken up under its own name; what its record holds and the state does not is added first.
@@ -34,7 +34,7 @@ from orchestrator.regression.releases.pages import PublishedRelease, one_line
 
 @dataclass(frozen=True, slots=True)
 class TrialResult:
-    """What a trial has left."""
+    """The result of a trial."""
 
     regression: Regression
     outcomes: TrialOutcomes
@@ -44,7 +44,7 @@ class TrialResult:
 
 @dataclass(frozen=True, slots=True)
 class NightServices:
-    """What a night does its work with."""
+    """The services a night uses."""
 
     offered: Callable[[], Offered]
     measure: Callable[[Tonight, Callable[[str], None]], TrialResult]
@@ -68,7 +68,7 @@ class NightServices:
 
 @dataclass
 class NightInProgress:
-    """A night under way."""
+    """A night in progress."""
 
     nightly: Nightly
     files: NightFiles
@@ -101,7 +101,7 @@ class NightInProgress:
             self.means.listener(Notice(f"the night {self.name} was interrupted; it goes on"))
 
     def hold(self) -> Night:
-        """Try what is new until there is nothing left, or no time; return the record, without its reports."""
+        """Try new releases until none or no time is left. Return the record without its reports."""
         self.offered = self.means.offered()
         # What was measured and is on no index any more is no mistake of anybody's.
         if not was_measured(against := baseline(self.nightly.asked, self.state), self.state):
@@ -128,7 +128,7 @@ class NightInProgress:
         return self.record()
 
     def record(self) -> Night:
-        """The night as far as it has come."""
+        """Return the record of the night so far."""
         return Night(
             night=self.name,
             began_at=self.began_at,
@@ -148,7 +148,7 @@ class NightInProgress:
         )
 
     def end(self, night: Night) -> None:
-        """Write the record for good; the next night begins anew."""
+        """Write the final record. The next night begins anew."""
         self.files.write_night(night)
         self.state = self.state.model_copy(update={"tonight": None, "changes": (*self.state.changes, *night.changes)})
         self.files.write_state(self.state)
@@ -194,7 +194,7 @@ class NightInProgress:
         )
 
     def _begun(self, release: PublishedRelease, under_way: Tonight | None, against: str) -> str:
-        """The run to go on with; empty where there is none, or the release was held against another one in it."""
+        """Return the run to go on with, or an empty text if there is none with the same baseline."""
         record = self.state.release(release.version)
         before = record if record is not None and record.judgement is Judgement.NOT_RUN else None
         begun = under_way or before
@@ -205,7 +205,7 @@ class NightInProgress:
         return ""
 
     def _unmeasured(self, release: PublishedRelease, tonight: Tonight, judgement: Judgement, reason: str) -> Trying:
-        """What says nothing of the release costs it none of its attempts, however often it happens."""
+        """Return a record that costs the release none of its attempts."""
         return Trying(record=self._record(release, tonight, judgement, reason, is_attempt=False))
 
     def _record(

@@ -1,4 +1,4 @@
-"""A night told to another program: one POST of JSON, tried a few times, signed where there is a key."""
+"""The notification of another program by one POST of JSON, retried, and signed if there is a key."""
 
 import hashlib
 import hmac
@@ -17,7 +17,7 @@ _PAUSE_S = 1.0
 
 
 def message(night: Night, report: str) -> dict[str, object]:
-    """What is posted: the night in short; `report` is the path of its page."""
+    """Return the message, a night in short. `report` is the path of its page."""
     return {
         "event": "nightly",
         "schema": 1,
@@ -42,7 +42,7 @@ def message(night: Night, report: str) -> dict[str, object]:
 
 
 def signature(key: str, body: bytes) -> str:
-    """`sha256=…`: the HMAC of the body, as RFC 2104 has it."""
+    """Return `sha256=` and the HMAC of the body, as RFC 2104 has it."""
     return "sha256=" + hmac.new(key.encode(), body, hashlib.sha256).hexdigest()
 
 
@@ -57,7 +57,7 @@ def post(  # noqa: PLR0913 -- what one delivery depends on
     verify: str | bool = True,
     pause: Callable[[float], None] = time.sleep,
 ) -> Posted:
-    """Deliver it; what does not arrive after so many attempts is told and raises nothing.
+    """Deliver a message. A failure after all attempts is reported and raises nothing.
 
     `timeout_s` is that of one attempt, from its begin to the answer's status; `proxies` are by scheme; `verify` may be
     a bundle of certificates. An answer of 4xx is final, but 408 and 429.
@@ -92,5 +92,5 @@ def post(  # noqa: PLR0913 -- what one delivery depends on
 
 
 def shown(url: str) -> str:
-    """A URL without what is nobody else's business: neither credentials nor a query, which often is one."""
+    """Return a URL without credentials and without a query, which often is one."""
     return one_line(without_credentials(url).partition("?")[0])[:200]

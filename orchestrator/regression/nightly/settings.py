@@ -104,5 +104,5 @@ class NightlyFile(Shape):
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of `nightly.yaml` (draft 2020-12), for editors."""
+    """Return the JSON Schema of `nightly.yaml` (draft 2020-12), for editors."""
     return published(NightlyFile.model_json_schema(), "Nightly regression test")

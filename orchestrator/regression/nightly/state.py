@@ -1,4 +1,4 @@
-"""What a nightly remembers (`state.json`), and what it writes of every night (`night.json`)."""
+"""The contents of `state.json` and of `night.json`."""
 
 from enum import StrEnum
 from typing import Literal
@@ -29,7 +29,7 @@ class Judgement(StrEnum):
 
     @property
     def is_final(self) -> bool:
-        """Whether it was measured, so that it is not measured again."""
+        """Return true if the release was measured, so that it is not measured again."""
         return self in {Judgement.CLEAN, Judgement.INCONCLUSIVE, Judgement.REGRESSED}
 
 
@@ -66,7 +66,7 @@ class Alarm(Strict):
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What makes two of them the same."""
+        """Return the key by which two alarms are the same."""
         return self.release, self.cell, self.metric
 
 
@@ -140,7 +140,7 @@ class State(Strict):
     tonight: Tonight | None = None
 
     def release(self, version: str) -> ReleaseRecord | None:
-        """What is known of a release; None where it was never tried."""
+        """Return the record of a release, or None if it was never tried."""
         return next((one for one in self.releases if one.version == version), None)
 
 
@@ -202,17 +202,17 @@ class Night(Strict):
 
     @property
     def alarms(self) -> tuple[Alarm, ...]:
-        """All that is told tonight for the first time and that nobody has acknowledged."""
+        """Return the alarms that are reported tonight for the first time and not acknowledged."""
         return tuple(alarm for trying in self.tried for alarm in trying.alarms)
 
     @property
     def is_clean(self) -> bool:
-        """Whether something new was measured, and all of it is clean: no other night is a sign of health."""
+        """Return true if something new was measured and all of it is clean."""
         return bool(self.tried) and all(trying.record.judgement is Judgement.CLEAN for trying in self.tried)
 
     @property
     def exit_code(self) -> int:
-        """1 with a confirmed regression that is new, 3 where this host could not find out, 130 where it was stopped.
+        """Return 1 with a new confirmed regression, 3 if this host could not find out, 130 if it was stopped.
 
         0 where all was done that could be, releases that do not install among it.
         """

@@ -1,4 +1,4 @@
-"""Asks the package indexes of this site for the releases of a distribution, as the builds of environments would."""
+"""The releases of a distribution on the package indexes of this site."""
 
 import re
 import warnings
@@ -36,7 +36,7 @@ _TRIES = 3
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """What the places that builds install from have of a distribution."""
+    """The releases that the indexes of this site have."""
 
     releases: tuple[PublishedRelease, ...]
     """Oldest version first."""
@@ -45,7 +45,7 @@ class Offered:
 
 
 class _UnansweredError(Exception):
-    """A place did not answer; the message is one line."""
+    """A place did not answer. The message is one line."""
 
 
 def offered_releases(distribution: str, settings: BuildSettings, timeout_s: float = 30.0) -> Offered:
@@ -55,22 +55,22 @@ def offered_releases(distribution: str, settings: BuildSettings, timeout_s: floa
     in `problems`, as is a distribution that no place knows.
     """
     project = str(canonicalize_name(distribution))
-    found: list[ListedFile] = []
+    files: list[ListedFile] = []
     problems: list[str] = []
     for place in _places(project, settings):
         try:
-            found += _files(place, settings, timeout_s)
+            files += _files(place, settings, timeout_s)
         except (_UnansweredError, ListingError) as error:
             text = f"{without_credentials(place)}: {error}"
             problems.append(one_line(redacted(text, secrets(settings))))
-    listed = releases(project, found)
+    listed = releases(project, files)
     if not listed and not problems:
         problems.append(f"no package index and no find-links place of this site has a release of {project}")
     return Offered(listed, tuple(problems))
 
 
 def without_credentials(place: str) -> str:
-    """A URL as it may be shown."""
+    """Return a URL without its credentials."""
     return re.sub(r"(?<=://)[^/@]*@", "", place)
 
 
@@ -90,7 +90,7 @@ def _files(place: str, settings: BuildSettings, timeout_s: float) -> tuple[Liste
 
 
 def _in_folder(path: Path) -> tuple[ListedFile, ...]:
-    """The files of a folder, or of the page of an index that is one."""
+    """Return the files of a folder, or of an index page in it."""
     try:
         if (path / "index.html").is_file():
             path /= "index.html"
@@ -105,7 +105,7 @@ def _in_folder(path: Path) -> tuple[ListedFile, ...]:
 
 
 def _asked(url: str, settings: BuildSettings, timeout_s: float) -> tuple[ListedFile, ...]:
-    """What one page lists; nothing where there is no such page."""
+    """Return the files that one page lists, or none if there is no such page."""
     with warnings.catch_warnings():
         # An index that is trusted without a certificate was chosen so by the user.
         warnings.simplefilter("ignore", InsecureRequestWarning)
@@ -119,7 +119,7 @@ def _asked(url: str, settings: BuildSettings, timeout_s: float) -> tuple[ListedF
 
 
 def _page(url: str, settings: BuildSettings, timeout_s: float) -> tuple[str, bytes] | None:
-    """Type and body of what a URL answers with; None where there is no such page."""
+    """Type and body of what a URL answers with, or None if there is no such page."""
     with requests.Session() as session:
         session.trust_env = False
         again = Retry(total=_TRIES - 1, backoff_factor=0.5, status_forcelist=(502, 503, 504), raise_on_status=False)
@@ -152,7 +152,7 @@ def _body(answer: requests.Response) -> bytes:
 
 
 def proxies_for(url: str, settings: BuildSettings) -> dict[str, str]:
-    """The proxies of this site that a URL is asked through, by scheme; none where `no_proxy` names its host."""
+    """Return the proxies for a URL by scheme, or none if `no_proxy` names its host."""
     given = dict(settings.proxies)
     if should_bypass_proxies(url, given.get("no_proxy") or ""):
         return {}
@@ -168,7 +168,7 @@ def _verified(url: str, settings: BuildSettings) -> bool | str:
 
 
 def _reason(error: BaseException) -> str:
-    """The innermost cause in few words: the library's own sentence quotes a chain of objects."""
+    """Return the innermost cause in few words. The library's own sentence quotes a chain of objects."""
     seen = error
     while seen.__context__ is not None or seen.__cause__ is not None:
         inner = seen.__cause__ or seen.__context__

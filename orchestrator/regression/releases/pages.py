@@ -1,4 +1,4 @@
-"""What a package index lists, as releases: PEP 691 and PEP 503 pages, with what PEP 592 and PEP 700 add to them."""
+"""The pages of a package index (PEP 691, PEP 503, PEP 592, PEP 700), read as releases."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _LONGEST_TEXT = 200
 
 
 class ListingError(ValueError):
-    """What an index answered is no list of files; the message is one line."""
+    """An answer that is no list of files. The message is one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +55,16 @@ class PublishedRelease:
 
     @property
     def is_prerelease(self) -> bool:
-        """Whether its author calls it a development, alpha, beta or candidate release."""
+        """Return true if it is a development, alpha, beta or candidate release."""
         return Version(self.version).is_prerelease
 
     def runs_on(self, python: str) -> bool:
-        """Whether a file of it takes Python `python`; a requirement that cannot be read refuses none, as with pip."""
+        """Return true if a file of it takes Python `python`. An unreadable requirement refuses none, as with pip."""
         return not self.requires_python or any(_admits(text, python) for text in self.requires_python)
 
 
 def listed_files(content_type: str, body: bytes) -> tuple[ListedFile, ...]:
-    """Read a project's page of an index, JSON or HTML; raises `ListingError` where it is neither.
+    """Read a project's page of an index, JSON or HTML. Raises `ListingError` where it is neither.
 
     Entries that make no sense are left out: an index lists what anybody uploads.
     """
@@ -78,19 +78,19 @@ def listed_files(content_type: str, body: bytes) -> tuple[ListedFile, ...]:
 
 
 def one_line(text: str) -> str:
-    """What another host says, on one line and without what steers a terminal."""
+    """Return a foreign text on one line, without control characters."""
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
 def releases(project: str, files: Iterable[ListedFile]) -> tuple[PublishedRelease, ...]:
-    """Put the files of one project together to its releases, oldest version first; files of others are left out."""
+    """Put the files of one project together to its releases, oldest version first. Files of others are left out."""
     wanted = canonicalize_name(project)
-    found: dict[Version, list[ListedFile]] = {}
+    by_version: dict[Version, list[ListedFile]] = {}
     for file in files:
         version = _version(file.name, wanted)
         if version is not None:
-            found.setdefault(Version(version.public), []).append(file)
-    return tuple(_release(version, found[version]) for version in sorted(found))
+            by_version.setdefault(Version(version.public), []).append(file)
+    return tuple(_release(version, by_version[version]) for version in sorted(by_version))
 
 
 def _release(version: Version, files: Sequence[ListedFile]) -> PublishedRelease:
@@ -109,7 +109,7 @@ def _distinct(files: Iterable[ListedFile]) -> tuple[str, ...]:
 
 
 def _version(filename: str, wanted: str) -> Version | None:
-    """The version of a wheel or source archive of this project; None for any other file."""
+    """Return the version of a wheel or source archive of this project, or None for another file."""
     if len(filename) > _LONGEST_NAME:
         return None
     try:
@@ -207,7 +207,7 @@ class _Page(HTMLParser):
 
 
 def _linked_name(href: str) -> str:
-    """The file that a link leads to, as pip takes it: the last part of its path."""
+    """Return the file a link leads to, as pip takes it, which is the last part of its path."""
     return unquote(href.partition("#")[0].partition("?")[0]).rpartition("/")[2]
 
 

@@ -1,4 +1,4 @@
-"""Calls that another host may keep waiting, within a bound of the clock on the wall."""
+"""A time limit for calls that another host may delay."""
 
 import threading
 from collections.abc import Callable
@@ -9,7 +9,7 @@ _Found = TypeVar("_Found")
 
 
 def within(timeout_s: float, call: Callable[[], _Found]) -> _Found:
-    """Give or raise what a call does; raises `TimeoutError` where it has not ended in time.
+    """Return or raise the outcome of a call. Raises `TimeoutError` if it has not ended in time.
 
     The timeout of a socket is that of each read, which a host that drips never meets, and looking up a name has none.
     A call that is late goes on in a thread that keeps no process from its end, and nobody hears what becomes of it.

@@ -1,4 +1,4 @@
-"""Which release changed it: what to compare next, and what the answers come to. Pure; measuring is the caller's.
+"""The search algorithm, which yields comparisons and is sent their results. It measures nothing.
 
 A search is a generator: it yields probes, is sent their answers, and returns its conclusion. The same answers lead to
 the same probes, so a search is resumed by answering from the record until it asks for something new.
@@ -64,7 +64,7 @@ class Conclusion:
 
     @property
     def several(self) -> bool:
-        """Whether there is more than one change between the ends."""
+        """Return true if there is more than one change between the ends."""
         return len(self.changes) + len(self.further) + len(self.gradual) > 1
 
 
@@ -97,8 +97,8 @@ def carried_out(asked: Search, ask: Callable[[Probe], Answer]) -> Conclusion:
         while True:
             probe = asked.send(ask(probe))
     except StopIteration as ended:
-        found: Conclusion = ended.value
-        return found
+        conclusion: Conclusion = ended.value
+        return conclusion
 
 
 _Steps = Generator[Probe, Answer, None]
@@ -136,20 +136,20 @@ class _Search:
         return tuple(sorted(spans, key=lambda span: self.releases.index(span.before)))
 
     def _compare(self, start: int, end: int) -> Generator[Probe, Answer, Comparison | None]:
-        """Ask at rising numbers of blocks until it is decided; None where one of the two is untestable."""
-        found: Comparison | None = None
+        """Ask at rising numbers of blocks until it is decided, or None if one of the two is untestable."""
+        comparison: Comparison | None = None
         for look in self.plan:
             answer = yield Probe(self.releases[start], self.releases[end], look)
             if isinstance(answer, Untestable):
                 self.reasons[answer.release] = answer.reason
                 return None
-            found = answer
-            if found.verdict is not Verdict.INCONCLUSIVE:
+            comparison = answer
+            if comparison.verdict is not Verdict.INCONCLUSIVE:
                 break
-        return found
+        return comparison
 
     def _span(self, start: int, end: int, whole: Comparison) -> _Steps:
-        """Search between two releases whose comparison is known; what nothing within explains is told as a whole."""
+        """Search between two releases that were compared. A change that nothing within explains is reported whole."""
         changed = whole.verdict in CHANGED
         before, halves = self._told(), []
         if changed or (self.every and whole.verdict is Verdict.SAME):
@@ -166,7 +166,7 @@ class _Search:
         return sum(map(len, (self.changes, self.further, self.gradual, self.unsettled)))
 
     def _halves(self, start: int, end: int) -> Generator[Probe, Answer, list[_Half]]:
-        """Compare a release between two with both; nothing where none of those between is testable."""
+        """Compare a release between two with both. Return nothing if none of those between is testable."""
         middle = self._middle(start, end)
         while middle is not None:
             left = yield from self._compare(start, middle)
@@ -190,7 +190,7 @@ class _Search:
                 self.further.append(self._as_span(*half))
 
     def _middle(self, start: int, end: int) -> int | None:
-        """The middle one of the testable releases between two; whatever is untestable, no more halvings come of it."""
+        """Return the middle one of the testable releases between two, or None."""
         between = [place for place in range(start + 1, end) if self.releases[place] not in self.reasons]
         return between[(len(between) - 1) // 2] if between else None
 

@@ -1,4 +1,4 @@
-"""Which releases a search goes over: those published between two sides that differ in one release. Pure."""
+"""The releases of a search, published between two sides that differ in one release."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from orchestrator.regression.sides import Side
 
 @dataclass(frozen=True, slots=True)
 class SearchSubject:
-    """What is searched: the framework's releases, or those of one package beside it."""
+    """The subject of a search, a framework or one package beside it."""
 
     good: Side
     bad: Side
@@ -24,16 +24,16 @@ class SearchSubject:
 
     @property
     def ends(self) -> tuple[str, str]:
-        """The two releases."""
+        """Return the two releases at the ends."""
         return _version(self.good, self.package), _version(self.bad, self.package)
 
     @property
     def package(self) -> str:
-        """The package beside the framework; empty where the framework itself is searched."""
+        """Return the package beside the framework, or an empty text if the framework is searched."""
         return self.distribution if self.is_package else ""
 
     def side(self, version: str) -> Side:
-        """The good side, with another release of what is searched."""
+        """Return the good side with another release of the subject."""
         if not self.is_package:
             return replace(self.good, version=version)
         packages = dict(self.good.packages) | {self.distribution: version}
@@ -41,7 +41,7 @@ class SearchSubject:
 
 
 def search_subject(good: Side, bad: Side, distribution: str) -> SearchSubject:
-    """What two sides differ in; `distribution` is the framework's. Raises `InputError` where it is not one release."""
+    """Return the one release that two sides differ in. Raises `InputError` if it is not one."""
     one, other = dict(good.packages), dict(bad.packages)
     differing = sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
     if (good.name, good.backend) == (bad.name, bad.backend):
@@ -57,9 +57,9 @@ def search_subject(good: Side, bad: Side, distribution: str) -> SearchSubject:
     )
 
 
-def own_releases(found: Matrix, what: SearchSubject) -> tuple[str, ...] | None:
-    """Releases that are images of the user's own, in the order of the matrix; None where good and bad are none."""
-    entries = [axes for axes in found.frameworks if axes.name == what.good.name and (axes.image or axes.dockerfile)]
+def own_releases(matrix: Matrix, what: SearchSubject) -> tuple[str, ...] | None:
+    """Return the releases that are images of the user's own, in the order of the matrix, or None."""
+    entries = [axes for axes in matrix.frameworks if axes.name == what.good.name and (axes.image or axes.dockerfile)]
     versions = [version for axes in entries for version in axes.versions]
     first, last = what.ends
     if what.is_package or (first not in versions and last not in versions):
@@ -67,18 +67,18 @@ def own_releases(found: Matrix, what: SearchSubject) -> tuple[str, ...] | None:
     missing = [end for end in (first, last) if end not in versions]
     if missing:
         raise InputError(
-            f"{found.path}: frameworks: {what.good.name} {missing[0]} has no image of its own there, and the other end "
-            "has: nothing says which releases lie between"
+            f"{matrix.path}: frameworks: {what.good.name} {missing[0]} has no image of its own there, and the other "
+            "end has: nothing says which releases lie between"
         )
     start, end = versions.index(first), versions.index(last)
     if start > end:
-        raise InputError(f"{found.path}: frameworks: {last} stands before {first}; releases are searched in its order")
+        raise InputError(f"{matrix.path}: frameworks: {last} stands before {first}; releases are searched in its order")
     return tuple(versions[start : end + 1])
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseFilter:
-    """Which published releases are searched."""
+    """The filter of published releases."""
 
     prereleases: bool
     yanked: bool
@@ -89,7 +89,7 @@ class ReleaseFilter:
 def between(
     what: SearchSubject, offered: Sequence[PublishedRelease], wanted: ReleaseFilter
 ) -> tuple[tuple[str, ...], tuple[LeftOut, ...]]:
-    """The releases from good to bad, and those between that are left out.
+    """Return the releases from good to bad, and those between that are left out.
 
     A framework's pin takes its post-releases, so that 1.7.0.post2 is 1.7.0 here; a package's is taken literally.
     Raises `InputError` where the ends are not in order.
@@ -97,7 +97,7 @@ def between(
     ends = [_parsed(what, end) for end in what.ends]
     if ends[0] >= ends[1]:
         raise InputError(f"--good {what.ends[0]} is not older than --bad {what.ends[1]}: exchange them")
-    found, left_out = [], []
+    versions, left_out = [], []
     for name, release in _named(what, offered).items():
         if not ends[0] < Version(name) < ends[1]:
             continue
@@ -105,21 +105,21 @@ def between(
         if reason:
             left_out.append(LeftOut(release=name, reason=reason))
         else:
-            found.append(name)
-    return (what.ends[0], *sorted(found, key=Version), what.ends[1]), tuple(left_out)
+            versions.append(name)
+    return (what.ends[0], *sorted(versions, key=Version), what.ends[1]), tuple(left_out)
 
 
 def _named(what: SearchSubject, offered: Sequence[PublishedRelease]) -> Mapping[str, PublishedRelease]:
-    """Releases by the version that a side names them with; of several behind one pin, the one that still stands."""
-    found: dict[str, PublishedRelease] = {}
+    """Return releases by the version a side names them with. Of several behind one pin, one that is not yanked."""
+    by_name: dict[str, PublishedRelease] = {}
     for release in offered:
         version = Version(release.version)
         name = release.version
         if not what.is_package and version.post is not None and not version.is_prerelease:
             name = version.base_version
-        if name not in found or found[name].yanked is not None:
-            found[name] = release
-    return found
+        if name not in by_name or by_name[name].yanked is not None:
+            by_name[name] = release
+    return by_name
 
 
 def _left_out(release: PublishedRelease, wanted: ReleaseFilter) -> str:
@@ -146,7 +146,7 @@ def _version(side: Side, package: str) -> str:
 
 
 def reasons(left_out: Sequence[LeftOut]) -> Iterator[str]:
-    """Those left out, a line for each reason."""
+    """Yield the releases left out, a line for each reason."""
     by_reason: dict[str, list[str]] = {}
     for each in left_out:
         by_reason.setdefault(each.reason, []).append(each.release)

@@ -1,4 +1,4 @@
-"""A search carried out: over the releases, then over what moved between the neighbours of each change.
+"""The execution of a search over releases, then over the packages that moved with each change.
 
 Every answer is on disk before the next question. The same answers lead to the same questions, so that a search that
 was killed is answered from its record until it comes to what it has not asked.
@@ -11,43 +11,20 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 
 from orchestrator.analysis import Comparison, Look, compare
-from orchestrator.analysis.verdicts import Verdict
-from orchestrator.domain import Status
-from orchestrator.errors import HostError
 from orchestrator.events import Listener, Notice
-from orchestrator.regression.judge.evidence import cell_evidence
-from orchestrator.regression.judge.metric_rule import Values
 from orchestrator.regression.metrics import BY_NAME, Better
-from orchestrator.regression.model import Regression
-from orchestrator.regression.rules import LEAST_BLOCKS
 from orchestrator.regression.search import record as search_record
 from orchestrator.regression.search.algorithm import Answer, Conclusion, Probe, Span, Untestable, carried_out, search
 from orchestrator.regression.search.candidates import SearchSubject
 from orchestrator.regression.search.dependency_steps import Stage, stages
+from orchestrator.regression.search.probe import ProbeResult
 from orchestrator.regression.search.record import Bisection, Found, Origin, Probed, Step
 from orchestrator.regression.sides import Side
-from orchestrator.regression.trials.files import Trial, stored_trial
-from orchestrator.results.store import Run
-
-_OF_THE_HOST = frozenset({Status.NO_DEVICE, Status.NOT_RUN})
-"""They tell nothing of a release: the search stops there, and asks again when it is taken up."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProbeResult:
-    """What a question's run has left."""
-
-    run: str = ""
-    values: Values = ()
-    reason: str = ""
-    """Why there are no values."""
-    culprit: str = ""
-    """`Side.text` of the side that the reason speaks of; empty where that cannot be told from this run alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchServices:
-    """What a search does its work with."""
+    """The services a search uses."""
 
     measure: Callable[[Side, Side, int], ProbeResult]
     """Measure two sides up to so many blocks; raises `HostError` where this host cannot."""
@@ -58,7 +35,7 @@ class SearchServices:
 
 @dataclass
 class SearchInProgress:
-    """A search under way."""
+    """A search in progress."""
 
     record: Bisection
     folder: Path
@@ -66,7 +43,7 @@ class SearchInProgress:
     means: SearchServices
 
     def carry_out(self) -> Bisection:
-        """Search, write and return the record with what was found; one that has come to its end stays as it is.
+        """Carry out the search, write and return its record. One that has ended stays as it is.
 
         Records from before comparisons were kept are gone through again, from their answers.
         """
@@ -74,9 +51,9 @@ class SearchInProgress:
             return self.record
         sides = {version: self._side(self.searched.side(version)) for version in self.record.releases}
         asked = self.record.asked
-        found, steps = self._search(self.record.releases, sides, asked.alpha, every=asked.every)
-        origins = self._origins(found.changes, sides)
-        self.record = self.record.model_copy(update={"found": Found(releases=found, origins=origins, steps=steps)})
+        conclusion, steps = self._search(self.record.releases, sides, asked.alpha, every=asked.every)
+        origins = self._origins(conclusion.changes, sides)
+        self.record = self.record.model_copy(update={"found": Found(releases=conclusion, origins=origins, steps=steps)})
         search_record.write(self.folder, self.record)
         return self.record
 
@@ -86,7 +63,7 @@ class SearchInProgress:
     def _search(
         self, names: Sequence[str], sides: Mapping[str, Side], alpha: float, *, every: bool
     ) -> tuple[Conclusion, tuple[Step, ...]]:
-        """Search some environments by their names; one that was measured beside another one works."""
+        """Search environments by their names. One that was measured next to another one works."""
         names_of = {side.text: name for name, side in sides.items()}
         working: set[str] = set()
         steps: dict[tuple[str, str], Step] = {}
@@ -101,12 +78,12 @@ class SearchInProgress:
                 steps[probe.baseline, probe.candidate] = step.model_copy(update=told)
                 return Untestable(names_of[text], probed.reason)
             working.update((baseline.text, candidate.text))
-            found = self._compared(probed, probe.look)
-            steps[probe.baseline, probe.candidate] = step.model_copy(update={"comparison": found})
-            return found
+            comparison = self._compared(probed, probe.look)
+            steps[probe.baseline, probe.candidate] = step.model_copy(update={"comparison": comparison})
+            return comparison
 
-        found = carried_out(search(names, every=every, blocks=self.record.asked.looks, alpha=alpha), ask)
-        return found, tuple(steps.values())
+        conclusion = carried_out(search(names, every=every, blocks=self.record.asked.looks, alpha=alpha), ask)
+        return conclusion, tuple(steps.values())
 
     def _compared(self, probed: Probed, look: Look) -> Comparison:
         gate = self.record.asked.metric
@@ -140,7 +117,7 @@ class SearchInProgress:
         return probed
 
     def _origins(self, spans: Sequence[Span], sides: Mapping[str, Side]) -> tuple[Origin, ...]:
-        """Search what moved with each change.
+        """Search the packages that moved with each change.
 
         This phase has an α of its own, which its searches share. The release phase has called the ends of each changed,
         and answers for that; what lies between is measured afresh.
@@ -150,7 +127,7 @@ class SearchInProgress:
         return tuple(self._origin(span, way, sides, alpha) for span, way in zip(spans, ways, strict=True))
 
     def _way(self, before: Side, after: Side) -> tuple[Stage, ...]:
-        """From one environment to the other; empty where it is not known what they hold."""
+        """Return the stages from one environment to the other, or none if it is not known what they hold."""
         run = next(
             each.run for each in self.record.probes if (each.baseline, each.candidate) == (before.text, after.text)
         )
@@ -160,7 +137,7 @@ class SearchInProgress:
         return stages(held, new, last=str(canonicalize_name(self.searched.distribution)))
 
     def _origin(self, span: Span, way: Sequence[Stage], sides: Mapping[str, Side], alpha: float) -> Origin:
-        """Search what moved between the two environments of a change, all else held."""
+        """Search the packages that moved between the two environments of a change."""
         if not way:
             note = "what its environments hold is not known: images of your own are not taken apart"
             return Origin(before=span.before, after=span.after, moved=(), note=note)
@@ -168,23 +145,23 @@ class SearchInProgress:
         if len(way) <= 2:
             return Origin(before=span.before, after=span.after, moved=moves, by=moves)
         between = self._on_the_way(way, sides[span.before], sides[span.after])
-        found, steps = self._search([stage.name for stage in way], between, alpha, every=False)
-        by = _came_with(way, found.changes[0]) if found.changes else ()
+        conclusion, steps = self._search([stage.name for stage in way], between, alpha, every=False)
+        by = _came_with(way, conclusion.changes[0]) if conclusion.changes else ()
         note = "" if by else "no single move changed it: it takes several, or what could not be tested"
         known = Origin(before=span.before, after=span.after, moved=moves, by=by, note=note)
-        return known.model_copy(update={"conclusion": found, "alpha": alpha, "steps": steps})
+        return known.model_copy(update={"conclusion": conclusion, "alpha": alpha, "steps": steps})
 
     def _on_the_way(self, way: Sequence[Stage], before: Side, after: Side) -> Mapping[str, Side]:
-        """The sides of the stages by name: the ends are those that were measured, what lies between pins all it holds.
+        """Return the sides of the stages by name. The ends are those measured, and those between pin all they hold.
 
         What is searched moves last, so that all stages but the last have its earlier release.
         """
         framework = "" if self.searched.is_package else self.searched.distribution
-        found = {way[0].name: before, way[-1].name: after}
+        sides = {way[0].name: before, way[-1].name: after}
         for stage in way[1:-1]:
             held = tuple(sorted((name, version) for name, version in stage.packages.items() if name != framework))
-            found[stage.name] = replace(before, packages=held)
-        return found
+            sides[stage.name] = replace(before, packages=held)
+        return sides
 
 
 def _canonical(packages: Mapping[str, str]) -> dict[str, str]:
@@ -192,40 +169,6 @@ def _canonical(packages: Mapping[str, str]) -> dict[str, str]:
 
 
 def _came_with(way: Sequence[Stage], span: Span) -> tuple[str, ...]:
-    """The moves from the stage before a change to the one after it."""
+    """Return the moves from the stage before a change to the one after it."""
     names = [stage.name for stage in way]
     return tuple(names[names.index(span.before) + 1 : names.index(span.after) + 1])
-
-
-def probe_result(run: Run, trial: Trial, blocks: int, found: Regression) -> ProbeResult:
-    """What a run says of its one pair; raises `HostError` where it is this host that kept it from being measured."""
-    (pair,), (gate,) = trial.pairs, trial.rules.gates
-    judged_pair = next(each for each in found.pairs if each.id == pair.id)
-    judged = next((each for each in judged_pair.metrics if each.metric == gate.metric), None)
-    # Where a side is 0 in some blocks, there are fewer values, and no ratio of the others says what changed.
-    whole = judged is not None and len(judged.values) == judged.blocks >= LEAST_BLOCKS
-    if judged is not None and whole and judged.verdict is not Verdict.NOT_COMPARABLE:
-        return ProbeResult(run.name, judged.values)
-    cells = {cell.id: cell for cell in run.plan().cells}
-    for side, cell_id in ((trial.baseline, pair.baseline), (trial.candidate, pair.candidate)):
-        evidence = cell_evidence(run, cells[cell_id], range(blocks))
-        if evidence.outcomes and all(each.status in _OF_THE_HOST for each in evidence.outcomes.values()):
-            raise HostError(f"{side.label}: {evidence.failure}")
-        if not evidence.telling or not evidence.runs:
-            return ProbeResult(run.name, reason=evidence.failure or "no outcome was recorded", culprit=side.text)
-    said = judged.reason if judged else judged_pair.reason
-    fails_more = {Verdict.BROKE: trial.candidate.text, Verdict.FIXED: trial.baseline.text}
-    culprit = fails_more.get(judged_pair.verdict, "")
-    return ProbeResult(run.name, reason=said or f"{gate.metric} was not measured on both sides", culprit=culprit)
-
-
-def packages(run: Run, side: Side) -> Mapping[str, str]:
-    """What a side's environment holds, as its run recorded it; nothing of an image of the user's own."""
-    trial = stored_trial(run)
-    (pair,) = trial.pairs
-    wanted = pair.baseline if trial.baseline.text == side.text else pair.candidate
-    cell = next(cell for cell in run.plan().cells if cell.id == wanted)
-    if cell.framework.image or cell.framework.dockerfile:
-        return {}
-    made = {record.image: record for record in run.environments().environments}
-    return made[cell.image].versions if cell.image in made else {}

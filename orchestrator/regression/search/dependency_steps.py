@@ -1,4 +1,4 @@
-"""Which dependency changed it: the environments between two neighbours, as a search can take them. Pure."""
+"""The environments between two neighbours, one package apart, as a search can take them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -42,13 +42,13 @@ def stages(before: Mapping[str, str], after: Mapping[str, str], *, last: str) ->
     an installer refuses on the way is untestable, and stepped over. A single stage where nothing moved.
     """
     names = sorted(before.keys() | after.keys(), key=lambda name: (name == last, name))
-    found = [Stage(START, dict(before), None)]
+    steps = [Stage(START, dict(before), None)]
     for name in names:
         if before.get(name) == after.get(name):
             continue
         move = Move(name, before.get(name), after.get(name))
-        packages = {each: version for each, version in found[-1].packages.items() if each != name}
+        packages = {each: version for each, version in steps[-1].packages.items() if each != name}
         if move.after is not None:
             packages[name] = move.after
-        found.append(Stage(str(move), packages, move))
-    return tuple(found)
+        steps.append(Stage(str(move), packages, move))
+    return tuple(steps)

@@ -1,4 +1,4 @@
-"""`bisect.json`: what a search was asked, every answer it has had, and what it came to. The answers alone resume it."""
+"""The contents of `bisect.json`, whose answers alone resume a search."""
 
 from pathlib import Path
 from typing import Any, Literal
@@ -118,12 +118,12 @@ class Found(Strict):
 
     @property
     def changes(self) -> tuple[Span, ...]:
-        """Everything that was seen to change, searched to its end or not."""
+        """Return every change, searched to its end or not."""
         return (*self.releases.changes, *self.releases.further, *self.releases.gradual)
 
     @property
     def is_worse(self) -> bool:
-        """Whether anything got worse on the way, or from one end to the other."""
+        """Return true if anything got worse between the ends."""
         ends = [self.releases.ends] if self.releases.ends else []
         seen = [*ends, *(span.comparison for span in self.changes if span.comparison)]
         return any(comparison.verdict is Verdict.SLOWER for comparison in seen)
@@ -147,7 +147,7 @@ class Bisection(Strict):
     """None until it has come to its end."""
 
     def probed(self, baseline: str, candidate: str, blocks: int) -> Probed | None:
-        """The answer to a question; None where it was not asked yet. What cannot be tested, no blocks make testable."""
+        """Return the answer to a question, or None if it was not asked yet. No blocks make a failed side testable."""
         for each in self.probes:
             if (each.baseline, each.candidate) == (baseline, candidate) and (each.reason or each.blocks == blocks):
                 return each
@@ -155,7 +155,7 @@ class Bisection(Strict):
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of `bisect.json`."""
+    """Return the JSON Schema (draft 2020-12) of `bisect.json`."""
     body = Bisection.model_json_schema(mode="serialization", by_alias=True)
     # A search compares figures alone.
     of_figures = [verdict.value for verdict in OF_FIGURES]
@@ -167,13 +167,13 @@ def schema() -> dict[str, Any]:
 
 
 def may_pass(reason: str) -> bool:
-    """Whether what could not be tested failed by the host or its index, so that another time it may be tested."""
+    """Return true if the failure is one of the host or its index, so that another try may succeed."""
     status, _, said = reason.partition(": ")
     return status == Status.LAUNCH_FAILED.value or (status == Status.BUILD_FAILED.value and is_of_surroundings(said))
 
 
 def forgetful(record: Bisection, *, failed: bool) -> Bisection:
-    """The record without what may be testable now, or with `failed` all that could not be tested: it is asked again.
+    """Return the record without failures that may pass, or with `failed` without all failures, to ask them again.
 
     What was measured stays.
     """
@@ -189,7 +189,7 @@ def write(folder: Path, record: Bisection) -> None:
 
 
 def read(folder: Path) -> Bisection:
-    """Read a record; raises `InputError` where there is none, or it is broken."""
+    """Read a record. Raises `InputError` where there is none, or it is broken."""
     path = folder / RECORD_FILE
     try:
         return Bisection.model_validate_json(path.read_bytes())

@@ -1,15 +1,14 @@
-"""Stored runs held against each other: two releases of one run, two runs, or several nights of each side."""
+"""The comparison of stored runs: two releases of one run, two runs, or several runs of each side."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain
 
 from orchestrator.analysis.looks import ALPHA
 from orchestrator.analysis.verdicts import Verdict
 from orchestrator.catalog import KnownFault
-from orchestrator.domain import Cell, Duration, Options, Plan, Skip, Workload
+from orchestrator.domain import Cell, Plan, Skip
 from orchestrator.errors import InputError
-from orchestrator.regression.judge.comparable import HOST, Placed
+from orchestrator.regression.judge.comparable import Placed
 from orchestrator.regression.judge.findings import PairFindings
 from orchestrator.regression.judge.judge import Judge
 from orchestrator.regression.judge.side_evidence import SideEvidence, moved_between, several_runs
@@ -17,51 +16,20 @@ from orchestrator.regression.metrics import METRICS, Gate
 from orchestrator.regression.model import Design, JudgedPair, Regression, SideRecord
 from orchestrator.regression.pairing import Unpaired
 from orchestrator.regression.rules import LEAST_BLOCKS, Levels, Rules
-from orchestrator.regression.sides import Side, side_of
+from orchestrator.regression.stored_runs.operands import (
+    Operand,
+    WorkKey,
+    cells_by_work,
+    has_several,
+    label,
+    oldest_first,
+    refuse_other_hosts,
+)
 from orchestrator.regression.trials.files import blocks_follow_sight
-from orchestrator.results.contract import RunRecord
 from orchestrator.results.plans import plan_from_json
-from orchestrator.results.store import Run
 
-_HOST = (("hostname", "host"), *HOST)
-_Key = tuple[str, Workload, Options, Duration, str]
 COMPUTES_NOTHING = "computes nothing"
 """Reason that a pair is not judged."""
-
-
-@dataclass(frozen=True, slots=True)
-class Operand:
-    """One side: the runs that it was measured in, one for each night, and which of their cells are meant."""
-
-    text: str
-    """As it was written."""
-    runs: tuple[Run, ...]
-    side: Side | None = None
-    """None: every cell."""
-    cell_ids: frozenset[str] | None = None
-    """The cells of one side of regression tests; None: those of `side`."""
-    unpaired: tuple[Unpaired, ...] = ()
-    """What this side of regression tests alone can do, and was not measured for."""
-
-    def has(self, cell: Cell) -> bool:
-        """Whether a cell is meant."""
-        if cell.script or (self.cell_ids is not None and cell.id not in self.cell_ids):
-            return False
-        return self.side is None or _is_of(cell, self.side)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether it means all cells of its runs, and names no release and no side of a regression test."""
-        return self.side is None and self.cell_ids is None
-
-
-def _is_of(cell: Cell, side: Side) -> bool:
-    framework, backend = cell.framework, cell.framework.backend
-    return (
-        (framework.name, framework.version) == (side.name, side.version)
-        and (side.backend is None or (backend is not None and (backend.name, backend.version) == side.backend))
-        and set(side.packages) <= set(framework.packages)
-    )
 
 
 def compare_runs(
@@ -71,7 +39,7 @@ def compare_runs(
     faults: Iterable[KnownFault] = (),
     idle_builders: Collection[str] = (),
 ) -> Regression:
-    """Hold two operands against each other, cell by cell; what only one of them has stands in it too.
+    """Compare two operands cell by cell. The result also lists cells that only one of them has.
 
     `idle_builders` compute nothing: their cells are shown and decide nothing, unless both operands name what is meant.
 
@@ -80,11 +48,11 @@ def compare_runs(
     """
     runs = {run.name: run for run in (*baseline.runs, *candidate.runs)}
     records = {name: run.record() for name, run in runs.items()}
-    _refuse_other_hosts(records)
-    baseline, candidate = (_oldest_first(operand, records) for operand in (baseline, candidate))
+    refuse_other_hosts(records)
+    baseline, candidate = (oldest_first(operand, records) for operand in (baseline, candidate))
     plans = {name: plan_from_json(record.plan) for name, record in records.items()}
-    named = any(_has_several(operand, plans) for operand in (baseline, candidate))
-    ones, others = (_nights(operand, plans, named=named) for operand in (baseline, candidate))
+    named = any(has_several(operand, plans) for operand in (baseline, candidate))
+    ones, others = (cells_by_work(operand, plans, named=named) for operand in (baseline, candidate))
     both = [key for key in ones if key in others]
     if not both:
         raise InputError(
@@ -104,7 +72,7 @@ def compare_runs(
         (several_runs(ones[key], baseline.runs, environments), several_runs(others[key], candidate.runs, environments))
         for key in both
     ]
-    found = [judge.look(*each, levels) for each in sides]
+    findings = [judge.look(*each, levels) for each in sides]
     gone = [_unpaired(key, ones[key], Verdict.GONE, candidate, plans) for key in ones if key not in others]
     new = [_unpaired(key, others[key], Verdict.NEW, baseline, plans) for key in others if key not in ones]
     if paired:
@@ -116,9 +84,9 @@ def compare_runs(
         created_at=newest.created_at,
         host=str(newest.host.get("hostname") or ""),
         runtime=newest.runtime,
-        baseline=SideRecord(text=baseline.text, label=_label(baseline, plans), python=_python(found, 0)),
-        candidate=SideRecord(text=candidate.text, label=_label(candidate, plans), python=_python(found, 1)),
-        measurement_version=max(each.measurement_version for each in found),
+        baseline=SideRecord(text=baseline.text, label=label(baseline, plans), python=_python(findings, 0)),
+        candidate=SideRecord(text=candidate.text, label=label(candidate, plans), python=_python(findings, 1)),
+        measurement_version=max(each.measurement_version for each in findings),
         alpha=ALPHA,
         family=family,
         looks=(),
@@ -127,21 +95,21 @@ def compare_runs(
         design=judge.design,
         blocks_follow_sight=any(map(blocks_follow_sight, runs.values())),
         moved=tuple(dict.fromkeys(chain.from_iterable(moved_between(*each) for each in sides))),
-        pairs=tuple(_shown_only(pair, idle) for pair in (*map(_pair, both, sides, found), *gone, *new)),
+        pairs=tuple(_shown_only(pair, idle) for pair in (*map(_pair, both, sides, findings), *gone, *new)),
     )
 
 
 def _idle_cells(plans: Iterable[Plan], idle_builders: Collection[str]) -> frozenset[str]:
     """Return the ids of the cells that compute nothing."""
-    found: set[str] = set()
+    cell_ids: set[str] = set()
     for plan in plans:
         images = {image.name for image in plan.images if image.environment.builder in idle_builders}
-        found.update(cell.id for cell in plan.cells if cell.image in images)
-    return frozenset(found)
+        cell_ids.update(cell.id for cell in plan.cells if cell.image in images)
+    return frozenset(cell_ids)
 
 
 def _shown_only(pair: JudgedPair, idle: Collection[str]) -> JudgedPair:
-    """Keep the figures of a pair that computes nothing, without any verdict on them; return others as they are."""
+    """Keep the figures of a pair that computes nothing, without any verdict on them. Return others as they are."""
     if pair.baseline_cell not in idle and pair.candidate_cell not in idle:
         return pair
     if not pair.baseline_cell or not pair.candidate_cell:
@@ -152,31 +120,31 @@ def _shown_only(pair: JudgedPair, idle: Collection[str]) -> JudgedPair:
     return pair.model_copy(update={**nothing, "computes": False, "notes": notes, "metrics": metrics})
 
 
-def _pair(key: _Key, sides: tuple[SideEvidence, SideEvidence], found: PairFindings) -> JudgedPair:
+def _pair(key: WorkKey, sides: tuple[SideEvidence, SideEvidence], findings: PairFindings) -> JudgedPair:
     one, other = (side.runs[-1].cell for side in sides)
     return JudgedPair(
         id=_pair_id(key, one),
         baseline_cell=one.id,
         candidate_cell=other.id,
         model=one.workload.model,
-        verdict=found.overall,
-        reason=found.because,
-        notes=found.notes,
-        metrics=tuple(found.metrics.values()),
+        verdict=findings.overall,
+        reason=findings.because,
+        notes=findings.notes,
+        metrics=tuple(findings.metrics.values()),
     )
 
 
-def _pair_id(key: _Key, cell: Cell) -> str:
-    """`cpu/lenet-train-b200`; with the release before it where a side has several, which hold the same work."""
+def _pair_id(key: WorkKey, cell: Cell) -> str:
+    """`cpu/lenet-train-b200`. With the release before it where a side has several, which hold the same work."""
     *_, release = key
     return cell.id if release else f"{cell.system.name}/{cell.id.partition('/')[2]}"
 
 
 def _unpaired(
-    key: _Key, nights: Sequence[Placed], verdict: Verdict, other: Operand, plans: Mapping[str, Plan]
+    key: WorkKey, placed: Sequence[Placed], verdict: Verdict, other: Operand, plans: Mapping[str, Plan]
 ) -> JudgedPair:
-    """A cell that only one side has, with what the other's plans say of it."""
-    cell = nights[-1][1]
+    """Return the pair of a cell that only one side has, with the reason in the other's plans."""
+    cell = placed[-1][1]
     tail = cell.id.partition("/")[2]
     skipped = (
         skip.reason
@@ -203,13 +171,8 @@ def _is_on(skip: Skip, system: str) -> bool:
     return skip.cell_id.partition("/")[0].endswith(f"-{system}")
 
 
-def _python(found: Iterable[PairFindings], side: int) -> str:
-    return " | ".join(dict.fromkeys(each.pythons[side] for each in found if each.pythons[side]))
-
-
-def _oldest_first(operand: Operand, records: Mapping[str, RunRecord]) -> Operand:
-    """By when they were measured, in whatever order they were named."""
-    return replace(operand, runs=tuple(sorted(operand.runs, key=lambda run: (records[run.name].created_at, run.name))))
+def _python(findings: Iterable[PairFindings], side: int) -> str:
+    return " | ".join(dict.fromkeys(each.pythons[side] for each in findings if each.pythons[side]))
 
 
 def _design(baseline: Operand, candidate: Operand) -> Design:
@@ -218,58 +181,6 @@ def _design(baseline: Operand, candidate: Operand) -> Design:
     return Design.NIGHTS
 
 
-def _refuse_other_hosts(records: Mapping[str, RunRecord]) -> None:
-    (first, one), *rest = records.items()
-    for name, other in rest:
-        for fact, title in _HOST:
-            if one.host.get(fact) != other.host.get(fact):
-                raise InputError(
-                    f"{first} and {name} cannot be compared: {title} {one.host.get(fact)} against "
-                    f"{other.host.get(fact)}; compare runs of one host, or lay them side by side: orchestrator report "
-                    f"{first} {name}"
-                )
-        if one.runtime != other.runtime:
-            raise InputError(f"{first} and {name} cannot be compared: runtime {one.runtime} against {other.runtime}")
-
-
-def _has_several(operand: Operand, plans: Mapping[str, Plan]) -> bool:
-    """Whether it means several releases, or a whole run that has one with several versions of a package."""
-    meant = [[cell.framework for cell in plans[run.name].cells if operand.has(cell)] for run in operand.runs]
-    if len({framework.label for frameworks in meant for framework in frameworks}) > 1:
-        return True
-    return operand.is_whole and any(len({framework.packages for framework in frameworks}) > 1 for frameworks in meant)
-
-
-def _nights(operand: Operand, plans: Mapping[str, Plan], *, named: bool) -> dict[_Key, list[Placed]]:
-    """The cells of an operand by the work that they do, each with its nights; with the release where there are more."""
-    found: dict[_Key, list[Placed]] = {}
-    for run in operand.runs:
-        taken: dict[_Key, str] = {}
-        for cell in plans[run.name].cells:
-            if not operand.has(cell):
-                continue
-            release = cell.id.partition("/")[0] if named else ""
-            key = (cell.system.name, cell.workload, cell.options, cell.duration, release)
-            other = taken.setdefault(key, cell.id)
-            if other != cell.id:
-                raise InputError(
-                    f"{operand.text}: {other} and {cell.id} of {run.name} are both meant; say which, as in "
-                    f"{run.name}:baseline where it is a regression test, or {run.name}:{side_of(cell.framework).text}"
-                )
-            found.setdefault(key, []).append((run, cell))
-    if not found:
-        every = (cell.framework for run in operand.runs for cell in plans[run.name].cells if not cell.script)
-        there = dict.fromkeys(side_of(framework).label for framework in every)
-        raise InputError(f"{operand.text}: no such cells in the plan; there is {', '.join(there)}")
-    return found
-
-
-def _label(operand: Operand, plans: Mapping[str, Plan]) -> str:
-    meant = (cell.framework for run in operand.runs for cell in plans[run.name].cells if operand.has(cell))
-    releases = " and ".join(sorted({side_of(framework).label for framework in meant}))
-    return f"{releases}, {len(operand.runs)} nights" if operand.side and len(operand.runs) > 1 else releases
-
-
-def _listed(found: Mapping[_Key, Sequence[Placed]]) -> str:
-    ids = [nights[0][1].id for nights in found.values()]
+def _listed(by_key: Mapping[WorkKey, Sequence[Placed]]) -> str:
+    ids = [placed[0][1].id for placed in by_key.values()]
     return ", ".join(ids[:3]) + (" …" if len(ids) > 3 else "")

@@ -1,4 +1,4 @@
-"""A pairing carried out: blocks, looks, confirmation, and the verdicts that come of them.
+"""The execution of a trial: blocks, looks, confirmation and verdicts.
 
 Everything that is decided on the way is decided anew from the files whenever a trial is taken up again, so that one
 that was killed goes on at the same place and comes to the same end.
@@ -26,17 +26,17 @@ from orchestrator.running import Policy, Surroundings, execute
 
 
 def trial_of(pairing: Pairing, rules: Rules) -> Trial:
-    """What a pairing is to find out."""
+    """Return the trial of a pairing."""
     return Trial(pairing.baseline, pairing.candidate, pairing.pairs, rules, pairing.gone, pairing.new)
 
 
 def first_plan(plan: Plan, rules: Rules) -> Plan:
-    """The plan of the first look, which is that of a trial when it begins."""
+    """Return the plan of the first look."""
     return _grown(plan, dict.fromkeys((cell.id for cell in plan.cells), rules.looks[0]), at_least=False)
 
 
 def carry_out(trial: Trial, around: Surroundings, policy: Policy, faults: Sequence[KnownFault] = ()) -> Regression:
-    """Measure until every pair is decided or the last look is over, and write and return what that comes to.
+    """Measure until every pair is decided or the last look is over. Write and return the result.
 
     The run must have begun: its record holds the plan of the first look, which grows here. Where `stop` is set, what
     is left undecided is told so, and `complete` is false. Raises `HostError` as `execute` does.
@@ -45,24 +45,24 @@ def carry_out(trial: Trial, around: Surroundings, policy: Policy, faults: Sequen
     conduct.look()
     if trial.rules.confirm:
         conduct.confirm()
-    found = summary(around.run, trial, conduct.found, complete=not around.stop.is_set())
-    write_regression(around.run, found)
-    return found
+    regression = summary(around.run, trial, conduct.findings, complete=not around.stop.is_set())
+    write_regression(around.run, regression)
+    return regression
 
 
 @dataclass
 class _Conduct:
-    """A trial under way."""
+    """A trial in progress."""
 
     trial: Trial
     around: Surroundings
     policy: Policy
     judge: Judge
-    found: dict[str, PairFindings] = field(default_factory=dict)
+    findings: dict[str, PairFindings] = field(default_factory=dict)
     """By id of the pair."""
 
     def look(self) -> None:
-        """Measure up to each look in turn; what is decided measures no further."""
+        """Measure up to each look in turn. Decided pairs are measured no further."""
         undecided = list(self.trial.pairs)
         for number, blocks in enumerate(self.trial.rules.looks):
             cells = self._measure(dict.fromkeys((pair.id for pair in undecided), blocks))
@@ -70,33 +70,33 @@ class _Conduct:
             levels = self.trial.rules.levels(number, len(self.trial.pairs))
             for pair in undecided:
                 baseline, candidate = read(cells[pair.baseline]), read(cells[pair.candidate])
-                self.found[pair.id] = self.judge.look(baseline, candidate, levels, self.found.get(pair.id))
+                self.findings[pair.id] = self.judge.look(baseline, candidate, levels, self.findings.get(pair.id))
             if self.around.stop.is_set():
                 return
-            undecided = [pair for pair in undecided if not self.found[pair.id].is_decided]
+            undecided = [pair for pair in undecided if not self.findings[pair.id].is_decided]
             if not undecided:
                 return
 
     def confirm(self) -> None:
-        """Measure what is slower again, on as many fresh blocks as it took to find it."""
-        doubtful = {pair.id: 2 * self.found[pair.id].blocks for pair in self.trial.pairs if self._is_alarming(pair)}
+        """Measure slower pairs again, on as many fresh blocks."""
+        doubtful = {pair.id: 2 * self.findings[pair.id].blocks for pair in self.trial.pairs if self._is_alarming(pair)}
         cells = self._measure(doubtful) if doubtful and not self.around.stop.is_set() else {}
         if self.around.stop.is_set():
             # Nobody is alarmed by what was to be confirmed and was not.
-            self.found |= {pair_id: self.found[pair_id].unconfirmed() for pair_id in doubtful}
+            self.findings |= {pair_id: self.findings[pair_id].unconfirmed() for pair_id in doubtful}
             return
         for pair in self.trial.pairs:
             if pair.id in doubtful:
-                before = self.found[pair.id]
+                before = self.findings[pair.id]
                 read = partial(cell_evidence, self.around.run, blocks=range(before.blocks, doubtful[pair.id]))
                 baseline, candidate = read(cells[pair.baseline]), read(cells[pair.candidate])
-                self.found[pair.id] = confirm(self.trial.rules, baseline, candidate, before, len(doubtful))
+                self.findings[pair.id] = confirm(self.trial.rules, baseline, candidate, before, len(doubtful))
 
     def _is_alarming(self, pair: Pair) -> bool:
-        return pair.id in self.found and any(map(needs_confirmation, self.found[pair.id].metrics.values()))
+        return pair.id in self.findings and any(map(needs_confirmation, self.findings[pair.id].metrics.values()))
 
     def _measure(self, blocks: Mapping[str, int]) -> dict[str, Cell]:
-        """Measure pairs up to so many blocks, by id; the recorded plan grows first, and never shrinks."""
+        """Measure pairs up to so many blocks by id. The recorded plan grows first, and never shrinks."""
         run = self.around.run
         repeats = {
             cell_id: blocks[pair.id]
@@ -114,7 +114,7 @@ class _Conduct:
 
 
 def _grown(plan: Plan, repeats: Mapping[str, int], *, at_least: bool = True) -> Plan:
-    """A plan with so many repeats of some cells, by id; what has more keeps them, unless it is not `at_least`."""
+    """Return a plan with so many repeats of some cells. Repeats are only taken away unless `at_least`."""
     return replace(
         plan,
         cells=tuple(

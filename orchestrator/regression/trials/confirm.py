@@ -15,7 +15,7 @@ from orchestrator.regression.rules import Rules
 def confirm(
     rules: Rules, baseline: CellEvidence, candidate: CellEvidence, before: PairFindings, alarms: int
 ) -> PairFindings:
-    """Judge by fresh blocks every metric that was slower; all pairs with an alarm share alpha."""
+    """Judge by fresh blocks every metric that was slower. All pairs with an alarm share alpha."""
     before = replace(before, notes=(*before.notes, *repeat_notes(baseline, candidate)))
     failing = unreliable(baseline, candidate, 1 - rules.alone(alarms).confidence)
     if failing is not None and failing[0] is Verdict.BROKE:

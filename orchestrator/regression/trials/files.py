@@ -1,4 +1,4 @@
-"""What a regression test keeps in its run's folder beside the plan: what it was to find out, and what it has found."""
+"""The files of a regression test in its run's folder."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +19,7 @@ REGRESSION_FILE = "regression.json"
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What was to be found out, and by what rules: beside the plan, all that taking it up again needs."""
+    """A regression test as it was begun, with its pairs and its rules."""
 
     baseline: Side
     candidate: Side
@@ -33,12 +33,12 @@ _TRIAL = TypeAdapter(Trial)
 
 
 def store_trial(run: Run, trial: Trial) -> None:
-    """Keep a trial in its run's folder; it belongs there before `run.json`, which says that there is a run."""
+    """Write a trial to its run's folder, before `run.json`."""
     write_atomically(run.folder / TRIAL_FILE, _TRIAL.dump_json(trial, indent=1).decode() + "\n")
 
 
 def stored_trial(run: Run) -> Trial:
-    """Read a trial back; raises `InputError` where the run is of none, or its file is broken."""
+    """Read a trial back. Raises `InputError` where the run is of none, or its file is broken."""
     path = run.folder / TRIAL_FILE
     try:
         return _TRIAL.validate_json(path.read_bytes())
@@ -54,7 +54,7 @@ def stored_trial(run: Run) -> Trial:
 
 
 def blocks_follow_sight(run: Run) -> bool:
-    """Whether a run is of a regression test that chose how many blocks it has by what it saw: by looks, to confirm."""
+    """Return true if a regression test chose the number of blocks of a run by its results."""
     if not (run.folder / TRIAL_FILE).exists():
         return False
     looks = stored_trial(run).rules.looks
@@ -62,18 +62,18 @@ def blocks_follow_sight(run: Run) -> bool:
 
 
 def regression_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of `regression.json`."""
+    """Return the JSON Schema (draft 2020-12) of `regression.json`."""
     schema = Regression.model_json_schema(by_alias=True)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
-def write_regression(run: Run, found: Regression) -> None:
+def write_regression(run: Run, regression: Regression) -> None:
     """Write `regression.json` into a run's folder."""
-    write_atomically(run.folder / REGRESSION_FILE, found.model_dump_json(by_alias=True, indent=1) + "\n")
+    write_atomically(run.folder / REGRESSION_FILE, regression.model_dump_json(by_alias=True, indent=1) + "\n")
 
 
 def stored_regression(run: Run) -> Regression:
-    """Read `regression.json` back; raises `InputError` where there is none, or it is broken."""
+    """Read `regression.json` back. Raises `InputError` where there is none, or it is broken."""
     path = run.folder / REGRESSION_FILE
     try:
         return Regression.model_validate_json(path.read_bytes())

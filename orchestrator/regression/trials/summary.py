@@ -64,12 +64,12 @@ def _python(findings: Mapping[str, PairFindings], side: int) -> str:
 
 
 def _moved(run: Run, plan: Plan, trial: Trial) -> tuple[Moved, ...]:
-    """Over all pairs, each package once for each way in which it moved."""
+    """Return the packages that moved over all pairs, each once for each way it moved."""
     made: dict[str, EnvironmentRecord] = {record.image: record for record in run.environments().environments}
     images = {cell.id: cell.image for cell in plan.cells}
-    found = dict.fromkeys(
+    every = dict.fromkeys(
         each
         for pair in trial.pairs
         for each in moved(made.get(images[pair.baseline]), made.get(images[pair.candidate]))
     )
-    return tuple(found)
+    return tuple(every)

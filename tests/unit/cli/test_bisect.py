@@ -15,7 +15,7 @@ from orchestrator.errors import HostError
 from orchestrator.events import Notice
 from orchestrator.regression.releases.package_index import Offered
 from orchestrator.regression.releases.pages import PublishedRelease
-from orchestrator.regression.search.carry_out import ProbeResult
+from orchestrator.regression.search.probe import ProbeResult
 from orchestrator.regression.sides import Side
 from orchestrator.results.store import Run, runs
 from orchestrator.runtimes import Unavailable

@@ -10,7 +10,8 @@ from orchestrator.regression.judge.judge import Judge
 from orchestrator.regression.metrics import DEFAULT_GATES, Gate
 from orchestrator.regression.model import Judged, Regression
 from orchestrator.regression.rules import Rules
-from orchestrator.regression.stored_runs.comparison import Operand, compare_runs
+from orchestrator.regression.stored_runs.comparison import compare_runs
+from orchestrator.regression.stored_runs.operands import Operand
 from orchestrator.regression.trials.files import stored_trial
 from orchestrator.results.store import Run
 from tests.unit.regression.conftest import Pairer

@@ -12,7 +12,8 @@ from orchestrator.regression.judge.single_steps import blocks_needed, too_few_bl
 from orchestrator.regression.metrics import BY_NAME, METRICS, least_steps_of_a_repeat, parse_gates
 from orchestrator.regression.model import Judged
 from orchestrator.regression.sides import Side
-from orchestrator.regression.stored_runs.comparison import Operand, compare_runs
+from orchestrator.regression.stored_runs.comparison import compare_runs
+from orchestrator.regression.stored_runs.operands import Operand
 from orchestrator.resources import ROOT
 from orchestrator.results.contract import LATENCY_STEPS
 from tests.unit.regression.stored_runs.measured_runs import NEW, OLD, Made, stored

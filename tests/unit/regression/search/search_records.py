@@ -8,7 +8,8 @@ from orchestrator.catalog import load as load_catalog
 from orchestrator.errors import HostError
 from orchestrator.regression.metrics import Gate
 from orchestrator.regression.search.candidates import SearchSubject
-from orchestrator.regression.search.carry_out import ProbeResult, SearchInProgress, SearchServices
+from orchestrator.regression.search.carry_out import SearchInProgress, SearchServices
+from orchestrator.regression.search.probe import ProbeResult
 from orchestrator.regression.search.record import Asked, Bisection, LeftOut
 from orchestrator.regression.sides import Side, parse_side
 from orchestrator.resources import IMAGES

@@ -15,7 +15,8 @@ from orchestrator.regression.model import Judged, JudgedPair, Moved, Regression
 from orchestrator.regression.pairing import Unpaired
 from orchestrator.regression.rules import Rules
 from orchestrator.regression.sides import Side
-from orchestrator.regression.stored_runs.comparison import Operand, compare_runs
+from orchestrator.regression.stored_runs.comparison import compare_runs
+from orchestrator.regression.stored_runs.operands import Operand
 from orchestrator.regression.trials.files import Trial, store_trial
 from orchestrator.results.store import Run
 from tests.unit.regression.stored_runs.measured_runs import NEW, OLD, Made, stored

@@ -11,8 +11,9 @@ from orchestrator.regression.metrics import DEFAULT_GATES, Gate
 from orchestrator.regression.model import Judged, Regression
 from orchestrator.regression.pairing import Pairing
 from orchestrator.regression.rules import Rules
-from orchestrator.regression.search.carry_out import ProbeResult, probe_result
-from orchestrator.regression.stored_runs.comparison import Operand, compare_runs
+from orchestrator.regression.search.probe import ProbeResult, probe_result
+from orchestrator.regression.stored_runs.comparison import compare_runs
+from orchestrator.regression.stored_runs.operands import Operand
 from orchestrator.regression.trials.files import stored_trial
 from orchestrator.results.store import Run
 from orchestrator.runtimes import Ended, Task
