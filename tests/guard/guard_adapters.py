@@ -27,13 +27,15 @@ from orchestrator.devices.host import Gpu
 from orchestrator.domain import BuildSettings
 from orchestrator.images.recipe import gather, render
 from orchestrator.processes import Stop, Watch
-from orchestrator.regression import bisection_record, stored_regression, stored_trial
-from orchestrator.regression.bisecting import Bisecting, Means, Measured
-from orchestrator.regression.deciding import Outcomes, judged
-from orchestrator.regression.night_files import NightFiles
-from orchestrator.regression.nightly_loading import load_acknowledged
+from orchestrator.regression.history.acknowledged import load_acknowledged
+from orchestrator.regression.nightly.decide import TrialOutcomes, decide
+from orchestrator.regression.nightly.files import NightFiles
+from orchestrator.regression.nightly.notify import message
+from orchestrator.regression.search import record as search_record
+from orchestrator.regression.search.carry_out import SearchInProgress, SearchServices
+from orchestrator.regression.search.probe import ProbeResult
 from orchestrator.regression.sides import Side
-from orchestrator.regression.webhook import message
+from orchestrator.regression.trials.files import stored_regression, stored_trial
 from orchestrator.reporting.bisections_as_html import html_text
 from orchestrator.reporting.bisections_as_text import markdown as search_as_markdown
 from orchestrator.reporting.bisections_as_text import table as search_as_table
@@ -46,8 +48,8 @@ from orchestrator.results.store import Run
 from orchestrator.running import Policy, Surroundings, execute
 from orchestrator.running.turn import Turns
 from orchestrator.runtimes import Ended, Task
-from tests.unit.regression.search_records import MXNET
-from tests.unit.regression.trials import Bench, go_on
+from tests.unit.regression.search.search_records import MXNET
+from tests.unit.regression.trials.bench_trials import Bench, go_on
 from tests.unit.running.running_fakes import FakeRuntime
 
 CPUS = tuple(Cpu(number, number) for number in range(8))
@@ -172,27 +174,27 @@ def judgement(folder: Path, acknowledged: Path) -> dict[str, Any]:
     run = Run(folder)
     trial, plan = stored_trial(run), run.plan()
     baselines, candidates = ({getattr(pair, side) for pair in trial.pairs} for side in ("baseline", "candidate"))
-    ended = Outcomes(
+    ended = TrialOutcomes(
         tuple(run.outcomes(tuple(cell for cell in plan.cells if cell.id in baselines))),
         tuple(run.outcomes(tuple(cell for cell in plan.cells if cell.id in candidates))),
     )
     regression = stored_regression(run)
     return {
-        "alone": asdict(judged(regression, ended, (), ())),
-        "acknowledged": asdict(judged(regression, ended, load_acknowledged(acknowledged), ())),
+        "alone": asdict(decide(regression, ended, (), ())),
+        "acknowledged": asdict(decide(regression, ended, load_acknowledged(acknowledged), ())),
     }
 
 
 def searched_again(folder: Path) -> dict[str, Any]:
     """What a search says of the releases when it is gone through anew from the answers in its record."""
-    record = bisection_record.read(folder).model_copy(update={"found": None})
+    record = search_record.read(folder).model_copy(update={"found": None})
 
-    def measure(one: Side, other: Side, blocks: int) -> Measured:
+    def measure(one: Side, other: Side, blocks: int) -> ProbeResult:
         raise AssertionError(f"{one.text} and {other.text} are measured again, over {blocks} blocks")
 
     # What the environments hold is not in the record: what moved is not asked for.
-    means = Means(measure, lambda run, side: {}, lambda event: None)
-    found = Bisecting(record, folder, MXNET, means).carry_out().model_dump(mode="json", by_alias=True)["found"]
+    means = SearchServices(measure, lambda run, side: {}, lambda event: None)
+    found = SearchInProgress(record, folder, MXNET, means).carry_out().model_dump(mode="json", by_alias=True)["found"]
     return {"releases": found["releases"], "steps": found["steps"]}
 
 
@@ -215,7 +217,7 @@ def searches(results: Path, columns: int) -> dict[str, str]:
     found = {}
     for path in sorted(results.glob("bisect-*/bisect.json")):
         try:
-            record = bisection_record.read(path.parent)
+            record = search_record.read(path.parent)
         except Exception as error:
             found[f"{path.parent.name}.txt"] = str(error).replace(f"{results}/", "")
             continue

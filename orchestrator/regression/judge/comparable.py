@@ -87,6 +87,11 @@ def is_checked(run: Run, cell: Cell) -> bool:
     return check_id(cell) in {check.id for check in checks(run.plan())}
 
 
+def is_answered(run: Run, cell: Cell) -> bool:
+    """Return true if a parity check of a cell has stored an answer, whether the plan asks for one or not."""
+    return read_check(run, check_id(cell)).result is not None
+
+
 def work_difference(parity: PairParity) -> str:
     """Return the difference in work in one line, or an empty text if none is known."""
     if parity.work is not Work.NOT_COMPARABLE:

@@ -71,8 +71,9 @@ class Judge:
             yield MetricRule(metric, *tolerance(self.rules.gates, metric, side.last.cell.workload.model))
 
     def _parity(self, baseline: SideEvidence, candidate: SideEvidence) -> PairParity | None:
-        """Return the answer of the parity checks, or None if no side was to be checked."""
-        if not any(side.last.run.plan().parity for side in (baseline, candidate)):
+        """Return the answer of the parity checks, or None if no side was to be checked and none was."""
+        placed = [side.last.placed for side in (baseline, candidate)]
+        if not any(run.plan().parity or comparable.is_answered(run, cell) for run, cell in placed):
             return None
         return comparable.parity(baseline.last.placed, candidate.last.placed, self.faults)
 
