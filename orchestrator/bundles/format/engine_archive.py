@@ -45,70 +45,68 @@ def read_archive(stream: BinaryIO, layers: LayerReader) -> tuple[ArchivedImage, 
 
     Raises `ArchiveError` if it is no archive of images, or if a layer differs from the configuration of its image.
     """
-    documents: dict[str, bytes] = {}
-    links: dict[str, str] = {}
-    diff_ids_by_path: dict[str, str] = {}
+    contents = _Contents(layers)
     try:
         with tarfile.open(fileobj=stream, mode="r|", bufsize=_CHUNK) as archive:
             for member in archive:
                 name = posixpath.normpath(member.name)
                 if member.issym() or member.islnk():
                     above = posixpath.dirname(name) if member.issym() else ""
-                    links[name] = posixpath.normpath(posixpath.join(above, member.linkname))
+                    contents.links[name] = posixpath.normpath(posixpath.join(above, member.linkname))
                 elif member.isreg():
-                    file = cast("BinaryIO", archive.extractfile(member))
-                    _read_file(name, file, member.size, layers, documents, diff_ids_by_path)
+                    contents.add_file(name, cast("BinaryIO", archive.extractfile(member)), member.size)
                 archive.members = []  # type: ignore[attr-defined]  # else it keeps every member in memory
     except (tarfile.TarError, EOFError) as error:
         raise ArchiveError(f"it broke off: {error}") from error
-    return _images(documents, links, diff_ids_by_path)
+    return contents.images()
 
 
-def _read_file(  # noqa: PLR0913, PLR0917 - one step of the loop above
-    name: str,
-    file: BinaryIO,
-    size: int,
-    layers: LayerReader,
-    documents: dict[str, bytes],
-    diff_ids_by_path: dict[str, str],
-) -> None:
-    known = layers.known(name)
-    if known is not None:
-        diff_ids_by_path[name] = known
-        return
-    head = file.read(_BLOCK)
-    if _is_layer(head, size):
-        diff_ids_by_path[name] = layers.take(name, head, file)
-    elif size <= _MAX_DOCUMENT_BYTES:
-        documents[name] = head + file.read()
+class _Contents:
+    """The documents, links and layers of an archive by path."""
+
+    def __init__(self, layers: LayerReader) -> None:
+        self._layers = layers
+        self._documents: dict[str, bytes] = {}
+        self._diff_ids: dict[str, str] = {}
+        self.links: dict[str, str] = {}
+
+    def add_file(self, path: str, file: BinaryIO, size: int) -> None:
+        """Read a layer or a document."""
+        known = self._layers.known(path)
+        if known is not None:
+            self._diff_ids[path] = known
+            return
+        head = file.read(_BLOCK)
+        if _is_layer(head, size):
+            self._diff_ids[path] = self._layers.take(path, head, file)
+        elif size <= _MAX_DOCUMENT_BYTES:
+            self._documents[path] = head + file.read()
+
+    def images(self) -> tuple[ArchivedImage, ...]:
+        """Return the images in the manifest. Raises `ArchiveError` if their layers differ from the archive."""
+        try:
+            entries = json.loads(self._documents["manifest.json"])
+            images = tuple(self._image(entry) for entry in entries)
+        except (KeyError, ValueError, TypeError) as error:
+            raise ArchiveError(f"it has no manifest that can be read: {error!r}") from error
+        for entry, image in zip(entries, images, strict=True):
+            paths = [posixpath.normpath(path) for path in entry["Layers"]]
+            actual = tuple(self._diff_ids.get(self.links.get(path, path), "nothing") for path in paths)
+            if actual != image.diff_ids:
+                pairs = zip(actual, image.diff_ids, strict=False)
+                present, expected = next((pair for pair in pairs if pair[0] != pair[1]), ("", ""))
+                raise ArchiveError(f"an image says that its layer is {expected}; {present} is there")
+        return images
+
+    def _image(self, entry: Mapping[str, Any]) -> ArchivedImage:
+        config = self._documents[posixpath.normpath(entry["Config"])]
+        return ArchivedImage(config, diff_ids(config), tuple(entry.get("RepoTags") or ()))
 
 
 def _is_layer(head: bytes, size: int) -> bool:
     if head.startswith((GZIP, ZSTD)):
         return True
     return size >= 2 * _BLOCK and (head[257:262] == b"ustar" or not head.strip(b"\0"))
-
-
-def _images(
-    documents: Mapping[str, bytes], links: Mapping[str, str], diff_ids_by_path: Mapping[str, str]
-) -> tuple[ArchivedImage, ...]:
-    try:
-        entries = json.loads(documents["manifest.json"])
-        images = tuple(_image(entry, documents) for entry in entries)
-    except (KeyError, ValueError, TypeError) as error:
-        raise ArchiveError(f"it has no manifest that can be read: {error!r}") from error
-    for entry, image in zip(entries, images, strict=True):
-        names = [posixpath.normpath(name) for name in entry["Layers"]]
-        actual = tuple(diff_ids_by_path.get(links.get(name, name), "nothing") for name in names)
-        if actual != image.diff_ids:
-            wrong = next((pair for pair in zip(actual, image.diff_ids, strict=False) if pair[0] != pair[1]), ("", ""))
-            raise ArchiveError(f"an image says that its layer is {wrong[1]}; {wrong[0]} is there")
-    return images
-
-
-def _image(entry: Mapping[str, Any], documents: Mapping[str, bytes]) -> ArchivedImage:
-    config = documents[posixpath.normpath(entry["Config"])]
-    return ArchivedImage(config, diff_ids(config), tuple(entry.get("RepoTags") or ()))
 
 
 def diff_ids(config: bytes) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A fake of a container engine: images in memory, saved and loaded in the form and with the checks of Engine 20.10."""
+"""A fake of Engine 20.10 with images in memory, which saves and loads in its form and with its checks."""
 
 import gzip
 import hashlib
@@ -20,7 +20,7 @@ def digest(content: bytes) -> str:
 
 
 def layer(files: dict[str, bytes]) -> bytes:
-    """A layer as a plain tar."""
+    """Return a layer as a plain tar."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         for name, content in files.items():
@@ -31,7 +31,7 @@ def layer(files: dict[str, bytes]) -> bytes:
 
 
 class Answer:
-    """What the engine answers to a request."""
+    """An answer of the engine to a request."""
 
     def __init__(self, content: bytes = b"", status: int = 200) -> None:
         self.raw = io.BytesIO(content)
@@ -51,17 +51,20 @@ class Answer:
 
 @dataclass
 class FakeEngine:
-    """Is its own client and its own API; `configs` are configurations by id, `layers` plain tars by diff id."""
+    """An engine that is also its client and its API.
+
+    `configs` holds configurations by id, and `layers` plain tars by diff id.
+    """
 
     configs: dict[str, bytes] = field(default_factory=dict)
     layers: dict[str, bytes] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
-    """Name → id."""
+    """Ids by name."""
     saves: list[list[str]] = field(default_factory=list)
     received: list[dict[str, int]] = field(default_factory=list)
-    """Of each archive that was loaded, the names of its files and their sizes."""
+    """Names and sizes of the files of each archive that was loaded."""
     refused: list[str] = field(default_factory=list)
-    """Of each archive that was not taken, why."""
+    """The reason for each archive that was refused."""
     archive: Callable[["FakeEngine", Sequence[str]], bytes] | None = None
     base_url = "http+docker://fake"
     api_version = "1.41"
@@ -74,7 +77,7 @@ class FakeEngine:
         return {"Driver": "overlay2", "DriverStatus": [["Backing Filesystem", "extfs"]]}
 
     def add(self, name: str, layers: Sequence[bytes], **more: Any) -> str:
-        """Make an image of ours; return its id."""
+        """Make an image of ours, and return its id."""
         config = {
             "config": {"Labels": {labels.KIND: labels.IMAGE}},
             "rootfs": {"type": "layers", "diff_ids": [digest(one) for one in layers]},
@@ -168,7 +171,7 @@ def _tar(files: dict[str, bytes], links: dict[str, str] | None = None) -> bytes:
 
 
 def docker_archive(engine: FakeEngine, references: Sequence[str]) -> bytes:
-    """As Engine 20.10 saves: a folder for each layer named after its chain, and links where a layer comes again."""
+    """Return an archive of Engine 20.10, with a folder for each chain of layers and links for repeated layers."""
     files: dict[str, bytes] = {"repositories": b"{}"}
     links: dict[str, str] = {}
     entries, homes = [], {}
@@ -195,7 +198,10 @@ def docker_archive(engine: FakeEngine, references: Sequence[str]) -> bytes:
 
 
 def oci_archive(engine: FakeEngine, references: Sequence[str], *, packed: bool = True) -> bytes:
-    """As newer engines save: an OCI layout with a manifest for older readers beside it; layers may be compressed."""
+    """Return an archive of newer engines, an OCI layout with a manifest for older readers.
+
+    Layers may be compressed.
+    """
     files: dict[str, bytes] = {"oci-layout": b'{"imageLayoutVersion":"1.0.0"}', "index.json": b"{}"}
     entries = []
     for reference in references:

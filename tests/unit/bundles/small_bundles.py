@@ -1,4 +1,4 @@
-"""Bundles of a few kilobytes, exported from a fake engine, and read again."""
+"""Bundles of a few kilobytes, exported from a fake engine and read again."""
 
 import hashlib
 import json
@@ -30,7 +30,7 @@ PARTS: tuple[Part, ...] = (write_plan, write_scripts, write_data)
 
 
 def an_engine(*releases: str) -> FakeEngine:
-    """An engine with one image for each release, all on one base."""
+    """Return an engine with one image for each release, all on one base."""
     engine = FakeEngine()
     for release in releases:
         own = layer({f"opt/{release}": release.encode() * 50_000})
@@ -39,7 +39,7 @@ def an_engine(*releases: str) -> FakeEngine:
 
 
 def an_export(engine: FakeEngine, folder: Path, releases: Sequence[str], **more: Any) -> Export:
-    """What is asked for, with fields replaced."""
+    """Return an export of some releases. Keywords replace its fields."""
     specs = [
         ImageSpec("bench/small", f"{release}-cpu", "cpu", Framework("small", release), Environment("noop", "3.11"))
         for release in releases
@@ -73,24 +73,24 @@ def exported(
 
 
 def verified(path: Path) -> None:
-    """Verify a bundle whole."""
+    """Verify every byte of a bundle."""
     verify(open_bundle(open_source(path)), lambda size: None)
 
 
 def loaded(engine: FakeEngine, path: Path) -> list[Image]:
-    """Load a bundle, and return what was missing before."""
+    """Load a bundle, and return the images that the engine lacked."""
     by_manifest = transfer.knows_by_manifest(engine)  # type: ignore[arg-type]
     to = Receiver(engine, lambda size: None, lambda line: None, threading.Event(), by_manifest)  # type: ignore[arg-type]
     return load_images(open_bundle(open_source(path)), path, to)
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder."""
+    """Return the bytes of every file below a folder."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 def resealed(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
-    """Change what the manifest says, and make the sums agree: a forger can do that, where nobody has signed."""
+    """Change the manifest and its checksums, as a forger of an unsigned bundle can."""
     document = json.loads((folder / layout.MANIFEST).read_text())
     change(document)
     text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
@@ -101,7 +101,7 @@ def resealed(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
 
 
 def replaced_blob(folder: Path, document: dict[str, Any], digest: str, content: bytes) -> str:
-    """Put other content in a blob's place, wherever the manifest names it; return its digest."""
+    """Replace the content of a blob and its entries in the manifest, and return the new digest."""
     (folder / layout.blob_path(digest)).unlink()
     new = hashlib.sha256(content).hexdigest()
     (folder / layout.blob_path(f"sha256:{new}")).write_bytes(content)

@@ -1,4 +1,4 @@
-"""RPM databases of a few packages, as `rpm` 4.18 was seen to write them."""
+"""RPM databases of a few packages, as `rpm` 4.18 writes them."""
 
 import sqlite3
 import struct
@@ -9,7 +9,7 @@ TAGS = {"name": 1000, "version": 1001, "release": 1002, "epoch": 1003, "license"
 
 
 def header(package: Mapping[str, str | int]) -> bytes:
-    """One package: two counts, an index, and the data."""
+    """Return the header of one package, with two counts, an index and the data."""
     index, data = b"", b"\0" * 3
     for name, value in package.items():
         packed = struct.pack(">I", value) if isinstance(value, int) else value.encode() + b"\0"
@@ -19,7 +19,7 @@ def header(package: Mapping[str, str | int]) -> bytes:
 
 
 def database(headers: Sequence[bytes], table: str = "Packages") -> bytes:
-    """The file, which says that a log is beside it."""
+    """Return a database that states that it has a log."""
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute(f"CREATE TABLE '{table}' (hnum INTEGER PRIMARY KEY AUTOINCREMENT, blob BLOB NOT NULL)")
         connection.executemany(f"INSERT INTO '{table}' (blob) VALUES (?)", [(one,) for one in headers])

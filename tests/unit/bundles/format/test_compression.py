@@ -1,4 +1,4 @@
-"""Layers as engines give them, without their compression: never more at a time than was asked for."""
+"""Layers are decompressed in pieces of limited size."""
 
 import gzip
 import io

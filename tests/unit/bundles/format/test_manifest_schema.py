@@ -1,4 +1,4 @@
-"""The manifest's schema is published, and says what a bundle's manifest is."""
+"""The published schema is that of a bundle's manifest."""
 
 import json
 from pathlib import Path

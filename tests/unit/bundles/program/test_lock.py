@@ -1,4 +1,4 @@
-"""The lock in the repository: it is whole, serves every Python we name, and says nothing of where files come from."""
+"""The lock of the repository is complete for every Python, and names no place that files come from."""
 
 import re
 import tomllib

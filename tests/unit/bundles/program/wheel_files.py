@@ -1,4 +1,4 @@
-"""Tiny wheels, and installations of them."""
+"""Tiny wheels and their installations."""
 
 import zipfile
 from importlib import metadata
@@ -10,7 +10,7 @@ from orchestrator.bundles.program import own_wheel
 def files(
     name: str, version: str = "1.0", *, requires: tuple[str, ...] = (), tag: str = "py3-none-any"
 ) -> dict[str, bytes]:
-    """What the wheel of a one-module package holds."""
+    """Return the files of the wheel of a one-module package."""
     module = name.replace("-", "_")
     information = f"{module}-{version}.dist-info"
     lines = [f"Requires-Dist: {line}" for line in requires]
@@ -25,14 +25,14 @@ def files(
 def wheel(
     folder: Path, name: str, version: str = "1.0", *, requires: tuple[str, ...] = (), tag: str = "py3-none-any"
 ) -> Path:
-    """Write such a wheel."""
+    """Write the wheel of a one-module package."""
     path = folder / f"{name.replace('-', '_')}-{version}-{tag}.whl"
     own_wheel.pack(path, files(name, version, requires=requires, tag=tag))
     return path
 
 
 def installed(folder: Path, content: dict[str, bytes]) -> metadata.Distribution:
-    """Lay files out as an installer does, with what it adds of its own."""
+    """Write files as an installer does, with its own additions."""
     information = next(name.partition("/")[0] for name in content if name.endswith("/WHEEL"))
     own_wheel.pack(folder / "made.whl", content)
     with zipfile.ZipFile(folder / "made.whl") as archive:

@@ -1,4 +1,4 @@
-"""A fake of an engine with containerd's image store: it keeps blobs, and knows images by their manifests."""
+"""A fake of an engine with containerd's image store, which knows images by their manifests."""
 
 import io
 import json
@@ -14,7 +14,10 @@ _BLOBS = "blobs/sha256/"
 
 @dataclass
 class FakeStore(FakeEngine):
-    """As Engine 26.1 was seen to do it; `configs` has configurations by the digest of the manifest."""
+    """An engine that behaves like Engine 26.1.
+
+    `configs` holds configurations by the digest of the manifest.
+    """
 
     blobs: dict[str, bytes] = field(default_factory=dict)
 

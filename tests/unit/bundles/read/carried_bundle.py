@@ -22,7 +22,7 @@ FILES = {
 
 
 def a_record(files: Mapping[str, bytes] = FILES, **changes: Any) -> LoadedRecord:
-    """The record of a bundle of these files."""
+    """Return the record of a bundle of these files."""
     record = LoadedRecord(
         name="carried",
         manifest_sha256="a" * 64,
@@ -34,5 +34,5 @@ def a_record(files: Mapping[str, bytes] = FILES, **changes: Any) -> LoadedRecord
 
 
 def opened(files: Mapping[str, bytes] = FILES) -> Callable[[str], BinaryIO]:
-    """Open one of these files; a `KeyError` where there is no such one."""
+    """Open one of these files. Raises `KeyError` for any other path."""
     return lambda path: io.BytesIO(files[path])

@@ -1,4 +1,4 @@
-"""Loading sends what the engine has not, leaves nothing of a bad bundle, and finds the one that a delta needs."""
+"""A load sends missing layers, leaves nothing of a damaged bundle, and finds the base of a delta."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Loading into an engine with containerd's image store: the layout as it lies, and ids of manifests."""
+"""An engine with containerd's image store gets the layout of the bundle, and knows images by manifests."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Bundles mutated at random, thousands of times: none crashes a load, and nothing false reaches the engine."""
+"""No bundle that is mutated at random crashes a load, or brings anything false onto the engine."""
 
 import hashlib
 import io

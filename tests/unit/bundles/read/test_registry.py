@@ -1,4 +1,4 @@
-"""What a host remembers of the bundles that were loaded on it."""
+"""A host remembers the bundles that were loaded on it."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""What is kept of a bundle is found, with the bundles that it builds on, before anything of it is loaded."""
+"""The files to store are verified before a load, with the bundles that a delta builds on."""
 
 import hashlib
 import re

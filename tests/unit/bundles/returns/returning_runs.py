@@ -1,4 +1,4 @@
-"""Runs as a far host leaves them, files of results made by hand, and what a results folder holds."""
+"""Runs of a far host, and files of results made by hand."""
 
 import hashlib
 import io
@@ -10,6 +10,7 @@ from typing import Any
 
 import zstandard
 
+from orchestrator.bundles.returns.collect import collect
 from orchestrator.bundles.returns.results_manifest import MANIFEST, SUMS, ResultsManifest, RunEntry, sums_line
 from orchestrator.bundles.returns.results_tar import ArchiveWriter
 from orchestrator.results.contract import RunRecord
@@ -22,7 +23,7 @@ HOST = {"hostname": "far", "cpu": "Far CPU", "cpus": 64, "memory_bytes": 10**11,
 
 
 def a_run(results: Path, name: str = RUN, *, host: dict[str, Any] = HOST, rate: float = 1000.0) -> Run:
-    """A run of one cell with two repeats, on disk as `orchestrator run` leaves it."""
+    """Write a run of one cell with two repeats, as `orchestrator run` does."""
     cell = s.cell(s.TORCH, repeats=2)
     plan = s.plan([cell])
     run = Run(results / name)
@@ -36,8 +37,14 @@ def a_run(results: Path, name: str = RUN, *, host: dict[str, Any] = HOST, rate: 
     return run
 
 
+def collected(path: Path, *runs: Run) -> Path:
+    """Collect runs into a file."""
+    collect(runs, path, "0.1.0")
+    return path
+
+
 def content(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder but locks and marks."""
+    """Return the bytes of every file below a folder except locks and marks."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -49,7 +56,7 @@ Entry = tuple[tarfile.TarInfo, bytes]
 
 
 def entries(path: Path) -> list[Entry]:
-    """Header and bytes of every member of a file of results."""
+    """Return the header and the bytes of every member of a file of results."""
     plain = zstandard.ZstdDecompressor().decompressobj().decompress(path.read_bytes())
     with tarfile.open(fileobj=io.BytesIO(plain)) as archive:
         return [(member, _bytes(archive, member)) for member in archive.getmembers()]
@@ -62,7 +69,7 @@ def _bytes(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
 
 
 def packed(members: Sequence[Entry]) -> bytes:
-    """A file of any members, whatever they are, by the standard library."""
+    """Return a file of any members, made by the standard library."""
     plain = io.BytesIO()
     with tarfile.open(fileobj=plain, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for header, data in members:
@@ -74,7 +81,7 @@ def packed(members: Sequence[Entry]) -> bytes:
 
 
 def honest(files: dict[str, bytes], record: RunRecord | None = None, **changes: Any) -> bytes:
-    """A file of results whose sums and counts are right, whatever its files are."""
+    """Return a file of results with right checksums and counts for any files."""
     names = sorted({path.partition("/")[0] for path in files})
     host = record.host if record else HOST
     runs = [

@@ -1,4 +1,4 @@
-"""What was measured has left more than anybody wants to carry: bounded for each repeat, and counted."""
+"""Files of measured programs are carried up to a limit for each repeat, and counted."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A bundle whose orchestrator is one small module, to be installed by the real `install.sh` with a fake engine."""
+"""A bundle with a one-module orchestrator, which the real `install.sh` installs with a fake engine."""
 
 import hashlib
 import os
@@ -51,7 +51,7 @@ esac
 
 
 def own_files() -> dict[str, bytes]:
-    """What the wheel of the small orchestrator holds."""
+    """Return the files of the wheel of the small orchestrator."""
     files = wheel_files.files(own_wheel.DISTRIBUTION, __version__, requires=("thing>=1",))
     information = next(name.partition("/")[0] for name in files if name.endswith("/WHEEL"))
     files[f"{information}/entry_points.txt"] = b"[console_scripts]\norchestrator = framework_bench_orchestrator:main\n"
@@ -59,7 +59,7 @@ def own_files() -> dict[str, bytes]:
 
 
 def write_wheels(folder: Path) -> None:
-    """The wheels: our own, what it needs, and the pip of this environment."""
+    """Write the wheels of the small orchestrator, of its dependency and of the pip of this environment."""
     folder.mkdir(parents=True)
     own_wheel.pack(folder / f"framework_bench_orchestrator-{__version__}-py3-none-any.whl", own_files())
     wheel_files.wheel(folder, "thing")
@@ -68,7 +68,7 @@ def write_wheels(folder: Path) -> None:
 
 
 def seal(bundle: Path, base: Base | None = None, left_out: tuple[File, ...] = ()) -> Manifest:
-    """Write manifest and sums of what lies in a folder."""
+    """Write the manifest and the checksums of a folder."""
     for name in layout.UNLISTED:
         (bundle / name).unlink(missing_ok=True)
     paths = sorted(path for path in bundle.rglob("*") if path.is_file())
@@ -88,7 +88,7 @@ def described(bundle: Path, path: Path) -> File:
 
 
 def write_bundle(bundle: Path, pythons: str = HERE, base: Base | None = None) -> Manifest:
-    """A whole bundle, without images."""
+    """Write a complete bundle without images."""
     write_wheels(bundle / layout.WHEELS)
     (bundle / layout.OWN_IMAGE).write_bytes(b"an archive")
     (bundle / "data of mine").mkdir()
@@ -101,7 +101,7 @@ def write_bundle(bundle: Path, pythons: str = HERE, base: Base | None = None) ->
 
 @dataclass
 class Host:
-    """Where it is installed: a home, and a PATH with a fake engine."""
+    """A host with a home and a PATH with a fake engine."""
 
     home: Path
     shell: str = "sh"
@@ -116,7 +116,7 @@ class Host:
         return self.home / "tools"
 
     def with_engine(self) -> "Host":
-        """The same, with the fake engine and this interpreter as `python3`."""
+        """Return the host with this interpreter as `python3`."""
         self.tools.mkdir(exist_ok=True)
         (self.tools / "docker").write_text(FAKE_ENGINE)
         (self.tools / "docker").chmod(0o755)
@@ -125,7 +125,7 @@ class Host:
         return self
 
     def without_python(self) -> "Host":
-        """The same, with a `python3` and others that do not run."""
+        """Return the host with Pythons that do not run."""
         for name in ("python3", *(f"python3.{minor}" for minor in range(11, 15))):
             (self.tools / name).unlink(missing_ok=True)
             (self.tools / name).write_text("#!/bin/sh\nexit 1\n")
@@ -147,11 +147,11 @@ class Host:
         return self.run(*self.shell.split(), bundle / layout.INSTALL, *options)
 
     def has(self, name: str, identity: str) -> None:
-        """The engine has an image under a name from now on."""
+        """Give the engine an image with a name."""
         with (self.home / "images").open("a") as file:
             file.write(f"{name} {identity}\n{identity} {identity}\n")
 
     def asked(self) -> list[str]:
-        """What the engine was asked for."""
+        """Return the requests to the engine."""
         log = self.home / "docker.log"
         return log.read_text().splitlines() if log.exists() else []

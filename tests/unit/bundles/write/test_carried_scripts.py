@@ -1,4 +1,4 @@
-"""Scripts travel in a bundle with the files that they declare; a carried plan names no place on a host."""
+"""A bundle carries scripts with their declared files, and its plan names no path of a host."""
 
 import hashlib
 import json
@@ -127,7 +127,7 @@ def test_a_script_that_changed_since_it_was_planned_is_not_carried(home: Path, s
 
 @pytest.mark.parametrize("size_bytes", [3, 10**6])
 def test_a_file_of_another_size_is_not_frozen(home: Path, script: Script, tmp_path: Path, size_bytes: int) -> None:
-    """What grows while it is read fills no disk."""
+    """A file that grows while it is read does not fill the disk."""
     (home / "train.py").write_bytes(b"x" * size_bytes)
 
     with pytest.raises(InputError, match="changed since it was planned"):

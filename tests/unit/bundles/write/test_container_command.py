@@ -44,7 +44,7 @@ def shared(words: list[str]) -> set[str]:
 
 
 def turns() -> str:
-    """What is shared of the host so that runs take turns: the folder of locks, or of `/tmp` the file alone."""
+    """Return the shared path of the host lock, the folder of locks or one file in `/tmp`."""
     folder = places.lock_folder()
     return "/tmp/framework-bench-measuring.lock" if folder == Path("/tmp") else str(folder)
 

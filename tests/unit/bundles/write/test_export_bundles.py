@@ -1,4 +1,4 @@
-"""What is exported: each layer once, the same bytes every time, and never half a bundle that passes for a whole one."""
+"""An export writes each layer once, equal bytes every time, and no incomplete bundle."""
 
 import hashlib
 import json

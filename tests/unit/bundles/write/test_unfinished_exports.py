@@ -1,4 +1,4 @@
-"""An export into a folder that is there: it takes up and replaces what exports have written, and nothing else."""
+"""An export into an existing folder continues or replaces earlier exports, and touches nothing else."""
 
 import threading
 from collections.abc import Callable
