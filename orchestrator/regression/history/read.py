@@ -1,26 +1,20 @@
 """Every cell of every run below a results folder, read through a cache of the files."""
 
-import contextlib
 import json
-import math
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from orchestrator.analysis import RepeatMeasurement
-from orchestrator.domain import Cell, Mode, Plan
+from orchestrator.domain import Cell, Plan
 from orchestrator.errors import InputError
 from orchestrator.planning import check_id
+from orchestrator.regression.history.figures import cell_figures
 from orchestrator.regression.history.series import MeasuredCell, release_text, release_versions, tracked_id
 from orchestrator.regression.judge import comparable
-from orchestrator.regression.judge.evidence import measured
-from orchestrator.regression.metrics import METRICS
 from orchestrator.results.cache import Cache, read
 from orchestrator.results.checks import Checks
 from orchestrator.results.contract import RunRecord
-from orchestrator.results.evidence import read_repeats
 from orchestrator.results.pending import pending
 from orchestrator.results.plans import plan_from_json
 from orchestrator.results.store import Run
@@ -159,12 +153,6 @@ def _cell_stamp(run: Run, cell_id: str, parity: str, made: int) -> str:
     return f"{count} {newest} {checked} {made}" if count else ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Repeat:
-    measurement: RepeatMeasurement
-    conditions: Mapping[str, str]
-
-
 def _refresh_cells(connection: sqlite3.Connection, run: Run, stale: Mapping[str, str]) -> None:
     """Read cells of a run anew, by id with their stamps."""
     try:
@@ -177,48 +165,10 @@ def _refresh_cells(connection: sqlite3.Connection, run: Run, stale: Mapping[str,
 
 
 def _refresh_cell(connection: sqlite3.Connection, run: Run, cell: Cell, stamp: str, image_bytes: int | None) -> None:
-    repeats = list(_repeats(run, cell))
-    # Those that were measured as the last one was: means over two ways of measuring say nothing.
-    conditions = repeats[-1].conditions if repeats else {}
-    alike = [repeat.measurement for repeat in repeats if repeat.conditions == conditions]
+    conditions, figures = cell_figures(run, cell, image_bytes)
     connection.execute(
         "UPDATE cell SET stamp = ?, conditions = ? WHERE run = ? AND cell_id = ?",
         (stamp, json.dumps(conditions), run.name, cell.id),
     )
     connection.execute("DELETE FROM figure WHERE run = ? AND cell_id = ?", (run.name, cell.id))
-    known = {
-        "loss": comparable.loss(run, cell) if cell.workload.mode is Mode.TRAIN else None,
-        "image_size": image_bytes,
-    }
-    figures = _figures(alike, known) if alike else ()
     connection.executemany("INSERT INTO figure VALUES (?, ?, ?, ?, ?)", [(run.name, cell.id, *row) for row in figures])
-
-
-def _repeats(run: Run, cell: Cell) -> Iterator[_Repeat]:
-    """Yield the repeats that ended `ok` and can be read, in order."""
-    try:
-        names = [entry.name for entry in os.scandir(run.folder / cell.id)]
-    except OSError:
-        return
-    for stored in read_repeats(run, cell.id, sorted(int(name) for name in names if name.isdecimal())):
-        if stored.result is None:
-            continue
-        with contextlib.suppress(ValueError):
-            conditions = comparable.reported(comparable.surrounding([stored.result]))
-            yield _Repeat(measured(stored.result, stored.outcome, cell), conditions)
-
-
-def _figures(
-    repeats: Sequence[RepeatMeasurement], known: Mapping[str, float | None]
-) -> Iterator[tuple[str, float, int]]:
-    """Yield the geometric mean of every metric over its repeats, and each value of `known` by itself.
-
-    Where one of them is 0 there is none: the others are no night's figure.
-    """
-    for metric in METRICS:
-        taken: Iterable[float | None] = map(metric.take, repeats) if metric.take else (known[metric.name],)
-        values = [float(value) for value in taken if value is not None]
-        if values and min(values) > 0:
-            # One value by itself: the way over logarithms does not come back to it.
-            mean = math.exp(math.fsum(map(math.log, values)) / len(values)) if len(values) > 1 else values[0]
-            yield metric.name, mean, len(values)

@@ -10,7 +10,8 @@ import pytest
 from orchestrator.domain import Cell, Framework, Mode, Status, System, Workload
 from orchestrator.planning import check_id
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry
-from orchestrator.regression.history.read import _figures, measured_cells
+from orchestrator.regression.history.figures import figures_of
+from orchestrator.regression.history.read import measured_cells
 from orchestrator.regression.history.series import (
     MeasuredCell,
     Series,
@@ -303,10 +304,10 @@ def test_pages_of_series_that_are_gone_go_and_nothing_else_does(tmp_path: Path) 
 
 def test_a_night_in_which_a_repeat_is_0_has_no_figure_made_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     itself = replace(BY_NAME["accuracy"], take=lambda found: found)  # type: ignore[arg-type, return-value]
-    monkeypatch.setattr("orchestrator.regression.history.read.METRICS", (itself,))
+    monkeypatch.setattr("orchestrator.regression.history.figures.METRICS", (itself,))
 
-    assert list(_figures([0.9, 0.9], {})) == [("accuracy", pytest.approx(0.9), 2)]  # type: ignore[list-item]
-    assert list(_figures([0.9, 0.0], {})) == []  # type: ignore[list-item]
+    assert list(figures_of([0.9, 0.9], {})) == [("accuracy", pytest.approx(0.9), 2)]  # type: ignore[list-item]
+    assert list(figures_of([0.9, 0.0], {})) == []  # type: ignore[list-item]
 
 
 def test_what_computes_nothing_has_no_change() -> None:
