@@ -36,7 +36,7 @@ class Metric:
     take: Callable[[RepeatMeasurement], float | None] | None
     """Its value in one repeat, None where that has none; no function for what is known of a side once and exactly."""
     gates: bool = False
-    """Whether a regression in it is a regression of the release where nothing else is asked for."""
+    """True if it decides by default."""
     share: float | None = None
     """Of a percentile of single steps: the share of steps that are as fast; None for any other metric."""
 

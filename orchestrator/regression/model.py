@@ -34,7 +34,7 @@ class Nights(Strict):
     """How values scatter within a night and from night to night; each a standard deviation of logarithms."""
 
     baseline: Some
-    """How many nights."""
+    """The number of nights."""
     candidate: Some
     within: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     """Between the repeats of a night; None where no night has two."""
@@ -50,7 +50,7 @@ class Judged(Strict):
     unit: str
     better: Better
     gates: bool
-    """Whether it decides; what does not is shown all the same."""
+    """True if it decides; a metric that does not is shown all the same."""
     verdict: Verdict
     reason: str = ""
     """One line: why there is no verdict on the figures, or what else must be known."""
@@ -113,7 +113,7 @@ class JudgedPair(Strict):
     reason: str = ""
     """One line, where the verdict is not that of a metric."""
     notes: tuple[str, ...] = ()
-    """What else must be known: repeats that failed or were disturbed, what weakens the parity."""
+    """Notes on failed or disturbed repeats, and on weaknesses of the parity."""
     computes: bool = True
     """False where a side computes nothing and was not asked for by name: the pair is shown and decides nothing."""
     metrics: tuple[Judged, ...] = ()
@@ -150,7 +150,7 @@ class Regression(Strict):
 
     schema_: Literal[1] = Field(SCHEMA, alias="schema")
     run: str
-    """Where the raw files are."""
+    """The run with the raw files."""
     created_at: str
     """ISO 8601, UTC: when the run began."""
     host: str
@@ -166,7 +166,7 @@ class Regression(Strict):
     looks: tuple[Some, ...]
     """Blocks after which was looked."""
     confirms: bool
-    """Whether what is slower was measured again on fresh blocks."""
+    """True if slower metrics were measured again on fresh blocks."""
     design: Design = Design.BLOCKS
     blocks_follow_sight: bool = False
     """Of stored runs: whether a regression test chose how many blocks one has by what it saw; that keeps no alpha."""

@@ -33,7 +33,7 @@ class Unpaired:
     id: str
     cell_id: str
     reason: str
-    """Why the other side cannot."""
+    """The reason the other side cannot do it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Pairing:
     plan: Plan
     pairs: tuple[Pair, ...]
     gone: tuple[Unpaired, ...] = ()
-    """What the baseline can do and the candidate cannot."""
+    """The work that only the baseline can do."""
     new: tuple[Unpaired, ...] = ()
 
 

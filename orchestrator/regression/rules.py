@@ -32,7 +32,7 @@ class Rules:
     """Blocks after which is looked, in order; only undecided pairs go on to the next."""
     alpha: float = ALPHA
     confirm: bool = True
-    """Whether what is found slower is measured again, on as many fresh blocks as it took to find it."""
+    """True if slower metrics are measured again, on as many fresh blocks."""
 
     @property
     def deciding(self) -> tuple[Metric, ...]:

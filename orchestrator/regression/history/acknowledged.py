@@ -102,7 +102,7 @@ class ObservedChange:
     """A change for the worse or the better, between two releases or between two runs."""
 
     cell: str
-    """What its two cells share: `cpu/lenet-train-b200`."""
+    """The part that its two cells share, such as `cpu/lenet-train-b200`."""
     metric: str
     """Or `broke`."""
     ratio: float

@@ -26,7 +26,7 @@ class MeasuredCell:
     """ISO 8601, UTC."""
     host: str
     conditions: Mapping[str, str]
-    """What breaks a series where it changes, by title: all that `compare` refuses to mix."""
+    """The conditions that break a series if they change, by title, which are those that `compare` refuses to mix."""
     cell_id: str
     tracked: str
     """The id with releases left out: `mxnet-*-cpu/lenet-train-b200`."""
@@ -68,7 +68,7 @@ class Shift:
     since: str
     """Release of the point before it."""
     acknowledged: str = ""
-    """Why it is known; empty where nobody has said so."""
+    """The reason it is acknowledged; empty if it is not."""
 
     @property
     def ratio(self) -> float:

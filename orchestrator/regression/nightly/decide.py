@@ -89,7 +89,7 @@ class Decision:
     known: tuple[Alarm, ...] = ()
     """Acknowledged, or told before."""
     is_attempt: bool = True
-    """Whether this was a try of the release, rather than a failure of the host or of the baseline."""
+    """True if this was a try of the release, rather than a failure of the host or of the baseline."""
 
 
 @dataclass(frozen=True, slots=True)

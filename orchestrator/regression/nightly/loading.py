@@ -32,7 +32,7 @@ class Nightly:
     reports: Path
     acknowledged: Path | None
     distribution: str
-    """What is asked of the package index."""
+    """The name on the package index."""
 
     @property
     def path(self) -> str:

@@ -55,13 +55,13 @@ class NightServices:
     measure, and `InputError`, with which a night ends, where what was asked for can be measured of no release."""
     now: Callable[[], datetime]
     is_over: Callable[[], bool]
-    """Whether the budget is spent, or a signal came."""
+    """Returns true if the budget is spent, or a signal came."""
     is_interrupted: Callable[[], bool]
     listener: Listener
     host: str
     new_name: str
     refused: Callable[[PublishedRelease], str] = lambda _: ""
-    """Why no environment of the catalog can take a release, in one line; empty where one may."""
+    """Returns the reason the catalog has no environment for a release, or an empty text."""
     check_listed: Callable[[str, Offered], None] = lambda *_: None
     """Raise `InputError` where a baseline that no night has measured is nowhere to be installed from."""
 

@@ -51,7 +51,7 @@ class Alarm(Strict):
 
     release: str
     cell: str
-    """What its two cells share: `cpu/lenet-train-b200`."""
+    """The part that its two cells share, such as `cpu/lenet-train-b200`."""
     metric: str
     """Empty where the release no longer runs there."""
     ratio: Finite | None = None
@@ -60,7 +60,7 @@ class Alarm(Strict):
     high: Finite | None = None
     reason: str = ""
     confirmed: bool | None = None
-    """Whether fresh blocks have; false of what is known exactly and once, None where a release no longer runs."""
+    """True if fresh blocks confirm it, false for exact metrics, None if a release no longer runs."""
     acknowledged: str = ""
     """The reason in the file of acknowledged changes; such a change is shown, and alarms nobody."""
 
@@ -83,7 +83,7 @@ class ReleaseRecord(Strict):
     night: str
     """The last one that tried it."""
     run: str = ""
-    """Where its measurements are; empty where there are none."""
+    """The run with its measurements; empty if there are none."""
     attempts: Count = 1
     """Nights on which it was tried; those that say nothing of it, and those that were cut short, left out."""
     images: tuple[str, ...] = ()
@@ -189,7 +189,7 @@ class Night(Strict):
     offered: tuple[str, ...] = ()
     """Releases that the index has, oldest first."""
     problems: tuple[str, ...] = ()
-    """What did not answer."""
+    """The places that did not answer."""
     tried: tuple[Trying, ...] = ()
     waiting: tuple[str, ...] = ()
     """New releases that were not reached; the next night does them."""

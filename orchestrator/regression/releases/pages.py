@@ -34,7 +34,7 @@ class ListedFile:
 
     name: str
     yanked: str | None = None
-    """Why it was withdrawn, possibly empty; None where it was not."""
+    """The reason it was withdrawn, possibly empty; None if it was not."""
     requires_python: str = ""
     uploaded_at: str = ""
     """ISO 8601; empty where the index does not tell."""
@@ -49,9 +49,9 @@ class PublishedRelease:
     uploaded_at: str = ""
     """When its first file appeared; empty where the index does not tell."""
     yanked: str | None = None
-    """Why all of its files were withdrawn, possibly empty; None where one still stands."""
+    """The reason all of its files were withdrawn, possibly empty; None if one was not."""
     requires_python: tuple[str, ...] = ()
-    """What its files ask of Python, each once."""
+    """The Python requirements of its files, each once."""
 
     @property
     def is_prerelease(self) -> bool:

@@ -83,7 +83,7 @@ class ReleaseFilter:
     prereleases: bool
     yanked: bool
     refused: Callable[[Side], str]
-    """Why a side cannot be planned; empty where it can."""
+    """Returns the reason a side cannot be planned, or an empty text."""
 
 
 def between(

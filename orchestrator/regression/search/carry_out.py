@@ -29,7 +29,7 @@ class SearchServices:
     measure: Callable[[Side, Side, int], ProbeResult]
     """Measure two sides up to so many blocks; raises `HostError` where this host cannot."""
     packages: Callable[[str, Side], Mapping[str, str]]
-    """What a run's environment of a side holds, by name; nothing where that is not known."""
+    """Returns the packages of a side's environment in a run by name, or none if they are not known."""
     listener: Listener
 
 

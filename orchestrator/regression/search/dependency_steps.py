@@ -32,7 +32,7 @@ class Stage:
     """Unique among the stages of a way; what `search` takes as a release."""
     packages: Mapping[str, str]
     moved: Move | None
-    """What sets it apart from the stage before; None of the first."""
+    """The move from the stage before; None for the first."""
 
 
 def stages(before: Mapping[str, str], after: Mapping[str, str], *, last: str) -> tuple[Stage, ...]:

@@ -25,7 +25,7 @@ class ProbeResult:
     run: str = ""
     values: Values = ()
     reason: str = ""
-    """Why there are no values."""
+    """The reason there are no values."""
     culprit: str = ""
     """`Side.text` of the side that the reason speaks of; empty where that cannot be told from this run alone."""
 

@@ -69,7 +69,7 @@ class Probed(Strict):
     values: tuple[tuple[Positive, Positive], ...] = ()
     """Of each block that counts; none where one of the two is untestable."""
     untestable: str = ""
-    """Which of the two."""
+    """The side that cannot be tested."""
     reason: str = ""
 
 
@@ -84,7 +84,7 @@ class Step(Strict):
     comparison: Comparison | None = None
     """None where one of the two is untestable."""
     untestable: str = ""
-    """Which of the two."""
+    """The side that cannot be tested."""
     reason: str = ""
 
 
@@ -96,13 +96,13 @@ class Origin(Strict):
     moved: tuple[str, ...]
     """Every package that moved, the one that was searched last."""
     by: tuple[str, ...] = ()
-    """Which of them changed it; several where those between could not be tested; none where it was not found."""
+    """The moves that changed it, several if those between could not be tested, none if it is not known."""
     note: str = ""
-    """Why it is not known more closely."""
+    """The reason it is not known more closely."""
     conclusion: Conclusion | None = None
     """Of the search over the moves; None where there was nothing to search."""
     alpha: Share | None = None
-    """What that search had of the phase's α, which all origins share; None where there was nothing to search."""
+    """The share of α of that search; None if there was nothing to search."""
     steps: tuple[Step, ...] = ()
     """Its comparisons, as they were asked; `before` and `after` are moves, each with all moves before it."""
 

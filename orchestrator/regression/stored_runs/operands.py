@@ -28,7 +28,7 @@ class Operand:
     cell_ids: frozenset[str] | None = None
     """The cells of one side of regression tests; None: those of `side`."""
     unpaired: tuple[Unpaired, ...] = ()
-    """What this side of regression tests alone can do, and was not measured for."""
+    """The work that only this side of regression tests can do, and that was not measured."""
 
     def has(self, cell: Cell) -> bool:
         """Return true if a cell is meant."""
