@@ -119,7 +119,13 @@ def test_frameworks_whose_models_agree_do_the_same_work(ran: Ran) -> None:
     found = ran.verdict("torch 2.13.0", "mxnet 1.9.1")
 
     assert (found["work"], found["reason"]) == ("same work", ""), ran.report["checks"]
-    assert {each["evidence"] for each in found["differences"]} == {"weights", "first_loss", "gradients", "losses"}
+    assert {each["evidence"] for each in found["differences"]} == {
+        "weights",
+        "first_loss",
+        "gradients",
+        "losses",
+        "optimizer",
+    }
     assert any(each["value"] > 0 for each in found["differences"]), "two frameworks never round all alike"
 
 

@@ -10,7 +10,7 @@ from orchestrator.regression.nightly.state import Tonight
 from orchestrator.reporting import report as reported
 from orchestrator.results.store import Run
 from tests.unit.bundles.returns.returning_runs import a_run
-from tests.unit.regression import night_fakes
+from tests.unit.regression.nightly import night_fakes
 
 NAMES = ("res[old]", "res[", "b[/]", ":warning:", "x\x1b[31m")
 
