@@ -50,8 +50,11 @@ class Judge:
         if failing is not None:
             notes = (*findings.notes, *repeats) if self.notes_of_failing else findings.notes
             return replace(findings, verdict=failing[0], reason=failing[1], notes=notes)
-        parity = self._parity(baseline, candidate)
-        findings = replace(findings, notes=(*findings.notes, *repeats, *comparable.parity_notes(parity)))
+        asked = any(side.last.run.plan().parity for side in (baseline, candidate))
+        parity = self._parity(baseline, candidate) if asked or _is_answered(baseline, candidate) else None
+        findings = replace(
+            findings, notes=(*findings.notes, *repeats, *comparable.parity_notes(parity if asked else None))
+        )
         environment = self._environment_difference(baseline, candidate)
         if environment:
             return replace(findings, verdict=Verdict.NOT_COMPARABLE, reason=environment)
@@ -70,11 +73,8 @@ class Judge:
         for metric in METRICS:
             yield MetricRule(metric, *tolerance(self.rules.gates, metric, side.last.cell.workload.model))
 
-    def _parity(self, baseline: SideEvidence, candidate: SideEvidence) -> PairParity | None:
-        """Return the answer of the parity checks, or None if no side was to be checked and none was."""
-        placed = [side.last.placed for side in (baseline, candidate)]
-        if not any(run.plan().parity or comparable.is_answered(run, cell) for run, cell in placed):
-            return None
+    def _parity(self, baseline: SideEvidence, candidate: SideEvidence) -> PairParity:
+        """Return the answer of the parity checks."""
         return comparable.parity(baseline.last.placed, candidate.last.placed, self.faults)
 
     def _environment_difference(self, baseline: SideEvidence, candidate: SideEvidence) -> str:
@@ -144,3 +144,8 @@ def _known(baseline: SideEvidence, candidate: SideEvidence) -> PairFindings:
 def _too_few(ones: int, others: int) -> str:
     whose = "of each side" if ones == others else f"of the {'baseline' if ones < others else 'candidate'}"
     return f"one night {whose} says nothing of how nights scatter; give two or more"
+
+
+def _is_answered(*sides: SideEvidence) -> bool:
+    """Return true if a parity check of a side has stored an answer, whether its plan asks for one or not."""
+    return any(comparable.is_answered(*side.last.placed) for side in sides)
