@@ -125,7 +125,8 @@ def result(cell: Cell, repeat: int, draw: random.Random) -> dict[str, object]:
 
 def side(folder: Path) -> None:
     """Index, read and render one results folder by the program's own functions, and print what it took."""
-    from orchestrator import reporting
+    from orchestrator.reporting.findings.gather import report
+    from orchestrator.reporting.reports.run.page import write_html
     from orchestrator.results import index
     from orchestrator.results.store import runs
 
@@ -134,9 +135,9 @@ def side(folder: Path) -> None:
         (summary,) = index.summaries(folder, Path(cache))
     indexed = time.perf_counter()
     (run,) = runs(folder)
-    content = reporting.report(run)
+    content = report(run)
     gathered = time.perf_counter()
-    reporting.write_html(content, run.folder / "report", run.folder)
+    write_html(content, run.folder / "report", run.folder)
     end = time.perf_counter()
     pages = [page.stat().st_size for page in (run.folder / "report").iterdir()]
     figures = {

@@ -20,7 +20,6 @@ from orchestrator.cli.options import (
     Results,
 )
 from orchestrator.cli.probes import Probes, StoppedError
-from orchestrator.cli.report import REPORT_WIDTH
 from orchestrator.cli.run import IdleWait, RetryFailed
 from orchestrator.cli.runtime import RuntimeName
 from orchestrator.cli.searches import Prepared, Question
@@ -32,10 +31,10 @@ from orchestrator.regression.search.algorithm import PROBED
 from orchestrator.regression.search.carry_out import SearchInProgress, SearchServices
 from orchestrator.regression.search.probe import packages
 from orchestrator.regression.search.record import Bisection
-from orchestrator.reporting.bisections import headlines
-from orchestrator.reporting.bisections_as_html import write_report
-from orchestrator.reporting.bisections_as_text import table
-from orchestrator.reporting.pages import INDEX
+from orchestrator.reporting.formats.html import INDEX
+from orchestrator.reporting.formats.terminal import shown
+from orchestrator.reporting.reports.search import SEARCH, write_report
+from orchestrator.reporting.reports.search_words import headlines
 from orchestrator.results.store import Run
 
 DEFAULT_METRIC = "throughput"
@@ -163,6 +162,6 @@ def _show(record: Bisection, folder: Path, *, json: bool) -> None:
         speech.print_json(record.model_dump(mode="json", by_alias=True))
         speech.say(f"evidence: {folder / INDEX}")
         return
-    console = speech.output(REPORT_WIDTH)
-    console.print(table(record))
+    console = speech.output(speech.REPORT_WIDTH)
+    console.print(shown(SEARCH, record))
     speech.tell(console, f"\nevidence: {folder / INDEX}")

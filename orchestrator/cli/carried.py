@@ -14,10 +14,10 @@ from orchestrator.domain import Plan
 from orchestrator.engine.client import Client
 from orchestrator.errors import InputError
 from orchestrator.planning import Selection, narrowed
-from orchestrator.reporting.text import clean_line
 from orchestrator.results import frozen_scripts
 from orchestrator.results.contract import BundleOrigin
 from orchestrator.runtimes import GivenImage, absent, not_there
+from orchestrator.wording import clean_line
 
 _MOST_FILES = 5
 

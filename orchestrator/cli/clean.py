@@ -13,7 +13,6 @@ from rich.text import Text
 from orchestrator.bundles.read import registry
 from orchestrator.cli import places, speech
 from orchestrator.cli.options import Json
-from orchestrator.cli.report import REPORT_WIDTH
 from orchestrator.engine import images as engine
 from orchestrator.engine.client import Client, connect
 from orchestrator.errors import HostError
@@ -106,7 +105,7 @@ def _entry(line: _Line) -> dict[str, object]:
 
 
 def _show(lines: list[_Line], problem: str) -> None:
-    console = speech.output(REPORT_WIDTH)
+    console = speech.output(speech.REPORT_WIDTH)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("what", "name", "made", "frees", ""):
         table.add_column(column, overflow="fold", justify="right" if column == "frees" else "left")

@@ -12,14 +12,15 @@ from orchestrator.cli import composition, pairs, verdicts
 from orchestrator.cli.completion import run_names
 from orchestrator.cli.options import DEFAULT_RESULTS, Json, Results
 from orchestrator.cli.regress import Metrics
-from orchestrator.cli.verdicts import Format, FormatName, Output
+from orchestrator.cli.verdicts import Format, Output
 from orchestrator.errors import InputError
 from orchestrator.regression.metrics import parse_gates
 from orchestrator.regression.model import Regression
 from orchestrator.regression.stored_runs.comparison import compare_runs
 from orchestrator.regression.stored_runs.operands import Operand
 from orchestrator.regression.trials.files import stored_regression, stored_trial
-from orchestrator.reporting.gather import idle_builders
+from orchestrator.reporting.findings.gather import idle_builders
+from orchestrator.reporting.formats import HTML
 from orchestrator.resources import IMAGES
 
 BOTH_SIDES = ("baseline", "candidate")
@@ -56,7 +57,7 @@ def compare(
     if len(sides) == 1:
         run = composition.find_run(results, sides[0].names[0])
         found = stored_regression(run)
-    elif shown_as is FormatName.HTML and output is None:
+    elif shown_as == HTML and output is None:
         raise InputError(
             "--format html needs -o DIR: only the stored verdict of one test has its run's folder to go to"
         )

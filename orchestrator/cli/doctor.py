@@ -12,7 +12,6 @@ from rich.text import Text
 
 from orchestrator.cli import composition, places, speech
 from orchestrator.cli.options import DEFAULT_RESULTS, BaseImage, Json, Results
-from orchestrator.cli.report import REPORT_WIDTH
 from orchestrator.devices import vitals
 from orchestrator.devices.fitness import Finding, Level, fitness, is_fit
 from orchestrator.devices.vitals import Vitals
@@ -72,7 +71,7 @@ def _show(findings: Sequence[Finding]) -> None:
     for finding in findings:
         level = Text(finding.level.value, style=_STYLES[finding.level])
         table.add_row(Text(finding.check), level, Text(finding.found), Text(finding.remedy))
-    console = speech.output(REPORT_WIDTH)
+    console = speech.output(speech.REPORT_WIDTH)
     console.print(table)
     console.print(Text(_sentence(findings)))
 

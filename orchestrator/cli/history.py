@@ -15,9 +15,9 @@ from orchestrator.regression.history.acknowledged import load_acknowledged
 from orchestrator.regression.history.read import measured_cells
 from orchestrator.regression.history.series import LEAST_POINTS, MIN_EFFECT, Series, series, series_of
 from orchestrator.regression.metrics import BY_NAME
-from orchestrator.reporting import histories
-from orchestrator.reporting.gather import idle_builders
-from orchestrator.reporting.histories_as_html import write_html
+from orchestrator.reporting.findings.gather import idle_builders
+from orchestrator.reporting.reports import history_words as words
+from orchestrator.reporting.reports.history import write_html
 
 PAGE_FOLDER = "history"
 _WIDTH = 100
@@ -71,15 +71,15 @@ def history(
             f"{len(asked)} in all; no page is written"
         )
     if json:
-        speech.print_json([histories.entry(one) for one in shown])
+        speech.print_json([words.entry(one) for one in shown])
         return
     console = speech.output(_WIDTH)
     for one in shown:
-        speech.tell(console, histories.label(one), "bold")
-        latest = histories.figure(one.metric, one.points[-1].value)
-        speech.tell(console, f"  {histories.sparkline(one)}  {latest}; {histories.summary(one)}")
+        speech.tell(console, words.label(one), "bold")
+        latest = words.figure(one.metric, one.points[-1].value)
+        speech.tell(console, f"  {words.sparkline(one)}  {latest}; {words.summary(one)}")
         for shift in one.shifts:
-            row = histories.shift_row(one, shift)
+            row = words.shift_row(one, shift)
             text = f"  {row[0]} {row[1]}: {row[2]} → {row[3]}, × {row[4]}, p {row[5]}, {row[6]}"
             speech.tell(console, text)
     if page is not None:

@@ -24,14 +24,14 @@ from orchestrator.regression.nightly import settings as nightly_settings
 from orchestrator.regression.nightly.state import Night
 from orchestrator.regression.search import record as search_record
 from orchestrator.regression.trials.files import regression_schema
-from orchestrator.reporting import event_schema
-from orchestrator.reporting.text import clean_line, rate, seconds
+from orchestrator.reporting.live.lines import event_schema
 from orchestrator.results import index
 from orchestrator.results.contract import Result
 from orchestrator.results.evidence import read_repeat
 from orchestrator.results.schemas import NAMES, contract_schema
 from orchestrator.results.store import Run
 from orchestrator.results.throughput import throughput
+from orchestrator.wording import clean_line, rate, seconds
 
 _HOW_TO_NAME_A_CELL = "; a cell is written IMAGE/WORK, as `orchestrator show` lists them"
 

@@ -24,7 +24,7 @@ from orchestrator.regression.nightly.night import NightInProgress, NightServices
 from orchestrator.regression.nightly.settings import ACCEPTED
 from orchestrator.regression.nightly.state import Night
 from orchestrator.regression.releases.package_index import offered_releases
-from orchestrator.reporting.nights import lines
+from orchestrator.reporting.reports.night_words import lines
 from orchestrator.running import new_run_name
 
 DEFAULT_FILE = Path("nightly.yaml")

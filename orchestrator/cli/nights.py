@@ -29,10 +29,11 @@ from orchestrator.regression.nightly.notify import message, post, shown
 from orchestrator.regression.nightly.state import Night, Posted
 from orchestrator.regression.pairing import PlanInputs
 from orchestrator.regression.releases.package_index import proxies_for
-from orchestrator.reporting.histories_as_html import write_html as write_history
-from orchestrator.reporting.nights_as_html import night_html, nights_html
-from orchestrator.reporting.nights_as_text import junit_text, markdown
-from orchestrator.reporting.pages import INDEX
+from orchestrator.reporting.blocks import Link
+from orchestrator.reporting.formats import HTML, render
+from orchestrator.reporting.formats.html import INDEX
+from orchestrator.reporting.reports.history import write_html as write_history
+from orchestrator.reporting.reports.night import NIGHT, NIGHTS
 from orchestrator.results.store import write_atomically
 from orchestrator.running import presence
 
@@ -81,11 +82,12 @@ def with_pages(files: NightFiles, nightly: Nightly, night: Night) -> Night:
 def report(files: NightFiles, night: Night) -> Path:
     """Write the reports of a night, each wholly or not at all, and return the path of its page."""
     folder = files.night_folder(night.night)
-    for name, text in (("report.md", markdown(night)), ("junit.xml", junit_text(night))):
-        write_atomically(folder / name, text)
+    for name, format_ in (("report.md", "md"), ("junit.xml", "junit")):
+        content = render(NIGHT, night, format_)
+        write_atomically(folder / name, content)
         # Of the newest night, at a place that other programs need not look for.
-        write_atomically(files.folder / name, text)
-    write_atomically(folder / INDEX, night_html(night))
+        write_atomically(files.folder / name, content)
+    write_atomically(folder / INDEX, render(NIGHT, night, HTML))
     return folder / INDEX
 
 
@@ -109,8 +111,8 @@ def history(nightly: Nightly, known: Sequence[AcknowledgedEntry]) -> History:
 def list_nights(files: NightFiles, found: History) -> None:
     """Write the page that lists all nights, and the history beside it."""
     write_history(found.tracked, files.folder / "history", found.there)
-    links = [("History: series over all nights", f"history/{INDEX}")]
-    write_atomically(files.folder / INDEX, nights_html(files.nights(), links))
+    links = (Link("History: series over all nights", f"history/{INDEX}"),)
+    write_atomically(files.folder / INDEX, render(NIGHTS, (files.nights(), links), HTML))
 
 
 def tell(nightly: Nightly, night: Night, page: Path, settings: BuildSettings) -> Posted | None:

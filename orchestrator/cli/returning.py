@@ -13,7 +13,7 @@ from orchestrator.bundles.returns.results_manifest import RunEntry
 from orchestrator.cli import composition, outputs, speech
 from orchestrator.cli.completion import run_names
 from orchestrator.cli.options import DEFAULT_RESULTS, EveryRun, Json, Results
-from orchestrator.reporting.text import clean_line, memory
+from orchestrator.wording import clean_line, memory
 
 _MOST_LEFT_OUT = 5
 

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from orchestrator import reporting
 from orchestrator.cli import carried, composition, speech, views
 from orchestrator.cli import jobs as jobs_of
 from orchestrator.cli.beginning import Setting, begun
@@ -36,6 +35,9 @@ from orchestrator.domain import Cell, Outcome
 from orchestrator.errors import HostError, InputError
 from orchestrator.events import Notice
 from orchestrator.matrix.limits import MAX_REPEATS
+from orchestrator.reporting.findings.gather import report as read_report
+from orchestrator.reporting.reports.run.page import write_html
+from orchestrator.reporting.reports.run.value import json_value
 from orchestrator.running import Policy, execute
 
 
@@ -132,10 +134,10 @@ def run(
 
 def _conclude(job: jobs_of.Job, *, json: bool) -> None:
     """Report what a run has measured so far: as JSON, or in the terminal, and as pages beside it."""
-    report = reporting.report(job.run)
+    report = read_report(job.run)
     if json:
-        reporting.write_html(report, job.run.folder / PAGE_FOLDER, job.run.folder)
-        speech.print_json(reporting.json_value(report))
+        write_html(report, job.run.folder / PAGE_FOLDER, job.run.folder)
+        speech.print_json(json_value(report))
     else:
         show(job.run, report)
 

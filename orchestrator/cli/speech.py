@@ -7,7 +7,10 @@ from rich.console import Console
 from rich.text import Text
 
 from orchestrator.encoded import json_text
-from orchestrator.reporting.text import clean
+from orchestrator.wording import clean
+
+REPORT_WIDTH = 120
+"""Columns of a table that no terminal shows."""
 
 
 def output(width: int = 1000) -> Console:

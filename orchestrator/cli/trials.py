@@ -32,7 +32,7 @@ from orchestrator.regression.rules import Rules, looks_up_to
 from orchestrator.regression.sides import Side
 from orchestrator.regression.trials.carry_out import carry_out, first_plan, trial_of
 from orchestrator.regression.trials.files import Trial, store_trial, stored_trial
-from orchestrator.reporting.regressions_as_html import write_html
+from orchestrator.reporting.reports.regression import write_html
 from orchestrator.resources import IMAGES
 from orchestrator.results.store import Run
 from orchestrator.running import Policy

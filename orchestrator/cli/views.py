@@ -9,7 +9,9 @@ from datetime import UTC, datetime
 from rich.console import Console
 
 from orchestrator.events import Event, Listener, Notice
-from orchestrator.reporting import LinesView, LiveView, PlainView
+from orchestrator.reporting.live.lines import LinesView
+from orchestrator.reporting.live.plain import PlainView
+from orchestrator.reporting.live.screen import LiveView
 
 
 @contextmanager

@@ -7,15 +7,17 @@ from playwright.sync_api import Browser
 
 from orchestrator.regression.history.series import series
 from orchestrator.regression.nightly.state import Judgement
-from orchestrator.reporting import histories_as_html
-from orchestrator.reporting.nights_as_html import night_html, nights_html
+from orchestrator.reporting.blocks import Link
+from orchestrator.reporting.formats import HTML, render
+from orchestrator.reporting.reports import history
+from orchestrator.reporting.reports.night import NIGHT, NIGHTS
 from tests.browser.test_report import Visit, browser
 from tests.unit.regression.history.test_history import levels
 from tests.unit.regression.nightly.night_records import a_change, a_night, record, silent_night
 
 __all__ = ["browser"]
 pytestmark = pytest.mark.browser
-SERIES = histories_as_html.page_name("mxnet-*-cpu/lenet-train-b200", "throughput", "far")
+SERIES = history.page_name("mxnet-*-cpu/lenet-train-b200", "throughput", "far")
 PAGES = ["index.html", "nights/20261122T030000Z-1f3a/index.html", "history/index.html", f"history/{SERIES}"]
 
 
@@ -25,10 +27,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     night = a_night(given_up=(record("1.3.1", Judgement.BUILD_FAILED, "no wheel"),), changes=(a_change(),))
     own = folder / "nights" / night.night
     own.mkdir(parents=True)
-    (own / "index.html").write_text(night_html(night))
-    (folder / "index.html").write_text(nights_html([silent_night(), night], [("History", "history/index.html")]))
+    (own / "index.html").write_text(render(NIGHT, night, HTML))
+    (folder / "index.html").write_text(
+        render(NIGHTS, ([silent_night(), night], (Link("History", "history/index.html"),)), HTML)
+    )
     nights = levels((1000, 30, "1.8.0"), (930, 25, "1.9.0"), (1010, 20, "1.9.1"))
-    histories_as_html.write_html([one for one in series(nights) if one.is_tracked], folder / "history")
+    history.write_html([one for one in series(nights) if one.is_tracked], folder / "history")
     return folder
 
 

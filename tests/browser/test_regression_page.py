@@ -5,9 +5,9 @@ from playwright.sync_api import Browser
 
 from orchestrator.analysis.verdicts import Verdict
 from orchestrator.regression.model import Regression, SideRecord
-from orchestrator.reporting.regressions_as_html import write_html
+from orchestrator.reporting.reports.regression import write_html
 from tests.browser.test_report import Visit, browser
-from tests.unit.reporting.test_regressions import EVERY, a_metric, a_pair, a_test
+from tests.unit.reporting.reports.test_regression_report import EVERY, a_metric, a_pair, a_test
 
 __all__ = ["browser"]
 pytestmark = pytest.mark.browser

@@ -7,7 +7,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from orchestrator.reporting import document, write_html
+from orchestrator.reporting.findings.compose import compose
+from orchestrator.reporting.reports.run.page import write_html
 from tests.unit.reporting import synthetic
 
 pytestmark = pytest.mark.browser
@@ -43,7 +44,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> str:
     plan = synthetic.plan(cells)
     stored = [item for cell in cells[:3] + cells[-2:] for item in synthetic.ok(cell, [100.0, 101.0])]
     folder = tmp_path_factory.mktemp("large")
-    return write_html(document(synthetic.record(plan), plan, stored), folder / "report", folder).as_uri()
+    return write_html(compose(synthetic.record(plan), plan, stored), folder / "report", folder).as_uri()
 
 
 class Visit:

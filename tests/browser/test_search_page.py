@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from orchestrator.reporting.bisections_as_html import write_report
+from orchestrator.reporting.reports.search import write_report
 from tests.browser.test_report import Visit, browser
 from tests.unit.regression.search.search_records import a_search
 

@@ -33,7 +33,7 @@ def test_the_wheel_carries_the_data_of_both_sides(wheel: Path) -> None:
     ):
         assert f"orchestrator/_data/{part}" in names
     assert any(name.startswith("orchestrator/_data/images/templates/") for name in names)
-    assert any(name.startswith("orchestrator/reporting/templates/") for name in names)
+    assert any(name.startswith("orchestrator/reporting/formats/templates/") for name in names)
     assert not [name for name in names if "__pycache__" in name or name.startswith("tests/")]
 
 

@@ -25,7 +25,7 @@ from orchestrator.cli.program import run as program
 from orchestrator.devices import Cpu, Inventory
 from orchestrator.devices.host import Gpu
 from orchestrator.domain import BuildSettings
-from orchestrator.images.recipe import gather, render
+from orchestrator.images import recipe
 from orchestrator.processes import Stop, Watch
 from orchestrator.regression.history.acknowledged import load_acknowledged
 from orchestrator.regression.nightly.decide import TrialOutcomes, decide
@@ -36,13 +36,12 @@ from orchestrator.regression.search.carry_out import SearchInProgress, SearchSer
 from orchestrator.regression.search.probe import ProbeResult
 from orchestrator.regression.sides import Side
 from orchestrator.regression.trials.files import stored_regression, stored_trial
-from orchestrator.reporting.bisections_as_html import html_text
-from orchestrator.reporting.bisections_as_text import markdown as search_as_markdown
-from orchestrator.reporting.bisections_as_text import table as search_as_table
-from orchestrator.reporting.nights import lines
-from orchestrator.reporting.nights_as_html import night_html, nights_html
-from orchestrator.reporting.nights_as_text import junit_text
-from orchestrator.reporting.nights_as_text import markdown as night_as_markdown
+from orchestrator.reporting.blocks import Link
+from orchestrator.reporting.formats import render
+from orchestrator.reporting.formats.terminal import shown
+from orchestrator.reporting.reports.night import NIGHT, NIGHTS
+from orchestrator.reporting.reports.night_words import lines
+from orchestrator.reporting.reports.search import SEARCH
 from orchestrator.results import frozen_scripts
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, Surroundings, execute
@@ -143,13 +142,13 @@ def environment_layers(matrix: Path) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for image in plan.images:
         for name, settings in SETTINGS.items():
-            recipe = render(image, settings, gather(image, settings))
-            step = recipe.environment
+            made = recipe.render(image, settings, recipe.gather(image, settings))
+            step = made.environment
             found[f"{image.name} {name}"] = {
-                "alias": recipe.alias,
-                "base": recipe.base,
-                "bases": list(recipe.bases),
-                "labels": dict(recipe.labels),
+                "alias": made.alias,
+                "base": made.base,
+                "bases": list(made.bases),
+                "labels": dict(made.labels),
                 "environment": step.reference if step else None,
                 "files": {each.name: each.read().decode() for each in step.files} if step else {},
             }
@@ -203,12 +202,14 @@ def nights(reports: Path) -> dict[str, str]:
     found = {}
     every = NightFiles(reports).nights()
     for night in every:
-        found[f"{night.night}.md"] = night_as_markdown(night)
-        found[f"{night.night}.xml"] = junit_text(night)
-        found[f"{night.night}.html"] = night_html(night)
+        found[f"{night.night}.md"] = render(NIGHT, night, "md")
+        found[f"{night.night}.xml"] = render(NIGHT, night, "junit")
+        found[f"{night.night}.html"] = render(NIGHT, night, "html")
         found[f"{night.night}.txt"] = "".join(f"{line}\n" for line in lines(night)) + f"exit {night.exit_code}\n"
         found[f"{night.night}.json"] = json.dumps(message(night, "report/index.html"), indent=1)
-    found["nights.html"] = nights_html(every, [("History: series over all nights", "history/index.html")])
+    found["nights.html"] = render(
+        NIGHTS, (every, (Link("History: series over all nights", "history/index.html"),)), "html"
+    )
     return found
 
 
@@ -224,8 +225,8 @@ def searches(results: Path, columns: int) -> dict[str, str]:
         if record.found is None:
             continue
         console = Console(file=io.StringIO(), width=columns, highlight=False)
-        console.print(search_as_table(record))
+        console.print(shown(SEARCH, record))
         found[f"{path.parent.name}.txt"] = console.file.getvalue()  # type: ignore[attr-defined]
-        found[f"{path.parent.name}.md"] = search_as_markdown(record)
-        found[f"{path.parent.name}.html"] = html_text(record)
+        found[f"{path.parent.name}.md"] = render(SEARCH, record, "md")
+        found[f"{path.parent.name}.html"] = render(SEARCH, record, "html")
     return found

@@ -10,21 +10,25 @@ import orchestrator
 
 PACKAGE = Path(orchestrator.__file__).parent
 ORDER = [
-    "errors", "encoded", "brought", "domain", "events", "resources", "files", "logs", "processes", "engine", "catalog",
-    "matrix", "planning", "results", "images", "devices", "runtimes", "running", "analysis", "regression", "bundles",
-    "reporting", "cli",
+    "errors", "encoded", "wording", "brought", "domain", "events", "resources", "files", "logs", "processes", "engine",
+    "catalog", "matrix", "planning", "results", "images", "devices", "runtimes", "running", "analysis", "regression",
+    "bundles", "reporting", "cli",
 ]  # fmt: skip
-BUNDLES: dict[str, set[str]] = {
-    "format": set(),
-    "describe": {"format"},
-    "program": {"format"},
-    "write": {"format", "describe", "program"},
-    "read": {"format"},
-    "returns": {"format"},
-}
-"""The parts of `bundles/`, and the other parts that each may import."""
+WITHIN = {
+    "bundles": {
+        "format": (), "describe": ("format",), "program": ("format",), "read": ("format",), "returns": ("format",),
+        "write": ("format", "describe", "program"),
+    },
+    "reporting": {
+        "figures": (), "live": (), "findings": ("figures",), "charts": ("findings", "figures"), "cases": (),
+        "blocks": ("cases", "charts"),
+        "formats": ("blocks", "cases", "figures"),
+        "reports": ("blocks", "cases", "charts", "figures", "findings", "formats"),
+    },
+}  # fmt: skip
+"""What a part of a package may import of the same package, besides itself."""
 REGRESSION = ["core", "judge", "trials", "stored_runs", "releases", "search", "history", "nightly"]
-"""The sub-packages of `regression`, and before them its own modules."""
+"""The parts of `regression`: first its own modules, then each may import those before it."""
 ENTRY = {PACKAGE / "__init__.py", PACKAGE / "__main__.py"}
 MODULES = sorted(set(PACKAGE.rglob("*.py")) - ENTRY)
 
@@ -40,8 +44,8 @@ def _imports(path: Path) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}:{node.lineno}: relative import"
             yield node.module or ""
-            if node.module == "orchestrator":
-                yield from (f"orchestrator.{alias.name}" for alias in node.names)
+            if (node.module or "").startswith("orchestrator"):
+                yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -53,20 +57,6 @@ def test_a_module_imports_only_from_parts_before_its_own(path: Path) -> None:
         if name.startswith("orchestrator.") and name.split(".")[1] in ORDER and ORDER.index(name.split(".")[1]) > own
     ]
     assert later == []
-
-
-@pytest.mark.parametrize("part", BUNDLES)
-def test_parts_of_bundles_import_one_way(part: str) -> None:
-    folder = PACKAGE / "bundles" / part
-    names = {name for path in folder.rglob("*.py") for name in _imports(path)}
-    imported = {name.split(".")[2] for name in names if name.startswith("orchestrator.bundles.")}
-
-    assert "orchestrator.bundles" not in names
-    assert imported - {part} <= BUNDLES[part]
-
-
-def test_the_parts_of_bundles_are_complete() -> None:
-    assert {path.parent.name for path in (PACKAGE / "bundles").rglob("*.py")} == {*BUNDLES, "bundles"}
 
 
 def _regression_part(parts: Sequence[str]) -> int:
@@ -100,3 +90,14 @@ def test_only_one_module_starts_processes_and_only_one_package_speaks_to_the_eng
 
     assert "subprocess" not in imported or _part(path) == "processes"
     assert "docker" not in imported or _part(path) in {"engine", "images", "runtimes", "bundles"}
+
+
+@pytest.mark.parametrize("package", WITHIN)
+def test_parts_of_a_package_import_one_way(package: str) -> None:
+    allowed = WITHIN[package]
+    wrong = []
+    for path in sorted((PACKAGE / package).rglob("*.py")):
+        own = path.relative_to(PACKAGE / package).parts[0].removesuffix(".py")
+        used = {name.split(".")[2] for name in _imports(path) if name.startswith(f"orchestrator.{package}.")}
+        wrong += [f"{own} imports {part}" for part in used - {own, *allowed.get(own, ())}]
+    assert wrong == []

@@ -7,7 +7,8 @@ import pytest
 from orchestrator.analysis.verdicts import Verdict
 from orchestrator.cli import report, verdicts
 from orchestrator.regression.nightly.state import Tonight
-from orchestrator.reporting import report as reported
+from orchestrator.reporting.findings.gather import report as reported
+from orchestrator.reporting.formats import TABLE
 from orchestrator.results.store import Run
 from tests.unit.bundles.returns.returning_runs import a_run
 from tests.unit.regression.nightly import night_fakes
@@ -35,6 +36,6 @@ def test_a_verdict_ends_with_the_path_of_its_page(run: Run, capsys: pytest.Captu
     tonight = Tonight(night="n", release="1.6.0", baseline="1.5.1")
     found = night_fakes.regression(tonight, night_fakes.pair(Verdict.SLOWER, 0.8))
 
-    verdicts.show(run, found, verdicts.FormatName.TABLE, None, json=False)
+    verdicts.show(run, found, TABLE, None, json=False)
 
     assert last_line(capsys) == f"page: {run.folder}/regression/index.html".replace("\x1b[31m", "")

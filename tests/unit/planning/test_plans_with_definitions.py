@@ -7,7 +7,7 @@ import pytest
 
 from orchestrator.brought import Definition
 from orchestrator.planning import Selection, checks, narrowed
-from orchestrator.reporting.text import labels
+from orchestrator.reporting.findings.labels import labels
 
 IN_MXNET = Definition("lenet", "mxnet", "def start(workload): ...", "ab" * 32)
 TEXT = "frameworks: [mxnet==1.9.1, torch==2.13.0]\nmodels: [lenet, mlp]\noptions: {mxnet: {hybridize: [true, false]}}"

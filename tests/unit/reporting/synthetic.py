@@ -18,8 +18,8 @@ from orchestrator.domain import (
     System,
     Workload,
 )
-from orchestrator.reporting.document import document
-from orchestrator.reporting.model import Report
+from orchestrator.reporting.findings.compose import compose
+from orchestrator.reporting.findings.model import Report
 from orchestrator.results.contract import (
     Block,
     EnvironmentRecord,
@@ -216,7 +216,7 @@ def example() -> Report:
         *ok(mlps[1], [20_480, 21_960, 21_700], spread=0.08),
         *[failed(far, repeat, Status.NO_DEVICE, "4_gpu needs 4 GPUs; this host has 0") for repeat in range(2)],
     ]  # fmt: skip
-    return document(record(planned), planned, stored, tail, environments(planned))
+    return compose(record(planned), planned, stored, tail, environments(planned))
 
 
 def environments(planned: Plan) -> list[EnvironmentRecord]:

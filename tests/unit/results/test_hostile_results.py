@@ -12,9 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from orchestrator import reporting
 from orchestrator.devices.disturbance import judge
 from orchestrator.domain import Outcome, Status
+from orchestrator.reporting.findings.gather import report as read_report
+from orchestrator.reporting.formats import formats_of, render
+from orchestrator.reporting.formats.terminal import shown
+from orchestrator.reporting.reports.run import RUN
 from orchestrator.results import index
 from orchestrator.results.contract import Result
 from orchestrator.results.store import MAX_RESULT_VALUES, InvalidResultError, Run, read_result
@@ -83,14 +86,14 @@ def mutated(generator: random.Random) -> bytes:
     return text
 
 
-def shown(run: Run) -> list[str]:
+def every_format(run: Run) -> list[str]:
     """The run in every format that there is."""
-    report = reporting.report(run)
+    report = read_report(run)
     console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: PTH123, SIM115
     with console.capture() as captured:
-        console.print(reporting.table(report))
+        console.print(shown(RUN, report))
     console.file.close()
-    return [*(render(report) for render in reporting.FORMATS.values()), captured.get()]
+    return [*(render(RUN, report, name) for name in formats_of(RUN)), captured.get()]
 
 
 @QUICK
@@ -122,7 +125,7 @@ def test_a_result_of_any_facts_and_figures_serves_every_report(run: Run, generat
     text = json.dumps(document).replace("\\ud800", "")
     (run.repeat_folder(CELLS[0].id, 0) / "result.json").write_text(text)
 
-    for shown_text in shown(run):
+    for shown_text in every_format(run):
         shown_text.encode()
         assert not set(shown_text) & {"\x1b", "\x07", "\x9b", "\u202e"}
 
@@ -148,7 +151,7 @@ def test_a_mutated_outcome_is_read_or_counts_as_not_recorded_in_the_index_too(
     found = index.outcomes(run.folder.parent, cache, run.name)
     assert summary.planned == 4
     assert {outcome.cell_id for outcome in found} <= {each.id for each in CELLS}
-    for text in shown(run):
+    for text in every_format(run):
         text.encode()
     path.write_text(json.dumps(good))
 

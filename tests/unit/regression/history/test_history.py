@@ -22,7 +22,9 @@ from orchestrator.regression.history.series import (
     tracked_id,
 )
 from orchestrator.regression.metrics import BY_NAME, METRICS
-from orchestrator.reporting import histories, histories_as_html
+from orchestrator.reporting.charts.series import plot
+from orchestrator.reporting.reports import history as history_report
+from orchestrator.reporting.reports import history_words as words
 from orchestrator.results.checks import Checks
 from orchestrator.results.contract import EnvironmentRecord
 from orchestrator.results.parity import ParityOutcome
@@ -66,7 +68,7 @@ def test_a_lasting_change_is_told_with_its_night_release_and_both_levels() -> No
     assert (shift.index, shift.since, shift.point.release) == (20, "1.8.0", "1.9.1")
     assert (shift.before, shift.after) == (pytest.approx(100, rel=0.01), pytest.approx(90, rel=0.01))
     assert shift.point.created_at.startswith("2026-01-21")
-    assert histories.is_worse(found, shift)
+    assert words.is_worse(found, shift)
 
 
 def test_a_single_spike_is_no_change() -> None:
@@ -141,7 +143,7 @@ def test_a_known_change_has_its_reason() -> None:
     found = tracked(levels((100, 20, "1.8.0"), (90, 20, "1.9.1")), (known,))
 
     assert [shift.acknowledged for shift in found.shifts] == ["new rounding"]
-    assert "known: new rounding" in histories.shift_row(found, found.shifts[0])[-1]
+    assert "known: new rounding" in words.shift_row(found, found.shifts[0])[-1]
 
 
 def test_releases_and_pinned_packages_are_left_out_of_the_name_of_a_tracked_series() -> None:
@@ -246,18 +248,18 @@ def test_a_run_that_cannot_be_read_is_left_out(tmp_path: Path) -> None:
 
 def test_an_entry_for_programs_is_plain_json() -> None:
     found = tracked(levels((100, 20, "1.8.0"), (90, 20, "1.9.1")))
-    entry = json.loads(json.dumps(histories.entry(found)))
+    entry = json.loads(json.dumps(words.entry(found)))
 
     assert (len(entry["points"]), entry["changes"][0]["worse"], entry["cell"]) == (40, True, "cpu/lenet-train-b200")
 
 
 def test_what_is_drawn_lies_inside_the_chart() -> None:
     found = tracked(levels((100, 20, "1.8.0"), (90, 20, "1.9.1"), (0.001, 1, "1.9.1")))
-    drawn = histories.plot(found)
+    drawn = plot(found, "{:g}".format)
 
     assert all(0 <= x <= 100 and 0 <= y <= 100 for x, y, _ in drawn.dots)
     assert all(0 <= tick.at <= 100 for tick in drawn.along)
-    assert len(histories.sparkline(found)) == len(found.points)
+    assert len(words.sparkline(found)) == len(found.points)
 
 
 def pages(folder: Path) -> set[str]:
@@ -270,21 +272,21 @@ def test_a_page_keeps_its_name_whatever_other_series_there_are(tmp_path: Path) -
         replace(one, tracked="mxnet-*-cpu/alexnet-train-b32", cell_id="mxnet-1.9.1-cpu/alexnet-train-b32")
         for one in lenet
     ]
-    histories_as_html.write_html(series(lenet), tmp_path)
+    history_report.write_html(series(lenet), tmp_path)
     before = pages(tmp_path)
-    histories_as_html.write_html(series([*alexnet, *lenet]), tmp_path)
+    history_report.write_html(series([*alexnet, *lenet]), tmp_path)
 
     assert len(before) == 3
     assert before < pages(tmp_path)
-    name = histories_as_html.page_name("mxnet-*-cpu/lenet-train-b200", "throughput", "far")
+    name = history_report.page_name("mxnet-*-cpu/lenet-train-b200", "throughput", "far")
     assert name.startswith("series-mxnet-cpu-lenet-train-b200-throughput-")
     assert "mxnet-*-cpu/lenet-train-b200" in (tmp_path / name).read_text()
 
 
 def test_pages_of_series_that_are_gone_go_and_nothing_else_does(tmp_path: Path) -> None:
     nights = levels((100, 3, "1.8.0"), (100, 3, "1.9.1"))
-    histories_as_html.write_html(series(nights), tmp_path)
-    gone = histories_as_html.page_name("mxnet-1.8.0-cpu/lenet-train-b200", "throughput", "far")
+    history_report.write_html(series(nights), tmp_path)
+    gone = history_report.page_name("mxnet-1.8.0-cpu/lenet-train-b200", "throughput", "far")
     numbered, notes = tmp_path / "series-0001.html", tmp_path / "series-of-mine-01234567.html"
     numbered.write_text((tmp_path / gone).read_text())
     notes.write_text("<p>what I think of it</p>")
@@ -292,13 +294,13 @@ def test_pages_of_series_that_are_gone_go_and_nothing_else_does(tmp_path: Path) 
     link.symlink_to(numbered)
     rest = nights[3:]
 
-    histories_as_html.write_html(series(rest)[:1], tmp_path)
+    history_report.write_html(series(rest)[:1], tmp_path)
     assert {gone, numbered.name} <= pages(tmp_path)
-    histories_as_html.write_html(series(rest)[:1], tmp_path, series_of(rest))
+    history_report.write_html(series(rest)[:1], tmp_path, series_of(rest))
     assert pages(tmp_path) == {
         "index.html", notes.name, link.name,
-        histories_as_html.page_name("mxnet-1.9.1-cpu/lenet-train-b200", "throughput", "far"),
-        histories_as_html.page_name("mxnet-*-cpu/lenet-train-b200", "throughput", "far"),
+        history_report.page_name("mxnet-1.9.1-cpu/lenet-train-b200", "throughput", "far"),
+        history_report.page_name("mxnet-*-cpu/lenet-train-b200", "throughput", "far"),
     }  # fmt: skip
 
 
@@ -314,7 +316,7 @@ def test_what_computes_nothing_has_no_change() -> None:
     nights = [replace(one, builder="noop") for one in levels((100, 20, "1"), (60, 20, "1"))]
     found = [one for one in series(nights, idle_builders={"noop"}) if one.is_tracked]
 
-    assert [(one.shifts, one.computes, histories.summary(one)) for one in found] == [
+    assert [(one.shifts, one.computes, words.summary(one)) for one in found] == [
         ((), False, "40 nights, computes nothing")
     ]
     assert tracked(nights).shifts  # where nobody says that it computes nothing

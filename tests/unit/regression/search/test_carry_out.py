@@ -10,7 +10,7 @@ from orchestrator.regression.releases.pages import PublishedRelease
 from orchestrator.regression.search import record as search_record
 from orchestrator.regression.search.candidates import ReleaseFilter, between, reasons, search_subject
 from orchestrator.regression.search.carry_out import SearchInProgress
-from orchestrator.reporting.bisections import headlines, how
+from orchestrator.reporting.reports.search_words import headlines, how
 from tests.unit.regression.search.search_records import MXNET, RELEASES, Host, done, rates, record, side
 
 

@@ -1,0 +1,1 @@
+"""Charts of pages, in percent of their axes."""

@@ -1,0 +1,165 @@
+"""Figures of a report as text, the same in every format."""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from orchestrator.analysis import CONFIDENCE, Bounds, Epochs, Estimate, GpuUse, Percentiles, Ratio
+from orchestrator.domain import Options, Status
+from orchestrator.wording import factor, percent, plural, rate, seconds, three_digits
+
+LEGEND = (
+    f"Samples/s: geometric mean over the repeats. Intervals: {100 * CONFIDENCE:.0f} %, from repeat to repeat. "
+    "A rank such as 1–2: the repeats do not tell these apart. "
+    "Step: median and 99th percentile with its interval (– if there are too few steps or one repeat), from a separate "
+    "pass that is synchronised at every step. "
+    "Start: import, build and first step. Memory: the highest of any repeat."
+)
+EPOCH_HEADS = ("Epochs", "Total time", "Without the first", "First epoch", "Later epochs", "Test accuracy")
+EPOCH_NOTE = (
+    "Total time is the first step and all epochs. "
+    "Samples/s is the median over the epochs after the first, or the only one that there is. "
+    "Test accuracy is that after the last epoch: its median over the repeats, and the lowest and highest."
+)
+_ENDLESS = 1000
+"""A bound of a ratio beyond this says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure in one place of a table."""
+
+    text: str
+    below: str = ""
+    value: float | None = None
+    """To sort by."""
+
+
+def epoch_figures(epochs: Epochs) -> tuple[Figure, ...]:
+    """One figure for each of `EPOCH_HEADS`."""
+    first, *later = epochs.epoch_s
+    total, rest = epochs.total_s, epochs.after_first_s
+    usual = statistics.median(later) if later else None
+    return (
+        Figure(str(len(epochs.epoch_s)), value=len(epochs.epoch_s)),
+        Figure(seconds(total.value), seconds_interval(total), total.value),
+        Figure(seconds(rest.value), seconds_interval(rest), rest.value) if rest else Figure("–", "only one epoch"),
+        Figure(seconds(first), value=first),
+        Figure(seconds(usual), "median" if len(later) > 1 else "", usual) if usual else Figure("–"),
+        _accuracy(epochs.test_accuracies),
+    )
+
+
+def _accuracy(found: Sequence[float]) -> Figure:
+    if not found:
+        return Figure("–")
+    middle, low, high = statistics.median(found), min(found), max(found)
+    span = "every repeat" if percent(low) == percent(high) else f"{100 * low:.1f}–{percent(high)}"
+    return Figure(percent(middle), span if len(found) > 1 else "1 repeat", middle)
+
+
+def gpu_figures(gpus: GpuUse | None) -> tuple[Figure, Figure, Figure]:
+    """Energy, highest temperature and lowest clock of a repeat's GPUs; `–` for what is unknown."""
+    energy, hottest, clock = (gpus.energy_j, gpus.hottest_c, gpus.slowest_clock_hz) if gpus else (None, None, None)
+    return (
+        Figure("–" if energy is None else f"{three_digits(energy)} J", value=energy),
+        Figure("–" if hottest is None else f"{hottest:.0f} °C", value=hottest),
+        Figure("–" if clock is None else f"{clock / 1e6:.0f} MHz", value=clock),
+    )
+
+
+def rate_interval(value: Estimate) -> str:
+    """`12,990–13,830`, or why there is none."""
+    if value.low is None or value.high is None:
+        return "1 repeat"
+    return _rates(value.low, value.high)
+
+
+def next_interval(value: Estimate) -> str:
+    """Return the range of one further repeat, `12,400–14,480`, or the reason there is none."""
+    if value.next_low is None or value.next_high is None:
+        return "1 repeat"
+    return _rates(value.next_low, value.next_high)
+
+
+def _rates(low: float, high: float) -> str:
+    """Write a range whose ends both show their unit, or both have none: `1.27 M–1.48 M`, `3.27–1,480,000`."""
+    if rate(low)[-1].isdigit() and not rate(high)[-1].isdigit():
+        return f"{rate(low)}–{float(f'{high:.3g}'):,.0f}"
+    return f"{rate(low)}–{rate(high)}"
+
+
+def factor_interval(value: Ratio) -> str:
+    """`0.531–0.572`, or why there is none."""
+    if value.low is None or value.high is None:
+        return "no interval"
+    return f"{factor(value.low)}–{factor(value.high)}"
+
+
+def verdict(value: Ratio) -> str:
+    """`slower`, or `inconclusive: about 4 more repeats`."""
+    if value.more_repeats is None:
+        return value.verdict.value
+    return f"{value.verdict.value}: about {value.more_repeats} more {plural('repeat', value.more_repeats)}"
+
+
+def seconds_interval(value: Estimate) -> str:
+    """`12.1 s–12.9 s`, or why there is none."""
+    if value.low is None or value.high is None:
+        return "1 repeat"
+    return f"{seconds(value.low)}–{seconds(value.high)}"
+
+
+def latency(value: Percentiles | None) -> tuple[str, str, str]:
+    """Median and p99 of a step, and the interval of the p99, for people."""
+    if value is None:
+        return "–", "–", "–"
+    return seconds(value.p50_s), seconds(value.p99_s), seconds_bounds(value.p99_bounds_s)
+
+
+def seconds_bounds(bounds: Bounds | None) -> str:
+    """`17.1–25.0 ms`, `980 µs–1.12 ms`, or `–` if there are none."""
+    if bounds is None:
+        return "–"
+    low, high = (seconds(end) for end in bounds)
+    number, _, unit = low.partition(" ")
+    return f"{number}–{high}" if high.partition(" ")[2] == unit and " " not in unit else f"{low}–{high}"
+
+
+def statuses(counts: Sequence[tuple[Status, int]]) -> str:
+    """`2 ok, 1 timeout`."""
+    return ", ".join(f"{number} {status.value}" for status, number in counts)
+
+
+def repeats(numbers: Sequence[int]) -> str:
+    """`repeat 0`, `repeats 0–4`, `repeats 0, 2, 5`."""
+    if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
+        return f"repeats {numbers[0]}–{numbers[-1]}"
+    return f"{plural('repeat', len(numbers))} {', '.join(str(number) for number in numbers)}"
+
+
+def options(values: Options) -> str:
+    """`hybridize=true, layout=nchw`."""
+    return ", ".join(f"{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in values)
+
+
+def ratio_interval(low: float | None, high: float | None) -> str:
+    """`0.893–0.921`; `–` where there is none."""
+    return "–" if low is None or high is None else f"{ratio(low)}–{ratio(high)}"
+
+
+def ratio(found: float) -> str:
+    """A ratio near 1 to three decimals: what is judged here are per cents. Few blocks bound next to nothing."""
+    if found >= _ENDLESS or found <= 1 / _ENDLESS:
+        return f">{_ENDLESS}" if found > 1 else f"<{1 / _ENDLESS:g}"
+    return f"{found:.3f}" if 0.1 <= found < 10 else factor(found)
+
+
+def short_percent(share: float) -> str:
+    """`2 %`, `0.31 %`."""
+    return f"{100 * share:.3g} %"
+
+
+def moment(iso: str) -> str:
+    """Return a time as `2026-11-22 03:00:00 UTC`."""
+    return iso.replace("T", " ").replace("+00:00", " UTC").replace("Z", " UTC")

@@ -1,0 +1,1 @@
+"""Values that a run found."""

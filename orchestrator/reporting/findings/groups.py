@@ -1,0 +1,123 @@
+"""Cells of the same work on the same kind of system, compared with each other."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+
+from orchestrator.analysis import Estimate, Ratio, Verdict, ranks, ranks_by_intervals, ratio, ratio_matrix
+from orchestrator.analysis.parity import PairParity, Work
+from orchestrator.domain import Cell, System, Workload
+from orchestrator.reporting.findings.floors import floor_finding, floors, share_of
+from orchestrator.reporting.findings.model import CellReport, Group, Placed
+from orchestrator.reporting.findings.summary import finding
+
+MOST_IN_MATRIX = 60
+"""Cells of a group of which every pair is compared: pairs grow by the square, and nobody reads a thousand."""
+
+_MOST_TRIED = 8
+
+Judge = Callable[[Cell, Cell], PairParity | None]
+"""Whether two cells do the same work; None where nothing is known about it."""
+Matrix = tuple[tuple[Ratio | None, ...], ...]
+
+
+def unknown(one: Cell, other: Cell) -> PairParity | None:
+    """Know nothing about the work of two cells."""
+    del one, other
+    return None
+
+
+def group(system: System, workload: Workload, cells: Sequence[CellReport], judge: Judge = unknown) -> Group:
+    """Rank the cells of a group and say what was found.
+
+    What does other work never wins; what computes nothing has no place.
+    """
+    idle, cells = [cell for cell in cells if not cell.computes], [cell for cell in cells if cell.computes]
+    measured = sorted((cell for cell in cells if cell.measurement is not None), key=lambda cell: -_rate(cell))
+    small = len(measured) <= MOST_IN_MATRIX
+    best = _pivot(measured, judge)
+    if best is not None:
+        measured.sort(key=lambda cell: _apart(best, cell, judge))
+    parity = _parity(measured, judge) if small else ()
+    matrix = _matrix(measured, parity) if small else ()
+    to_best = [row[0] for row in matrix] if small else _against(measured, judge)
+    same = sum(over is None or over.verdict is not Verdict.NOT_COMPARABLE for over in to_best)
+    spans = (
+        ranks([row[:same] for row in matrix[:same]])
+        if small
+        else ranks_by_intervals([_estimate(cell) for cell in measured[:same]])
+    )
+    placed = [
+        Placed(
+            cell.cell.id,
+            cell.label,
+            rank,
+            over,
+            None if best is None or cell is best else judge(best.cell, cell.cell),
+            share_of(cell, idle),
+        )
+        for cell, rank, over in zip_longest(measured, spans, to_best)
+    ]
+    placed += [Placed(cell.cell.id, cell.label, None, None) for cell in cells if cell.measurement is None]
+    return Group(
+        system, workload, tuple(placed), matrix, parity if any(any(row) for row in parity) else (),
+        *(finding(measured, to_best, cells) if cells else floor_finding(idle)), floors(idle, measured),
+    )  # fmt: skip
+
+
+def _pivot(measured: Sequence[CellReport], judge: Judge) -> CellReport | None:
+    """The cell that all are compared with: of those that no cell of the same work is faster than, the one that does
+    the work of the most others. In a large group only the fastest are tried.
+
+    Doing the same work is not transitive: `amp` may do that of two cells that are apart from each other.
+    """
+    tried = measured if len(measured) <= MOST_IN_MATRIX else measured[:_MOST_TRIED]
+    unbeaten = [
+        cell for place, cell in enumerate(tried) if all(_apart(cell, faster, judge) for faster in measured[:place])
+    ]
+    return max(unbeaten, key=lambda cell: sum(not _apart(cell, other, judge) for other in measured), default=None)
+
+
+def _apart(one: CellReport, other: CellReport, judge: Judge) -> bool:
+    if one is other:
+        return False
+    found = judge(one.cell, other.cell)
+    return found is not None and found.work is Work.NOT_COMPARABLE
+
+
+def _parity(measured: Sequence[CellReport], judge: Judge) -> tuple[tuple[PairParity | None, ...], ...]:
+    return tuple(tuple(None if one is other else judge(one.cell, other.cell) for other in measured) for one in measured)
+
+
+def _matrix(measured: Sequence[CellReport], parity: Sequence[Sequence[PairParity | None]]) -> Matrix:
+    found = ratio_matrix([_values(cell) for cell in measured])
+    return tuple(
+        tuple(_judged(over, work) for over, work in zip(row, works, strict=True))
+        for row, works in zip(found, parity, strict=True)
+    )
+
+
+def _against(measured: Sequence[CellReport], judge: Judge) -> list[Ratio | None]:
+    best = measured[0]
+    values = _values(best)
+    return [None, *(_judged(ratio(_values(cell), values), judge(cell.cell, best.cell)) for cell in measured[1:])]
+
+
+def _judged(over: Ratio | None, work: PairParity | None) -> Ratio | None:
+    if over is None or work is None or work.work is not Work.NOT_COMPARABLE:
+        return over
+    return replace(over, verdict=Verdict.NOT_COMPARABLE, more_repeats=None)
+
+
+def _estimate(cell: CellReport) -> Estimate:
+    if cell.measurement is None:
+        raise ValueError(f"{cell.cell.id} was not measured")
+    return cell.measurement.throughput
+
+
+def _rate(cell: CellReport) -> float:
+    return _estimate(cell).value
+
+
+def _values(cell: CellReport) -> list[float]:
+    return [repeat.measurement.samples_per_s for repeat in cell.repeats if repeat.measurement is not None]

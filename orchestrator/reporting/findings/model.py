@@ -1,0 +1,253 @@
+"""A run's report as values."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from orchestrator.analysis import Epochs, Measurement, Printed, Rank, Ratio, RepeatMeasurement
+from orchestrator.analysis.parity import PairParity
+from orchestrator.domain import Cell, Outcome, Skip, Status, System, Workload
+
+StatusCounts = tuple[tuple[Status, int], ...]
+"""In the order of `Status`; statuses that did not occur are left out."""
+
+Facts = tuple[tuple[str, str], ...]
+"""Flattened: `versions.numpy` and `1.23.5`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """One planned repeat of one cell, with its measurement where it is `ok`."""
+
+    outcome: Outcome
+    measurement: RepeatMeasurement | None
+
+
+@dataclass(frozen=True, slots=True)
+class CellReport:
+    """One planned cell with all its planned repeats."""
+
+    cell: Cell
+    label: str
+    """For people: the framework, and whatever else tells it from the other cells of its group."""
+    repeats: tuple[Repeat, ...]
+    statuses: StatusCounts
+    measurement: Measurement | None
+    """None where no repeat is `ok`."""
+    facts: Facts
+    """What the containers found out about themselves; different values are joined by ` | `."""
+    measurement_versions: tuple[int, ...] = ()
+    printed: tuple[Printed, ...] = ()
+    """What a script said of itself, in place of a measurement; never compared with one."""
+    computes: bool = True
+    """False where its builder computes nothing: then it shows what the harness takes, and is compared with nothing."""
+
+    @property
+    def epochs(self) -> Epochs | None:
+        """Total time; None where nothing was measured, or steps were timed."""
+        return self.measurement.epochs if self.measurement else None
+
+    @property
+    def step_s(self) -> float | None:
+        """Wall time of one step, from the throughput; None where nothing was measured."""
+        found = self.measurement
+        return self.cell.workload.batch_size / found.throughput.value if found and found.throughput.value else None
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """One cell's place in its group; rank and ratio are None where it was not measured.
+
+    What does not do the same work as the best has no rank either.
+    """
+
+    cell_id: str
+    label: str
+    rank: Rank | None
+    to_best: Ratio | None
+    """Over the best: the first place, which none of those that do its work is above; None for that one itself."""
+    parity: PairParity | None = None
+    """Whether it does the work of the best; None for that one itself, and where nothing was measured or is known."""
+
+    harness_share: float | None = None
+    """Part of its step that the harness takes, by the floor of its group; None where either was not measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """A cell that computes nothing: its step is what the harness takes of every other cell's."""
+
+    cell_id: str
+    label: str
+    step_s: float | None
+    """Wall time of its step; None where it was not measured."""
+    share: float | None
+    """Part of a step of the fastest cell of the group; None where either was not measured."""
+
+
+class Finding(StrEnum):
+    """The conclusion on a group."""
+
+    DECIDED = "decided"
+    """One cell is faster than every other, each pair by itself."""
+    SAME = "same"
+    """The fastest are equally fast, within the tolerance."""
+    INCONCLUSIVE = "inconclusive"
+    NOT_COMPARABLE = "not comparable"
+    """No two cells do the same work."""
+    ALONE = "nothing to compare"
+    """A single cell was measured."""
+    FLOOR = "harness floor"
+    """Nothing but cells that compute nothing was planned."""
+    NOTHING = "not measured"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Cells that do the same work on the same kind of system: these, and only these, are compared."""
+
+    system: System
+    workload: Workload
+    places: tuple[Placed, ...]
+    """The measured cells, highest estimate first, those that do other work than the best last; then the others, in
+    the order of the plan."""
+    ratios: tuple[tuple[Ratio | None, ...], ...]
+    """Row over column, among the measured cells in the order of `places`, None on the diagonal; empty in a large
+    group, where each is compared with the best alone."""
+    parity: tuple[tuple[PairParity | None, ...], ...]
+    """Whether they do the same work, laid out as `ratios`; empty where nothing is known, or the group is large."""
+    conclusion: Finding
+    sentence: str
+    """What was found, in plain words."""
+    floors: tuple[Floor, ...] = ()
+    """The cells that compute nothing, in the order of the plan: they have no place and are compared with nothing."""
+
+    @property
+    def cell_ids(self) -> tuple[str, ...]:
+        """Every cell of the group: those that have a place, then those that compute nothing."""
+        return (*(place.cell_id for place in self.places), *(floor.cell_id for floor in self.floors))
+
+    @property
+    def label(self) -> str:
+        """`lenet-train-b200 on cpu`."""
+        return f"{self.workload.label} on {self.system.name}"
+
+    @property
+    def anchor(self) -> str:
+        """Unique in a report; no cell id looks like it."""
+        return f"group/{self.system.name}/{self.workload.label}"
+
+
+@dataclass(frozen=True, slots=True)
+class Affected:
+    """Repeats of one cell that ended alike, and not `ok`."""
+
+    cell_id: str
+    label: str
+    repeats: tuple[int, ...]
+    log: str | None
+    """Of the first of these repeats, relative to the run's folder."""
+
+    @property
+    def count(self) -> int:
+        """Return the number of repeats."""
+        return len(self.repeats)
+
+
+@dataclass(frozen=True, slots=True)
+class LogEnd:
+    """The last lines of a log, once for all logs that end so."""
+
+    log: str
+    """The first of these logs."""
+    cell_ids: tuple[str, ...]
+    """The cells whose log ends so."""
+    tail: str
+    """Empty where it says no more than the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One reason for which repeats, of however many cells, did not end `ok`."""
+
+    status: Status
+    reason: str
+    expected: bool
+    """The matrix said that this would happen."""
+    cells: tuple[Affected, ...]
+    """In the order of the plan."""
+    logs: tuple[LogEnd, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ImageReport:
+    """One environment, as it was made and as its containers described themselves."""
+
+    name: str
+    references: tuple[str, ...]
+    """What cells were launched by: an image under its content tag, or an interpreter."""
+    image_ids: tuple[str, ...]
+    base_digests: tuple[str, ...]
+    """Of the images that these stand on; more than one where the image was made anew during the run."""
+    measurement_versions: tuple[int, ...]
+    facts: Facts
+    """Different values of different containers are joined by ` | `."""
+    pinned: tuple[str, ...]
+    """Distributions that the catalog pins: the ones worth naming among all that are installed."""
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """`numpy 1.23.5` for every pinned distribution that was reported, in the catalog's order."""
+        found = dict(self.facts)
+        return tuple(f"{name} {found[f'versions.{name}']}" for name in self.pinned if f"versions.{name}" in found)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """One parity check: how it ended and, where it ended well, what it found."""
+
+    check: str
+    """Its id, which is its folder below the run's `parity`."""
+    status: Status
+    reason: str
+    log: str | None
+    """Relative to the run's folder."""
+    wall_s: float
+    parameters: int | None = None
+    first_loss: float | None = None
+    last_loss: float | None = None
+    """After ten steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A whole run: every planned cell × repeat and every skip is in it."""
+
+    run: str
+    matrix: str
+    created_at: str
+    runtime: str
+    orchestrator_version: str
+    host: tuple[tuple[str, str], ...]
+    headline: str
+    """All groups in a sentence or two."""
+    groups: tuple[Group, ...]
+    cells: tuple[CellReport, ...]
+    """In the order of the plan."""
+    statuses: StatusCounts
+    """Over all planned repeats."""
+    problems: tuple[Problem, ...]
+    skips: tuple[Skip, ...]
+    images: tuple[ImageReport, ...]
+    warnings: tuple[str, ...]
+    checks: tuple[CheckReport, ...] = ()
+    """Of parity, in the order of the plan."""
+
+    @property
+    def scripts(self) -> tuple[CellReport, ...]:
+        """The cells of foreign scripts, which are in no group."""
+        return tuple(cell for cell in self.cells if cell.cell.script)
+
+    @property
+    def by_id(self) -> dict[str, CellReport]:
+        """The cells by their id."""
+        return {cell.cell.id: cell for cell in self.cells}

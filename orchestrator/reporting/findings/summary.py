@@ -1,0 +1,150 @@
+"""The finding of a group of cells in one or two plain sentences."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from orchestrator.analysis import CONFIDENCE, Ratio, Verdict
+from orchestrator.domain import Status
+from orchestrator.reporting.figures import factor_interval, statuses
+from orchestrator.reporting.findings.model import CellReport, Finding, Group
+from orchestrator.wording import clean_line, factor, listing, listing_of, plural, rate
+
+_MOST_NAMES = 4
+_CONFIDENCE = f"each pair at {100 * CONFIDENCE:.0f} % confidence"
+
+_NOT_COMPARED = {
+    Finding.NOT_COMPARABLE: "In {} no two cells do the same work.",
+    Finding.ALONE: "{} had one cell only, so nothing to compare it with.",
+    Finding.FLOOR: "{} had nothing but the floor of the harness.",
+    Finding.NOTHING: "Nothing was measured in {}.",
+}
+"""A sentence of the headline for each conclusion that names no winner."""
+
+
+def finding(
+    measured: Sequence[CellReport],
+    to_best: Sequence[Ratio | None],
+    cells: Sequence[CellReport],
+) -> tuple[Finding, str]:
+    """Say which cell won, by how much and how sure that is.
+
+    `measured` begins with the best, then what is comparable with it by throughput, none of it above the best, then the
+    rest; `to_best` compares each with the best, which itself has None; `cells` are all cells of the group. Why one does
+    other work than the best, the lines on parity say.
+    """
+    if not measured:
+        found = Counter(repeat.outcome.status for cell in cells for repeat in cell.repeats)
+        ends = statuses([(status, found[status]) for status in Status if found[status]])
+        return Finding.NOTHING, f"Nothing was measured: {ends}."
+    same = [pair for pair in zip(measured, to_best, strict=True) if not _is_apart(pair[1])]
+    apart = [cell for cell, over in zip(measured, to_best, strict=True) if _is_apart(over)]
+    if apart and len(same) == 1:
+        conclusion, sentence = Finding.NOT_COMPARABLE, "No two of the measured cells do the same work."
+    else:
+        conclusion, sentence = _winner([cell for cell, _ in same], [over for _, over in same])
+    return conclusion, " ".join([sentence, *_not_comparable(measured[0], apart), *_left_out(cells)])
+
+
+def _is_apart(over: Ratio | None) -> bool:
+    return over is not None and over.verdict is Verdict.NOT_COMPARABLE
+
+
+def _not_comparable(best: CellReport, apart: Sequence[CellReport]) -> list[str]:
+    named = [cell.label for cell in apart]
+    return [f"Not comparable with {best.label}: {listing_of(named, _MOST_NAMES)}."] if named else []
+
+
+def headline(groups: Sequence[Group], cells: Mapping[str, CellReport]) -> str:
+    """Say in a sentence or two what all groups come to: which frameworks win how often, and what stays open."""
+    counts = Counter(group.conclusion for group in groups)
+    compared = counts[Finding.DECIDED] + counts[Finding.SAME] + counts[Finding.INCONCLUSIVE]
+    wins = Counter(
+        cells[group.places[0].cell_id].cell.framework.label for group in groups if group.conclusion is Finding.DECIDED
+    )
+    parts = [
+        f"{name} {'' if index else 'is the fastest '}in {number:,}"
+        for index, (name, number) in enumerate(wins.most_common(_MOST_NAMES))
+    ]
+    others = sum(wins.values()) - sum(number for _, number in wins.most_common(_MOST_NAMES))
+    parts += [f"others in {others:,}"] if others else []
+    parts += [f"{counts[Finding.SAME]:,} ended in a tie"] if counts[Finding.SAME] else []
+    parts += [f"{counts[Finding.INCONCLUSIVE]:,} stayed inconclusive"] if counts[Finding.INCONCLUSIVE] else []
+    sentences = (
+        [f"Of {compared:,} {plural('comparison', compared)}, {listing(parts)} ({_CONFIDENCE})."] if compared else []
+    )
+    for conclusion, sentence in _NOT_COMPARED.items():
+        number = counts[conclusion]
+        if number:
+            more = " more" if sentences and conclusion is not Finding.NOT_COMPARABLE else ""
+            sentences.append(
+                sentence.format(f"{number:,}{more}" if sentences else f"{number:,} {plural('group', number)}")
+            )
+    return clean_line(" ".join(sentences))
+
+
+def _winner(measured: Sequence[CellReport], to_best: Sequence[Ratio | None]) -> tuple[Finding, str]:
+    best = measured[0]
+    speed = f"{_rate(best)} samples/s"
+    if len(measured) == 1:
+        return Finding.ALONE, f"{best.label} reached {speed}; there is nothing to compare it with."
+    beside = [(cell, over.inverse) for cell, over in zip(measured, to_best, strict=True) if over is not None]
+    tied = [(cell, over) for cell, over in beside if over.verdict is not Verdict.FASTER]
+    if not tied:
+        second, over = beside[0]
+        return (
+            Finding.DECIDED,
+            f"{best.label} is the fastest at {speed}, {_over(over, f' as fast as the next, {second.label}')}.",
+        )
+    same = all(over.verdict is Verdict.SAME for _, over in tied)
+    conclusion = Finding.SAME if same else Finding.INCONCLUSIVE
+    return conclusion, f"{_tie(best, speed, tied)} {_behind(beside)}".rstrip()
+
+
+def _tie(best: CellReport, speed: str, tied: Sequence[tuple[CellReport, Ratio]]) -> str:
+    names = listing_of([cell.label for cell, _ in tied], _MOST_NAMES)
+    if all(over.low is None for _, over in tied):
+        return (
+            f"Inconclusive: {best.label} came out highest at {speed}, {factor(tied[0][1].value)} × {tied[0][0].label}, "
+            "but with a single repeat nothing says how sure that is."
+        )
+    if all(over.verdict is Verdict.SAME for _, over in tied):
+        return (
+            f"{best.label} and {names} are equally fast, within {100 * tied[0][1].tolerance:.0f} %, at about {speed}."
+        )
+    open_ones = [over for _, over in tied if over.verdict is Verdict.INCONCLUSIVE]
+    needed = [over.more_repeats for over in open_ones if over.more_repeats is not None]
+    more = f"; about {max(needed)} more {plural('repeat', max(needed))} would tell" if needed else ""
+    closest = next(over for _, over in tied if over.verdict is Verdict.INCONCLUSIVE)
+    return (
+        f"Inconclusive: {best.label} came out highest at {speed}, but the repeats do not tell it from {names} "
+        f"({_bare(closest)}){more}."
+    )
+
+
+def _behind(beside: Sequence[tuple[CellReport, Ratio]]) -> str:
+    slower = [(cell, over) for cell, over in beside if over.verdict is Verdict.FASTER]
+    if not slower:
+        return ""
+    cell, over = slower[0]
+    return f"The first that is clearly slower is {cell.label}, by {_over(over)}."
+
+
+def _left_out(cells: Sequence[CellReport]) -> list[str]:
+    without = [cell.label for cell in cells if cell.measurement is None]
+    return [f"Not measured: {listing_of(without, _MOST_NAMES)}."] if without else []
+
+
+def _over(over: Ratio, whom: str = "") -> str:
+    return f"{factor(over.value)} ×{whom} ({_interval(over)})"
+
+
+def _bare(over: Ratio) -> str:
+    return f"ratio {factor(over.value)}, {_interval(over)}"
+
+
+def _interval(over: Ratio) -> str:
+    return "no interval" if over.low is None else f"{100 * over.confidence:.0f} % interval {factor_interval(over)}"
+
+
+def _rate(cell: CellReport) -> str:
+    return "–" if cell.measurement is None else rate(cell.measurement.throughput.value)

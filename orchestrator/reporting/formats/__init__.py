@@ -1,0 +1,56 @@
+"""The formats that reports are shown in, one row each, read by every command."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import import_module
+
+from orchestrator.reporting.blocks import Content, Kind
+
+TABLE = "table"
+HTML = "html"
+JSON = "json"
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A way to show reports, whose module is imported when it is first needed."""
+
+    name: str
+    view: str
+    """The field of `Kind` that it renders."""
+    module: str
+    endings: tuple[str, ...] = ()
+    """Endings of files that name it."""
+
+
+FORMATS = (
+    Format(TABLE, "short", "terminal"),
+    Format("md", "full", "markdown", (".md", ".markdown")),
+    Format("csv", "records", "csv", (".csv",)),
+    Format(JSON, "value", "json", (".json",)),
+    Format("junit", "suites", "junit", (".xml",)),
+    Format(HTML, "pages", "html", (".html", ".htm")),
+)
+
+
+def formats_of(kind: Kind[Content]) -> tuple[str, ...]:
+    """Return the names of the formats that a kind of report can be shown in."""
+    return tuple(each.name for each in FORMATS if getattr(kind, each.view) is not None)
+
+
+def render_all(kind: Kind[Content], content: Content, name: str) -> Iterable[str]:
+    """Render a report in the format of this name, as one text or one for each page.
+
+    Raises `KeyError` if there is no such format of this kind.
+    """
+    row = next((each for each in FORMATS if each.name == name), None)
+    view = getattr(kind, row.view) if row else None
+    if row is None or view is None:
+        raise KeyError(name)
+    rendered: Iterable[str] = import_module(f"{__name__}.{row.module}").texts(view(content))
+    return rendered
+
+
+def render(kind: Kind[Content], content: Content, name: str) -> str:
+    """Render a report in the format of this name as one text, the first of several pages."""
+    return next(iter(render_all(kind, content, name)))

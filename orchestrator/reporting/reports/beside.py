@@ -1,0 +1,199 @@
+"""Several runs side by side, each a column of its own."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from orchestrator.analysis import Ratio, Verdict, ratio
+from orchestrator.domain import Cell, System, Workload
+from orchestrator.reporting.findings.model import CellReport, Facts, Report
+from orchestrator.wording import clean_line, listing, listing_of, memory, plural
+
+FACTS = (
+    ("hostname", "Host"), ("cpu", "CPU"), ("cpus", "CPUs"), ("cores", "Cores"), ("memory_bytes", "Memory"),
+    ("kernel", "Kernel"), ("engine", "Engine"), ("gpus", "GPUs"), ("driver", "GPU driver"),
+    ("governor", "Governor"),
+)  # fmt: skip
+"""What of a host is shown, by its name in `run.json`."""
+_NAMES_ONLY = frozenset({"hostname"})
+"""Facts that are no reason for another speed."""
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class HostRun:
+    """One run: a column."""
+
+    label: str
+    """The host's name, and the run's where two runs are of hosts of one name."""
+    facts: Facts
+    """Name in `run.json` and text, in the order of `FACTS`; `–` where it is unknown."""
+    report: Report
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """One cell in every run."""
+
+    cell_id: str
+    label: str
+    found: tuple[CellReport | None, ...]
+    """In the order of the runs; None where its plan has not got the cell."""
+    over_first: tuple[Ratio | None, ...]
+    """Each run over the first: between hosts, not between frameworks; None where that would say nothing."""
+    note: str = ""
+    """Why there is no ratio although it was measured; empty where there is one, or nothing to compare."""
+
+
+@dataclass(frozen=True, slots=True)
+class BesideGroup:
+    """Cells of the same work on the same kind of system, each in every run."""
+
+    system: System
+    workload: Workload
+    cells: tuple[Beside, ...]
+
+    @property
+    def label(self) -> str:
+        """`lenet-train-b200 on cpu`."""
+        return f"{self.workload.label} on {self.system.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """Several runs; nothing in it compares a cell of one host with another cell of another."""
+
+    runs: tuple[HostRun, ...]
+    groups: tuple[BesideGroup, ...]
+    notes: tuple[str, ...]
+    """What must be known before a ratio between two columns is read: one line each."""
+
+
+def side_by_side(reports: Sequence[Report]) -> SideBySide:
+    """Lay runs out beside each other, in the order they are given; each at least once, and at least two."""
+    runs = _host_runs(reports)
+    groups: dict[tuple[str, str], list[Cell]] = {}
+    known: set[str] = set()
+    for report in reports:
+        for cell in report.cells:
+            if not cell.cell.script and cell.cell.id not in known:
+                known.add(cell.cell.id)
+                groups.setdefault((cell.cell.system.name, cell.cell.workload.label), []).append(cell.cell)
+    by_id = [report.by_id for report in reports]
+    laid_out = tuple(
+        BesideGroup(
+            members[0].system, members[0].workload, tuple(_labelled([_beside(cell, by_id) for cell in members]))
+        )
+        for members in groups.values()
+    )
+    return SideBySide(runs, laid_out, tuple(_notes(runs)))
+
+
+def _host_runs(reports: Sequence[Report]) -> tuple[HostRun, ...]:
+    names = [dict(report.host).get("hostname") or "unnamed host" for report in reports]
+    counts = Counter(names)
+    return tuple(
+        HostRun(clean_line(name if counts[name] == 1 else f"{name}, run {report.run}"), _facts(report), report)
+        for name, report in zip(names, reports, strict=True)
+    )
+
+
+def _facts(report: Report) -> Facts:
+    host = dict(report.host)
+    gpus = Counter(value for name, value in report.host if name.startswith("gpus.") and name.endswith(".name"))
+    shown = {
+        **{name: host.get(name) or "–" for name, _ in FACTS},
+        "memory_bytes": _memory(host.get("memory_bytes")),
+        "gpus": ", ".join(f"{count} × {name}" for name, count in gpus.items()) or "–",
+    }
+    return tuple(shown.items())
+
+
+def _memory(size: str | None) -> str:
+    return memory(int(size)) if size and size.isdecimal() else "–"
+
+
+def _beside(cell: Cell, by_id: Sequence[dict[str, CellReport]]) -> Beside:
+    found = tuple(cells.get(cell.id) for cells in by_id)
+    label = next(one.label for one in found if one)
+    measured = [one for one in found if one and one.measurement]
+    note = _why_not(measured) if len(measured) > 1 else ""
+    over: list[Ratio | None] = [None] * len(found)
+    first = found[0]
+    if not note and first and first.measurement:
+        over = [
+            ratio(_rates(one), _rates(first)) if one and one is not first and one.measurement else None for one in found
+        ]
+    return Beside(cell.id, label, found, tuple(over), note)
+
+
+def _why_not(measured: Sequence[CellReport]) -> str:
+    """Return the reason that a cell is not the same measurement in all runs, or an empty text."""
+    first = measured[0]
+    if not first.computes:
+        return "computes nothing"
+    for one in measured[1:]:
+        if (one.cell.framework, one.cell.system, one.cell.workload, one.cell.options, one.cell.duration) != (
+            first.cell.framework, first.cell.system, first.cell.workload, first.cell.options, first.cell.duration,
+        ):  # fmt: skip
+            return "planned in another way"
+        if one.measurement_versions != first.measurement_versions:
+            return "measured in another way (measurement_version)"
+    return ""
+
+
+def _rates(cell: CellReport) -> list[float]:
+    return [repeat.measurement.samples_per_s for repeat in cell.repeats if repeat.measurement is not None]
+
+
+def _labelled(cells: Sequence[Beside]) -> Iterator[Beside]:
+    """Cells whose label another has in another run go by their id."""
+    named = Counter(cell.label for cell in cells)
+    yield from (cell if named[cell.label] == 1 else replace(cell, label=cell.cell_id) for cell in cells)
+
+
+def _notes(runs: Sequence[HostRun]) -> Iterator[str]:
+    differing = [
+        f"{title} ({' | '.join(dict.fromkeys(dict(run.facts)[name] for run in runs))})"
+        for name, title in FACTS
+        if len({dict(run.facts)[name] for run in runs}) > 1
+    ]
+    reasons = [each for each in differing if not each.startswith("Host (")]
+    yield (
+        "Every column is a run of its own: frameworks are ranked and compared within a column only. "
+        "A ratio between columns compares hosts, not frameworks."
+    )
+    if reasons:
+        yield f"These hosts differ in {listing(reasons)}."
+    elif differing:
+        yield "These hosts have different names and differ in nothing else that was recorded."
+    else:
+        yield "As far as was recorded, all runs are of one host, at different times."
+    yield from _other_content(runs)
+    runtimes = dict.fromkeys(run.report.runtime for run in runs)
+    if len(runtimes) > 1:
+        yield f"The runs have different runtimes ({', '.join(runtimes)}): their figures do not compare."
+    for run in runs:
+        for warning in run.report.warnings:
+            yield f"{run.label}: {warning}"
+
+
+def _other_content(runs: Sequence[HostRun]) -> Iterator[str]:
+    """Images of one name that are not the same image everywhere."""
+    ids: dict[str, set[tuple[str, ...]]] = {}
+    for run in runs:
+        for image in run.report.images:
+            if image.image_ids:
+                ids.setdefault(image.name, set()).add(image.image_ids)
+    other = [name for name, found in ids.items() if len(found) > 1]
+    if other:
+        verb = "is" if len(other) == 1 else "are"
+        yield (
+            f"{listing_of(other, _MOST_NAMED)} {verb} not the same {plural('image', len(other))} in all runs: "
+            "what differs may be in them, not in the hosts."
+        )
+
+
+def surely(over: Ratio) -> str:
+    """The verdict in a word, for a ratio between hosts."""
+    return {Verdict.FASTER: "faster host", Verdict.SLOWER: "slower host"}.get(over.verdict, over.verdict.value)

@@ -1,0 +1,123 @@
+"""The words of a series over many nights, and its JSON."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from orchestrator.regression.history.series import Point, Series, Shift
+from orchestrator.regression.metrics import BY_NAME
+from orchestrator.reporting.figures import ratio
+from orchestrator.wording import clean_line, memory, plural, rate, seconds
+
+SHIFT_HEADS = ("Night", "Release", "Before", "After", "Ratio", "p", "What")
+POINT_HEADS = ("Night", "Release", "Value", "Repeats", "Run")
+_BLOCKS = "▁▂▃▄▅▆▇█"
+_MOST_TICKS = 5
+_UNITS: dict[str, Callable[[float], str]] = {
+    "samples/s": rate,
+    "s": seconds,
+    "B": lambda value: memory(round(value)),
+}
+
+
+def label(series: Series) -> str:
+    """`mxnet-*-cpu/lenet-train-b200 throughput on far`."""
+    return clean_line(f"{series.name} {series.metric} on {series.host or 'an unknown host'}")
+
+
+def figure(metric: str, value: float) -> str:
+    """A value in its metric's unit."""
+    known = BY_NAME.get(metric)
+    return _UNITS.get(known.unit if known else "", "{:.6g}".format)(value)
+
+
+def unit(metric: str) -> str:
+    """`samples/s`; empty for what has none."""
+    known = BY_NAME.get(metric)
+    return known.unit if known and known.unit == "samples/s" else ""
+
+
+def is_worse(series: Series, shift: Shift) -> bool:
+    """Return True for a change for the worse."""
+    known = BY_NAME.get(series.metric)
+    return known is None or known.is_worse(shift.ratio)
+
+
+def said(series: Series, shift: Shift) -> str:
+    """`slower; known: agreed with the team`."""
+    worse = "slower" if is_worse(series, shift) else "faster"
+    return f"{worse}; known: {clean_line(shift.acknowledged)}" if shift.acknowledged else worse
+
+
+def shift_row(series: Series, shift: Shift) -> tuple[str, ...]:
+    """A text for each of `SHIFT_HEADS`."""
+    point = shift.point
+    release = point.release if point.release == shift.since else f"{shift.since} → {point.release}"
+    before, after = figure(series.metric, shift.before), figure(series.metric, shift.after)
+    confidence = f"{shift.p_value:.1g}" if shift.p_value >= 1e-12 else "< 1e-12"
+    return (
+        point.created_at[:10],
+        clean_line(release),
+        before,
+        after,
+        ratio(shift.ratio),
+        confidence,
+        said(series, shift),
+    )
+
+
+def point_row(series: Series, point: Point) -> tuple[str, ...]:
+    """A text for each of `POINT_HEADS`."""
+    return (
+        point.created_at[:16].replace("T", " "),
+        clean_line(point.release),
+        figure(series.metric, point.value),
+        str(point.repeats),
+        point.run,
+    )
+
+
+def summary(series: Series) -> str:
+    """Return the number of nights and of changes in words."""
+    nights = len(series.points)
+    changed = len(series.shifts)
+    broken = len(series.breaks)
+    changes = f"{changed or 'no'} {plural('change', changed)}" if series.computes else "computes nothing"
+    text = f"{nights} {plural('night', nights)}, {changes}"
+    return f"{text}, {broken} {plural('break', broken)} where it was measured otherwise" if broken else text
+
+
+def sparkline(series: Series, width: int = 60) -> str:
+    """The newest nights as blocks between the lowest and the highest; `|` where it was measured otherwise."""
+    shown = list(enumerate(series.points))[-width:]
+    values = [point.value for _, point in shown]
+    low, high = min(values), max(values)
+    made = []
+    for index, point in shown:
+        if index in series.breaks:
+            made.append("|")
+        share = (point.value - low) / (high - low) if high > low else 0.5
+        made.append(_BLOCKS[min(len(_BLOCKS) - 1, int(share * len(_BLOCKS)))])
+    return "".join(made)
+
+
+def entry(series: Series) -> dict[str, Any]:
+    """A series for programs."""
+    return {
+        "series": series.name,
+        "cell": series.pair,
+        "metric": series.metric,
+        "host": series.host,
+        "computes": series.computes,
+        "points": [asdict(point) for point in series.points],
+        "breaks": list(series.breaks),
+        "changes": [
+            {
+                "index": shift.index, "date": shift.point.created_at[:10], "run": shift.point.run,
+                "release": shift.point.release, "since": shift.since, "before": shift.before, "after": shift.after,
+                "ratio": shift.ratio, "p_value": shift.p_value, "worse": is_worse(series, shift),
+                "acknowledged": shift.acknowledged,
+            }
+            for shift in series.shifts
+        ],
+    }  # fmt: skip

@@ -1,0 +1,122 @@
+"""A run's report in full, with every cell, log and environment."""
+
+from collections.abc import Iterator, Mapping
+
+from orchestrator.reporting.blocks import Block, Code, Details, Heading, Items, Paragraph, Phrase, Remark, Table, table
+from orchestrator.reporting.figures import (
+    EPOCH_HEADS,
+    EPOCH_NOTE,
+    LEGEND,
+    epoch_figures,
+    factor_interval,
+    latency,
+    rate_interval,
+    repeats,
+    statuses,
+    verdict,
+)
+from orchestrator.reporting.findings import printed
+from orchestrator.reporting.findings.floors import lines as floor_lines
+from orchestrator.reporting.findings.model import CellReport, Group, ImageReport, Placed, Report
+from orchestrator.reporting.findings.parity import lines as parity_lines
+from orchestrator.wording import clean_line, factor, memory, rate, seconds
+
+_RANKING = ("Rank", "Framework", "Samples/s", "95 % interval", "× best", "its interval", "Verdict")
+_DETAILS = ("Step p50", "Step p99", "its interval", "Start", "Memory", "Repeats")
+_NUMBERS = (0, 2, 3, 4, 5, 7, 8, 9, 10, 11)
+
+
+def full(report: Report) -> Iterator[Block]:
+    """Lay out a run's report for Markdown."""
+    yield Heading(f"{clean_line(report.matrix)}: run {clean_line(report.run)}", 1)
+    ended = statuses(report.statuses) or "nothing planned"
+    yield Paragraph(f"{clean_line(report.created_at)}, runtime {clean_line(report.runtime)}: {ended}.")
+    yield from (Remark(warning, is_warning=True) for warning in report.warnings)
+    cells = report.by_id
+    for group in report.groups:
+        yield from _group(cells, group)
+    if report.groups:
+        yield Paragraph(LEGEND)
+    if report.scripts:
+        yield Heading(printed.TITLE)
+        yield Paragraph(printed.NOTE)
+        yield table(printed.HEADS, printed.rows(report.scripts), (2, 3, 5))
+    yield from _problems(report)
+    if report.skips:
+        yield Heading("Skipped by the plan")
+        yield table(("Cell", "Reason"), [(skip.cell_id, skip.reason) for skip in report.skips])
+    yield Heading("Environment")
+    if report.host:
+        yield table(("Host", ""), report.host)
+    yield from (_image(image) for image in report.images)
+
+
+def _group(cells: Mapping[str, CellReport], group: Group) -> Iterator[Block]:
+    yield Heading(group.label)
+    yield Paragraph(group.sentence)
+    if group.places:
+        rows = [_row(cells[place.cell_id], place) for place in group.places]
+        yield table((*_RANKING, *_DETAILS), rows, _NUMBERS)
+    remarks = (*parity_lines(group), *floor_lines(group))
+    if remarks:
+        yield Items(remarks)
+    yield from _epochs(cells, group)
+
+
+def _row(cell: CellReport, place: Placed) -> tuple[str, ...]:
+    measured = cell.measurement
+    if measured is None:
+        return ("–", place.label, *["–"] * 10, statuses(cell.statuses))
+    over, device = place.to_best, measured.peak_device_bytes
+    return (
+        place.rank.label if place.rank else "–",
+        place.label,
+        rate(measured.throughput.value),
+        rate_interval(measured.throughput),
+        *((factor(over.value), factor_interval(over), verdict(over)) if over else ("1", "–", "–")),
+        *latency(measured.latency),
+        seconds(measured.start_s),
+        memory(measured.peak_rss_bytes) + (f", {memory(device)} on the device" if device is not None else ""),
+        statuses(cell.statuses),
+    )
+
+
+def _epochs(cells: Mapping[str, CellReport], group: Group) -> Iterator[Block]:
+    rows = []
+    for place in group.places:
+        epochs = cells[place.cell_id].epochs
+        if epochs:
+            figures = epoch_figures(epochs)
+            texts = [f"{figure.text} ({figure.below})" if figure.below else figure.text for figure in figures]
+            rows.append([place.label, *texts])
+    if rows:
+        yield table(("Framework", *EPOCH_HEADS), rows, range(1, 1 + len(EPOCH_HEADS)))
+        yield Paragraph(EPOCH_NOTE)
+
+
+def _problems(report: Report) -> Iterator[Block]:
+    if report.problems:
+        yield Heading("Not ok")
+    for problem in report.problems:
+        expected = " (expected)" if problem.expected else ""
+        reason = f": {clean_line(problem.reason)}" if problem.reason else ""
+        yield Paragraph((Phrase(problem.status.value, "strong"), f"{expected}{reason}"))
+        yield Items(tuple(f"{clean_line(cell.cell_id)}, {repeats(cell.repeats)}" for cell in problem.cells))
+        for log in problem.logs:
+            if log.tail:
+                more = len(log.cell_ids) - 1
+                alike = f" and of {more} more" if more else ""
+                yield Details(f"End of the log of {clean_line(log.cell_ids[0])}{alike}", (Code(log.tail),))
+
+
+def _image(image: ImageReport) -> Table:
+    rows = [
+        *[("launched by", value) for value in image.references],
+        *[("base", value) for value in image.base_digests],
+        *[("image id", value) for value in image.image_ids],
+        *[("measurement version", str(value)) for value in image.measurement_versions],
+        *([("versions", ", ".join(image.versions))] if image.versions else []),
+        *[(name, value) for name, value in image.facts if not name.startswith("versions.")],
+    ]
+    without = [] if image.measurement_versions else [("–", "no container of it has measured")]
+    return table((image.name, ""), [*rows, *without])

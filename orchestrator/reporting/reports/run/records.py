@@ -1,0 +1,204 @@
+"""A run as records of raw numbers in SI units, one for every planned repeat and every skip."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from orchestrator.analysis import PHASES, Printed, RepeatEpochs, RepeatMeasurement
+from orchestrator.domain import Cell, Skip, Status
+from orchestrator.reporting.blocks import Records
+from orchestrator.reporting.figures import options
+from orchestrator.reporting.findings.model import CellReport, Placed, Repeat, Report
+from orchestrator.wording import clean_line
+
+Value = str | int | float | None
+_CELL = (
+    *("cell", "framework", "version", "backend", "python", "packages", "options", "image"),
+    *("system", "cpus", "gpus", "model", "mode", "batch_size", "dataset", "definition"),
+)
+_REPEAT = (
+    *("repeat", "status", "reason", "samples_per_s", "block_variation", "cpu_cores"),
+    *(f"{phase}_s" for phase in PHASES),
+    *("latency_p50_s", "latency_p90_s", "latency_p99_s", "peak_rss_bytes", "peak_device_bytes"),
+    *("cpu_user_s", "cpu_system_s", "read_bytes", "written_bytes", "gpu_energy_j", "gpu_hottest_c"),
+    *("first_loss", "last_loss", "parameters", "multiply_adds"),
+    *("parity", "parity_reason", "harness_share"),
+    *("epoch_s", "epochs_total_s", "epochs_after_first_s", "train_loss", "test_loss", "test_accuracy"),
+    *("wall_s", "exit_code", "attempts", "remeasured", "not_remeasured", "disturbance", "started_at", "log"),
+    *("cell_latency_p99_s", "cell_latency_p99_low_s", "cell_latency_p99_high_s"),
+)
+COLUMNS = ("run", *_CELL, *_REPEAT)
+
+
+def records(report: Report) -> Records:
+    """Return a row for every repeat and skip; every figure in a row is that of its repeat, but for `cell_…`.
+
+    What scripts printed has a column for each figure and unit, after all others.
+    """
+    return records_of([(report, {})])
+
+
+def records_of(reports: Sequence[tuple[Report, Mapping[str, str]]]) -> Records:
+    """Return the rows of several reports, each with the facts of its host behind all other columns."""
+    printed = dict.fromkeys(
+        _printed_column(figure) for report, _ in reports for cell in report.scripts for figure in cell.printed
+    )
+    hosts = dict.fromkeys(f"host_{name}" for _, host in reports for name in host)
+    return Records((*COLUMNS, *printed, *hosts), (row for report, host in reports for row in _rows_of(report, host)))
+
+
+def _rows_of(report: Report, host: Mapping[str, str]) -> Iterator[dict[str, Value]]:
+    facts = {f"host_{name}": value for name, value in host.items()}
+    yield from ({"run": report.run, **row, **facts} for row in _rows(report))
+
+
+def _rows(report: Report) -> Iterator[dict[str, Value]]:
+    places = {place.cell_id: place for group in report.groups for place in group.places}
+    floors = _floors(report)
+    for cell in report.cells:
+        columns = _cell_columns(cell.cell) | _parity_columns(places.get(cell.cell.id)) | _latency_columns(cell)
+        printed = _printed_columns(cell) if cell.printed else {}
+        for repeat in cell.repeats:
+            of_script = printed.get(repeat.outcome.repeat, {})
+            share = _share_columns(cell, repeat, floors.get(cell.cell.id))
+            yield columns | _outcome_columns(repeat) | _measured_columns(repeat) | share | of_script
+    for skip in report.skips:
+        yield _skip_columns(skip)
+
+
+def _floors(report: Report) -> dict[str, float]:
+    """The floor of each cell's group by the cell's id: seconds of a step that computes nothing."""
+    floors: dict[str, float] = {}
+    for group in report.groups:
+        known = [floor.step_s for floor in group.floors if floor.step_s is not None]
+        if known:
+            floors |= dict.fromkeys((place.cell_id for place in group.places), max(known))
+    return floors
+
+
+def _share_columns(cell: CellReport, repeat: Repeat, floor_s: float | None) -> dict[str, Value]:
+    """The part of this repeat's step that the harness takes: all of it where the cell computes nothing."""
+    if repeat.measurement is None:
+        return {}
+    if not cell.computes:
+        return {"harness_share": 1}
+    if floor_s is None:
+        return {}
+    return {"harness_share": floor_s * repeat.measurement.samples_per_s / cell.cell.workload.batch_size}
+
+
+def _printed_column(figure: Printed) -> str:
+    return clean_line(f"printed {figure.name} ({figure.unit})")
+
+
+def _printed_columns(cell: CellReport) -> dict[int, dict[str, Value]]:
+    """Return the figures that each `ok` repeat of a script printed, by its number."""
+    numbers = [repeat.outcome.repeat for repeat in cell.repeats if repeat.outcome.status is Status.OK]
+    values = zip(*(figure.repeats for figure in cell.printed), strict=True)
+    columns = [_printed_column(figure) for figure in cell.printed]
+    return {number: dict(zip(columns, each, strict=True)) for number, each in zip(numbers, values, strict=True)}
+
+
+def _cell_columns(cell: Cell) -> dict[str, Value]:
+    framework, system, workload = cell.framework, cell.system, cell.workload
+    packages = ", ".join(f"{name}={version}" for name, version in framework.packages)
+    backend = framework.backend.label if framework.backend else ""
+    values = (
+        *(cell.id, framework.name, framework.version, backend, framework.python, packages, options(cell.options)),
+        *(cell.image, system.name, system.cpus, system.gpus),
+        *(workload.model, workload.mode.value, workload.batch_size, workload.dataset, cell.definition),
+    )
+    return dict(zip(_CELL, values, strict=True))
+
+
+def _parity_columns(place: Placed | None) -> dict[str, Value]:
+    """Return the parity of a cell with the first of its group, the `reference`."""
+    if place is None:
+        return {}
+    if place.parity is None:
+        return {"parity": "reference" if place.rank else None}
+    reasons = (place.parity.reason, place.parity.known_fault, place.parity.note)
+    return {"parity": place.parity.work.value, "parity_reason": "; ".join(filter(None, reasons))}
+
+
+def _latency_columns(cell: CellReport) -> dict[str, Value]:
+    """The p99 of all repeats together, with its interval: one repeat by itself has none."""
+    latency = cell.measurement.latency if cell.measurement else None
+    if latency is None:
+        return {}
+    low, high = latency.p99_bounds_s or (None, None)
+    return {
+        "cell_latency_p99_s": latency.p99_s,
+        "cell_latency_p99_low_s": low,
+        "cell_latency_p99_high_s": high,
+    }
+
+
+def _outcome_columns(repeat: Repeat) -> dict[str, Value]:
+    outcome = repeat.outcome
+    return {
+        "repeat": outcome.repeat,
+        "status": outcome.status.value,
+        "reason": outcome.reason,
+        "create_s": outcome.create_s,
+        "wall_s": outcome.wall_s,
+        "exit_code": outcome.exit_code,
+        "attempts": outcome.attempts,
+        "remeasured": outcome.remeasured,
+        "not_remeasured": outcome.not_remeasured,
+        "disturbance": outcome.disturbance,
+        "started_at": outcome.started_at,
+        "log": outcome.log,
+    }
+
+
+def _measured_columns(repeat: Repeat) -> dict[str, Value]:
+    found = repeat.measurement
+    if found is None:
+        return {}
+    latency = found.latency
+    return {
+        "samples_per_s": found.samples_per_s,
+        "block_variation": found.block_variation,
+        "cpu_cores": found.cpu_cores,
+        "peak_rss_bytes": found.peak_rss_bytes,
+        "peak_device_bytes": found.peak_device_bytes,
+        "first_loss": found.first_loss,
+        "last_loss": found.last_loss,
+        "parameters": found.parameters,
+        "multiply_adds": found.multiply_adds,
+        "latency_p50_s": latency.p50_s if latency else None,
+        "latency_p90_s": latency.p90_s if latency else None,
+        "latency_p99_s": latency.p99_s if latency else None,
+        **_used_columns(found),
+        **_epoch_columns(found.epochs),
+        **{f"{phase}_s": seconds for phase, seconds in found.phases_s},
+    }
+
+
+def _used_columns(measured: RepeatMeasurement) -> dict[str, Value]:
+    used, gpus = measured.used, measured.gpus
+    return {
+        "cpu_user_s": used.user_s if used else None,
+        "cpu_system_s": used.system_s if used else None,
+        "read_bytes": used.read_bytes if used else None,
+        "written_bytes": used.written_bytes if used else None,
+        "gpu_energy_j": gpus.energy_j if gpus else None,
+        "gpu_hottest_c": gpus.hottest_c if gpus else None,
+    }
+
+
+def _epoch_columns(epochs: RepeatEpochs | None) -> dict[str, Value]:
+    if epochs is None:
+        return {}
+    learned = epochs.curve[-1] if epochs.curve else None
+    return {
+        "epoch_s": " ".join(str(seconds) for seconds in epochs.epoch_s),
+        "epochs_total_s": epochs.total_s,
+        "epochs_after_first_s": epochs.after_first_s,
+        "train_loss": learned.train_loss if learned else None,
+        "test_loss": learned.test_loss if learned else None,
+        "test_accuracy": learned.test_accuracy if learned else None,
+    }
+
+
+def _skip_columns(skip: Skip) -> dict[str, Value]:
+    return {"cell": skip.cell_id, "status": "skipped", "reason": skip.reason}

@@ -1,0 +1,221 @@
+"""A run's report for a terminal."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from orchestrator.analysis import Measurement, Ratio, Verdict
+from orchestrator.domain import Status
+from orchestrator.reporting.blocks import (
+    Block,
+    Code,
+    Column,
+    Gap,
+    Heading,
+    Items,
+    Paragraph,
+    Phrase,
+    Remark,
+    Row,
+    Table,
+    TableCell,
+    Tone,
+    table,
+)
+from orchestrator.reporting.figures import (
+    EPOCH_HEADS,
+    EPOCH_NOTE,
+    LEGEND,
+    epoch_figures,
+    factor_interval,
+    latency,
+    rate_interval,
+    repeats,
+    statuses,
+)
+from orchestrator.reporting.findings import printed
+from orchestrator.reporting.findings.floors import lines as floor_lines
+from orchestrator.reporting.findings.model import CellReport, Group, LogEnd, Placed, Problem, Report
+from orchestrator.reporting.findings.parity import lines as parity_lines
+from orchestrator.wording import clean, clean_line, counted, factor, listing_of, memory, plural, rate, seconds
+
+_TONES = {
+    Verdict.FASTER: Tone.GOOD,
+    Verdict.SLOWER: Tone.BAD,
+    Verdict.INCONCLUSIVE: Tone.OPEN,
+    Verdict.NOT_COMPARABLE: Tone.OPEN,
+}
+_COLUMNS = (
+    Column("Rank", is_number=True, no_wrap=True),
+    Column("Framework", min_width=14),
+    *(
+        Column(head, is_number=True, no_wrap=True)
+        for head in ("Samples/s\ninterval", "× best\ninterval", "Step p50\np99\ninterval", "Start\nmemory")
+    ),
+    Column("Status"),
+)
+_TAIL_LINES = 6
+_MOST_NAMED = 3
+"""Cells or groups that one reason names; the rest is a count."""
+
+
+def short(report: Report) -> Iterator[Block]:
+    """Lay out a run's report for a terminal of 80 columns or more."""
+    yield Heading(f"{report.matrix}: run {report.run} ({report.runtime})", 1)
+    yield from (Remark(warning, is_warning=True) for warning in report.warnings)
+    yield from _groups(report)
+    if report.scripts:
+        yield Gap()
+        yield Heading(printed.TITLE)
+        yield Paragraph(printed.NOTE)
+        yield replace(table(printed.HEADS, printed.rows(report.scripts)), is_wide=True)
+    if report.problems:
+        yield Gap()
+        yield Heading("Not ok")
+        for problem in report.problems:
+            yield from _problem(problem)
+    if report.skips:
+        yield Gap()
+        yield Heading(f"Skipped by the plan: {len(report.skips)} {plural('cell', len(report.skips))}")
+        yield from (Paragraph(line) for line in _skips(report))
+    yield Gap()
+    if _has_more(report):
+        yield Paragraph("orchestrator report --format md names every cell and log.", Tone.FAINT)
+    if report.groups:
+        yield Paragraph(LEGEND, Tone.FAINT)
+    total = sum(count for _, count in report.statuses)
+    ended = statuses(report.statuses) or "none"
+    yield Paragraph(f"{total} planned {plural('repeat', total)}: {ended}", Tone.STRONG)
+
+
+def _groups(report: Report) -> Iterator[Block]:
+    cells = report.by_id
+    silent = [group for group in report.groups if _is_silent(group, cells)]
+    folded = silent if silent[1:] else []
+    for group in report.groups:
+        if group not in folded:
+            yield from _group(group, cells)
+    if folded:
+        yield Gap()
+        names = listing_of([group.label for group in folded], _MOST_NAMED)
+        yield Paragraph(f"Nothing was measured in {counted(len(folded), 'group')}: {names}")
+
+
+def _group(group: Group, cells: Mapping[str, CellReport]) -> Iterator[Block]:
+    yield Gap()
+    yield Heading(group.label)
+    yield Paragraph(group.sentence)
+    # A group without a figure would be a table of dashes; its cells stand under "Not ok".
+    if any(cells[place.cell_id].measurement for place in group.places):
+        rows = tuple(Row(_row(place, cells[place.cell_id])) for place in group.places)
+        yield Table(_COLUMNS, rows, is_wide=True)
+    yield from (Paragraph(line, Tone.FAINT) for line in (*parity_lines(group), *floor_lines(group)))
+    yield from _epochs(group, cells)
+
+
+def _is_silent(group: Group, cells: Mapping[str, CellReport]) -> bool:
+    """Return True if there is nothing to show of a group but that it was not measured."""
+    measured = any(cells[place.cell_id].measurement for place in group.places)
+    floors = any(floor.step_s is not None for floor in group.floors)
+    return not (measured or floors or any(parity_lines(group)))
+
+
+def _skips(report: Report) -> Iterator[str]:
+    """Yield a line for each reason, with the cells that it names."""
+    alike: dict[str, list[str]] = {}
+    for skip in report.skips:
+        alike.setdefault(skip.reason, []).append(skip.cell_id)
+    for reason, ids in alike.items():
+        yield f"{listing_of(ids, _MOST_NAMED)}: {reason}"
+
+
+def _has_more(report: Report) -> bool:
+    """Return True if some reason names fewer cells than it has."""
+    most = _MOST_NAMED + 1
+    reasons = Counter(skip.reason for skip in report.skips)
+    return any(number > most for number in (*(len(problem.cells) for problem in report.problems), *reasons.values()))
+
+
+def _epochs(group: Group, cells: Mapping[str, CellReport]) -> Iterator[Block]:
+    timed = [(place.label, epochs) for place in group.places if (epochs := cells[place.cell_id].epochs)]
+    if not timed:
+        return
+    columns = (Column("Framework", min_width=14), *(Column(head, is_number=True) for head in EPOCH_HEADS))
+    rows = tuple(
+        Row((label, *(_lines(figure.text, figure.below) for figure in epoch_figures(epochs))))
+        for label, epochs in timed
+    )
+    yield Gap()
+    yield Table(columns, rows, is_wide=True)
+    yield Paragraph(EPOCH_NOTE, Tone.FAINT)
+
+
+def _row(place: Placed, cell: CellReport) -> tuple[str | TableCell, ...]:
+    measured = cell.measurement
+    first, *others = statuses(cell.statuses).split(", ")
+    status = TableCell(first, tone=_status_tone(cell), below=tuple(others))
+    if measured is None:
+        return ("–", clean_line(place.label), *["–"] * 4, status)
+    return (
+        place.rank.label if place.rank else "–",
+        clean_line(place.label),
+        _lines(rate(measured.throughput.value), rate_interval(measured.throughput)),
+        _ratio(place.to_best),
+        _latency(measured),
+        _lines(seconds(measured.start_s), *_memory(measured)),
+        status,
+    )
+
+
+def _memory(measured: Measurement) -> list[str]:
+    on_device = measured.peak_device_bytes
+    return [memory(measured.peak_rss_bytes), *([] if on_device is None else [f"{memory(on_device)} device"])]
+
+
+def _latency(measured: Measurement) -> TableCell:
+    p50, p99, bounds = latency(measured.latency)
+    if " " not in bounds.partition("–")[0]:  # both ends are in the unit of the p99 above them
+        bounds = bounds.partition(" ")[0]
+    return _lines(p50, p99, bounds)
+
+
+def _lines(first: str, *below: str) -> TableCell:
+    return TableCell(first, below=tuple(Phrase(line, Tone.FAINT) for line in below))
+
+
+def _ratio(over: Ratio | None) -> TableCell:
+    if over is None:
+        return TableCell("1 ×", below=("best",))
+    interval = Phrase(factor_interval(over), Tone.FAINT)
+    tone = _TONES.get(over.verdict, Tone.PLAIN)
+    return TableCell(f"{factor(over.value)} ×", below=(interval, Phrase(over.verdict.value, tone)))
+
+
+def _status_tone(cell: CellReport) -> Tone:
+    if all(status is Status.OK for status, _ in cell.statuses):
+        return Tone.PLAIN
+    return Tone.BAD if any(status.is_failure for status, _ in cell.statuses) else Tone.OPEN
+
+
+def _problem(problem: Problem) -> Iterator[Block]:
+    expected = " (expected)" if problem.expected else ""
+    tone = Tone.BAD if problem.status.is_failure and not problem.expected else Tone.OPEN
+    reason = f": {clean_line(problem.reason)}" if problem.reason else ""
+    yield Paragraph((Phrase(f"{problem.status.value}{expected}", tone), reason))
+    named = problem.cells if len(problem.cells) <= _MOST_NAMED + 1 else problem.cells[:_MOST_NAMED]
+    lines = [f"{cell.cell_id}, {repeats(cell.repeats)}" for cell in named]
+    if named != problem.cells:
+        total = sum(len(cell.repeats) for cell in problem.cells)
+        lines.append(f"and {len(problem.cells) - len(named):,} more cells; {counted(total, 'repeat')} in all")
+    yield Items(tuple(lines))
+    for log in problem.logs[:_MOST_NAMED] if problem.status.is_failure else ():
+        yield from _log(log, len(problem.logs))
+
+
+def _log(log: LogEnd, logs: int) -> Iterator[Block]:
+    lines = clean(log.tail).splitlines()[-_TAIL_LINES:]
+    if lines:
+        yield Code("\n".join(lines))
+    more = len(log.cell_ids) - 1
+    alike = f" (and of {more} more {plural('cell', more)})" if more and logs > 1 else ""
+    yield Paragraph(f"log: {log.log}{alike}", Tone.FAINT, indent=4)

@@ -1,0 +1,177 @@
+"""The sentences of a search, the same in every format."""
+
+import shlex
+from collections.abc import Iterator
+
+from orchestrator.analysis import Comparison, Verdict
+from orchestrator.planning.planner import DEFAULT_LIMIT
+from orchestrator.regression.metrics import BY_NAME
+from orchestrator.regression.search.algorithm import PROBED, Conclusion, Span, Untestable
+from orchestrator.regression.search.record import AUTO, Bisection, Found, Origin, Step, may_pass
+from orchestrator.reporting.figures import ratio, ratio_interval, short_percent
+from orchestrator.wording import clean_line, listing, listing_of
+
+_MOST = 8
+_UNSEEN = "What changes and changes back between two releases that are the same is not seen (--all looks for it)."
+
+
+def title(record: Bisection) -> str:
+    """`mxnet 1.2.0 … 1.9.1: throughput of cpu/lenet-train-b200`."""
+    metric = BY_NAME[record.asked.metric.metric].title
+    ends = f"{record.searched} {record.releases[0]} … {record.releases[-1]}"
+    return clean_line(f"{ends}: {metric} of {record.asked.pair}")
+
+
+def headlines(record: Bisection) -> tuple[str, ...]:
+    """Return the result of a search, one sentence a line."""
+    if record.found is None:
+        return ("It has not come to its end.",)
+    return tuple(clean_line(line) for line in _headlines(record, record.found))
+
+
+def state(record: Bisection) -> tuple[str, str]:
+    """Return the result in two words, and its tone, `good`, `bad` or `open`."""
+    found = record.found
+    if found is None or found.releases.ends is None:
+        return "no finding", "open"
+    if found.is_worse:
+        return "changed for the worse", "bad"
+    if found.releases.ends.verdict is Verdict.INCONCLUSIVE or found.releases.unsettled:
+        return "not decided", "open"
+    if found.changes or found.releases.ends.verdict is Verdict.FASTER:
+        return "changed for the better", "good"
+    return "no change found", "good"
+
+
+def how(record: Bisection) -> tuple[str, ...]:
+    """Explain the looks of a search and the risk of each of its two phases."""
+    asked, found = record.asked, record.found
+    looks = listing([str(number) for number in asked.looks])
+    alpha, tolerance = short_percent(asked.alpha), short_percent(asked.metric.tolerance)
+    searched = [origin for origin in found.origins if origin.alpha is not None] if found else []
+    lines = [
+        f"Looked after {looks} blocks; every block holds both sides, and what is decided is measured no further.",
+    ]
+    lines.append(
+        f"At most {alpha} of such searches call a change of releases what is within the tolerance of {tolerance}: "
+        "that α is shared by all comparisons of releases that there can be."
+    )
+    if searched:
+        each = (
+            "" if len(searched) == 1 else f", {short_percent(searched[0].alpha or 0)} for each of the {len(searched)}"
+        )
+        lines.append(f"The search over what moved spends an α of its own beside that, {alpha} too{each}.")
+    if found and _may_cancel(record, found):
+        lines.append(_UNSEEN)
+    lines.append(f"A single “same” is wrong in at most {alpha} of the cases in which it changed by just the tolerance.")
+    return tuple(clean_line(line) for line in lines)
+
+
+def confidences(steps: tuple[Step, ...]) -> str:
+    """`99.38–99.92 %`: of the intervals, each drawn at the level of its look; empty where there is none."""
+    found = sorted({f"{100 * step.comparison.confidence:.4g}" for step in steps if step.comparison})
+    return f"{'–'.join(dict.fromkeys((found[0], found[-1])))} %" if found else ""
+
+
+def command(record: Bisection) -> str:
+    """The command line that asks the same anew."""
+    asked = record.asked
+    gate = asked.metric
+    words = ["orchestrator", "bisect", "--good", asked.good, "--bad", asked.bad, "--cell", asked.cell]
+    words += ["--metric", f"{gate.metric}{f'@{gate.model}' if gate.model else ''}={100 * gate.tolerance:g}%"]
+    words += ["--file", asked.matrix]
+    words += ["--max-blocks", str(asked.looks[-1])] if asked.looks != PROBED else []
+    words += ["--limit", str(asked.limit)] if asked.limit != DEFAULT_LIMIT else []
+    words += ["--runtime", asked.runtime] if asked.runtime != AUTO else []
+    for option, given in (("--models", asked.models), ("--data", asked.data), ("--base-image", asked.base_image)):
+        words += [option, given] if given else []
+    flags = {
+        "--all": asked.every, "--prereleases": asked.prereleases, "--yanked": asked.yanked,
+        "--no-parity": asked.no_parity,
+    }  # fmt: skip
+    return clean_line(shlex.join([*words, *(option for option, given in flags.items() if given)]))
+
+
+def _headlines(record: Bisection, search: Found) -> Iterator[str]:
+    name, releases = record.searched, search.releases
+    if releases.ends is None:
+        said = "; ".join(map(_stepped_over, releases.untestable))
+        yield f"Good and bad could not be compared: {said}"
+        return
+    first, last = record.releases[0], record.releases[-1]
+    if not search.changes:
+        yield _without_change(f"{name} {first}", last, releases.ends)
+        if releases.ends.verdict is Verdict.SAME and _may_cancel(record, search):
+            yield _UNSEEN
+    origins = {(origin.before, origin.after): moved(origin) for origin in search.origins}
+    for span in search.changes:
+        yield f"{_changed(name, span, search)}{origins.get((span.before, span.after), '')}."
+    if releases.several:
+        least = "at least " if not record.asked.every or releases.unsettled else ""
+        more = "" if record.asked.every else " (--all searches each)"
+        yield f"There are {least}{len(search.changes)} changes between {first} and {last}{more}."
+    yield from _open_ends(name, (first, last), releases)
+
+
+def _may_cancel(record: Bisection, search: Found) -> bool:
+    """Return True if two releases are the same and those between them were not measured."""
+    places = {release: place for place, release in enumerate(record.releases)}
+    same = [step for step in search.steps if step.comparison and step.comparison.verdict is Verdict.SAME]
+    return not record.asked.every and any(places[step.after] - places[step.before] > 1 for step in same)
+
+
+def _without_change(first: str, last: str, ends: Comparison) -> str:
+    if ends.verdict is Verdict.INCONCLUSIVE:
+        return f"Not decided whether it changed from {first} to {last}: {_figures(ends)}{_missed(ends)}."
+    if ends.verdict is Verdict.SAME:
+        return f"No change was found from {first} to {last}: {_figures(ends)}{_missed(ends)}."
+    return f"Changed from {first} to {last} ({_figures(ends)}), and it was not found where."
+
+
+def _missed(ends: Comparison) -> str:
+    effect = ends.minimum_detectable_effect
+    return "" if effect is None or effect >= 1 else f"; could have missed less than {short_percent(effect)}"
+
+
+def _changed(name: str, span: Span, search: Found) -> str:
+    figures = _figures(span.comparison) if span.comparison else "not measured"
+    if span in search.releases.further:
+        return f"Also changed between {name} {span.before} and {span.after} ({figures})"
+    if span in search.releases.gradual:
+        return (
+            f"Changed bit by bit from {name} {span.before} to {span.after} ({figures}), in no step beyond the tolerance"
+        )
+    untested = f", or in {listing_of(span.between, _MOST)}, which could not be tested" if span.between else ""
+    return f"First changed in {name} {span.after}{untested} ({figures})"
+
+
+def moved(origin: Origin) -> str:
+    """Return the cause of a change as the end of a sentence."""
+    if origin.by:
+        certain = " or ".join(origin.by)
+        return f", moved by {certain}" if len(origin.moved) > 1 else f", moved by {certain}, all that moved"
+    others = f"; moved: {listing_of(origin.moved, _MOST)}" if origin.moved else ""
+    return f"; {origin.note}{others}" if origin.note else others
+
+
+def _open_ends(name: str, ends: tuple[str, str], releases: Conclusion) -> Iterator[str]:
+    for span in releases.unsettled:
+        if (span.before, span.after) != ends or span.comparison is None:
+            why = (
+                "not decided by all the blocks allowed" if span.comparison else "not comparable with what lies between"
+            )
+            yield f"Between {name} {span.before} and {span.after}: {why}."
+    for each in releases.untestable:
+        yield f"Stepped over {name} {_stepped_over(each)}"
+
+
+def _stepped_over(untestable: Untestable) -> str:
+    again = " (--resume tries it again)" if may_pass(untestable.reason) else ""
+    return f"{untestable.release}: {untestable.reason}{again}"
+
+
+def _figures(comparison: Comparison) -> str:
+    p = "" if comparison.p_value is None else f", p = {comparison.p_value:.2g}"
+    return (
+        f"{comparison.verdict.value}, × {ratio(comparison.ratio)}, {ratio_interval(comparison.low, comparison.high)}{p}"
+    )

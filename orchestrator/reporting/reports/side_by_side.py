@@ -1,0 +1,189 @@
+"""The report of several runs side by side."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from orchestrator.analysis import Ratio
+from orchestrator.reporting.blocks import (
+    Block,
+    Gap,
+    Heading,
+    Kind,
+    Paragraph,
+    Records,
+    Remark,
+    TableCell,
+    TemplatePage,
+    Tone,
+    table,
+)
+from orchestrator.reporting.cases import Suites
+from orchestrator.reporting.figures import factor_interval, rate_interval, statuses
+from orchestrator.reporting.findings.model import CellReport
+from orchestrator.reporting.formats.html import INDEX, named_texts, write_pages
+from orchestrator.reporting.reports.beside import FACTS, Beside, HostRun, SideBySide, surely
+from orchestrator.reporting.reports.run.cases import suites as suites_of_run
+from orchestrator.reporting.reports.run.filters import FILTERS
+from orchestrator.reporting.reports.run.records import records_of
+from orchestrator.reporting.reports.run.value import json_value
+from orchestrator.wording import factor, rate, seconds
+
+TITLE = "Runs side by side"
+NOT_PLANNED = "not in its plan"
+
+
+def heads(several: SideBySide) -> tuple[str, ...]:
+    """The columns of a group: the cell, one for every run, and how the others relate to the first."""
+    return ("Cell", *(run.label for run in several.runs), *(f"{run.label} ÷ first" for run in several.runs[1:]))
+
+
+def figures(cell: CellReport | None) -> tuple[str, str]:
+    """Return the samples/s of a cell in a run, and its interval or status."""
+    if cell is None:
+        return "–", NOT_PLANNED
+    if cell.measurement is None:
+        return "–", statuses(cell.statuses)
+    if not cell.computes and cell.step_s is not None:
+        return seconds(cell.step_s), "a step: harness floor"
+    return rate(cell.measurement.throughput.value), rate_interval(cell.measurement.throughput)
+
+
+def rank(run: HostRun, cell_id: str) -> str:
+    """A cell's place among those of its own run; empty where it has none."""
+    found = (place.rank for group in run.report.groups for place in group.places if place.cell_id == cell_id)
+    place = next(found, None)
+    return f"rank {place.label}" if place else ""
+
+
+def between(cell: Beside) -> tuple[tuple[str, str], ...]:
+    """Every run but the first over the first: the ratio with its interval, and what it says of the hosts."""
+    return tuple(_between(over, cell.note) for over in cell.over_first[1:])
+
+
+def _between(over: Ratio | None, note: str) -> tuple[str, str]:
+    if over is None:
+        return "–", note
+    return f"{factor(over.value)} × ({factor_interval(over)})", surely(over)
+
+
+def host_rows(several: SideBySide) -> list[tuple[str, ...]]:
+    """Return the known facts of the hosts, each with a text for every run."""
+    facts = [(title, *(dict(run.facts)[name] for run in several.runs)) for name, title in FACTS]
+    return [
+        ("Run", *(run.report.run for run in several.runs)),
+        ("Started", *(run.report.created_at for run in several.runs)),
+        *(row for row in facts if set(row[1:]) != {"–"}),
+    ]
+
+
+def write_html(several: SideBySide, folder: Path, pages_of: Sequence[Path | None]) -> Path:
+    """Write the page of several runs into a folder, and return its path.
+
+    `pages_of` are the paths of the runs' own pages, which the page links to, None for a run without a page.
+    Raises `HostError` if the folder cannot be written.
+    """
+    base = folder.resolve()
+    links = [None if page is None else Path(os.path.relpath(page.resolve(), base)).as_posix() for page in pages_of]
+    return write_pages(named_texts(pages(several, links)), folder)
+
+
+def pages(several: SideBySide, links: Sequence[str | None] = ()) -> Iterator[tuple[str, TemplatePage]]:
+    """Lay out the page; the links lead to the runs' own pages, in the order of the runs."""
+    values = {
+        "several": several,
+        "pages": links or [None] * len(several.runs),
+        "title": TITLE,
+        "rows": host_rows(several),
+        "heads": heads(several),
+        "version": several.runs[0].report.orchestrator_version,
+    }
+    filters: dict[str, Callable[..., Any]] = {**FILTERS, "figures": figures, "rank": rank, "between": between}
+    yield INDEX, TemplatePage("hosts.html.jinja", values, filters)
+
+
+def _short(several: SideBySide) -> Iterator[Block]:
+    yield Heading(TITLE, 1)
+    yield table(("", *(run.label for run in several.runs)), [*host_rows(several), _ended(several)])
+    yield from (Remark(note) for note in several.notes)
+    for group in several.groups:
+        yield Gap()
+        yield Heading(group.label)
+        yield table(heads(several), [_row(several, cell) for cell in group.cells])
+    yield Gap()
+    yield Paragraph("Samples/s with their interval. What failed, and why: orchestrator report RUN", Tone.FAINT)
+
+
+def _full(several: SideBySide) -> Iterator[Block]:
+    yield Heading(TITLE, 1)
+    yield table(("", *(run.label for run in several.runs)), [*host_rows(several), _ended(several)])
+    yield from (Remark(note) for note in several.notes)
+    for group in several.groups:
+        yield Heading(group.label)
+        yield table(heads(several), [_row(several, cell) for cell in group.cells])
+
+
+def _row(several: SideBySide, cell: Beside) -> tuple[str | TableCell, ...]:
+    figures_of = [(*figures(one), rank(run, cell.cell_id)) for one, run in zip(cell.found, several.runs, strict=True)]
+    return cell.label, *(_lines(texts) for texts in (*figures_of, *between(cell)))
+
+
+def _lines(texts: Sequence[str]) -> TableCell:
+    first, *others = filter(None, texts)
+    return TableCell(first, below=tuple(others))
+
+
+def _ended(several: SideBySide) -> tuple[str, ...]:
+    return ("Ended", *(statuses(run.report.statuses) for run in several.runs))
+
+
+def _value(several: SideBySide) -> dict[str, Any]:
+    """Return every run's whole report, and the figures that stand side by side."""
+    return {
+        "schema": 1,
+        "notes": list(several.notes),
+        "runs": [
+            {"label": run.label, "host": dict(run.facts), "report": json_value(run.report)} for run in several.runs
+        ],
+        "groups": [
+            {"label": group.label, "cells": [_cell_value(several, cell) for cell in group.cells]}
+            for group in several.groups
+        ],
+    }
+
+
+def _cell_value(several: SideBySide, cell: Beside) -> Mapping[str, Any]:
+    found = [
+        {
+            "run": run.report.run,
+            "samples_per_s": one.measurement.throughput.value if one and one.measurement else None,
+            "statuses": {status.value: number for status, number in one.statuses} if one else None,
+            "over_first": over.value if over else None,
+            "over_first_low": over.low if over else None,
+            "over_first_high": over.high if over else None,
+        }
+        for run, one, over in zip(several.runs, cell.found, cell.over_first, strict=True)
+    ]
+    return {"cell": cell.cell_id, "note": cell.note, "runs": found}
+
+
+def _suites(several: SideBySide) -> Suites:
+    """Build every run's own suites, one after another, each with the run in its name."""
+    each = tuple(
+        replace(suite, name=f"{suite.name} ({run.report.run})")
+        for run in several.runs
+        for suite in suites_of_run(run.report).suites
+    )
+    return Suites(TITLE, each)
+
+
+def _records(several: SideBySide) -> Records:
+    """Return every run's own rows, with what is known of its host behind them."""
+    return records_of([(run.report, dict(run.facts)) for run in several.runs])
+
+
+SIDE_BY_SIDE: Kind[SideBySide] = Kind(
+    short=_short, full=_full, pages=pages, suites=_suites, value=_value, records=_records
+)

@@ -1,0 +1,165 @@
+"""What did not end well is said once per reason, with every cell that it hit."""
+
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from orchestrator.domain import Cell, Outcome, Status
+from orchestrator.reporting.findings.compose import compose
+from orchestrator.reporting.findings.model import Problem, Report
+from orchestrator.reporting.findings.problems import MOST_LOGS, bounded
+from orchestrator.reporting.formats.terminal import shown
+from orchestrator.reporting.reports.run import RUN
+from orchestrator.results.evidence import Stored
+from tests.unit.reporting import synthetic as s
+
+REASON = "base image python:3.11 cannot be pulled"
+CELLS = [s.cell(s.Framework("mxnet", f"1.{number}", python="3.11"), repeats=2) for number in range(10)]
+
+
+def found(cells: Sequence[Cell], stored: Sequence[Stored], tail: Callable[[Outcome], str]) -> tuple[Problem, ...]:
+    plan = s.plan(cells)
+    return compose(s.record(plan), plan, stored, tail).problems
+
+
+def as_text(report: Report) -> str:
+    console = Console(width=200, color_system=None, file=io.StringIO())
+    console.print(shown(RUN, report))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def failures(cells: Sequence[Cell], *, log: str | None = None) -> list[Stored]:
+    ended = [s.failed(cell, repeat, Status.BUILD_FAILED, REASON) for cell in cells for repeat in range(2)]
+    return [Stored(replace(each.outcome, log=log or each.outcome.log), None) for each in ended]
+
+
+def test_cells_that_failed_for_one_reason_are_one_problem_and_every_cell_is_named() -> None:
+    (problem,) = found(CELLS, failures(CELLS), lambda _: "Traceback\nboom")
+
+    assert (problem.status, problem.reason) == (Status.BUILD_FAILED, REASON)
+    assert [(cell.cell_id, cell.repeats) for cell in problem.cells] == [(cell.id, (0, 1)) for cell in CELLS]
+
+
+def test_the_terminal_counts_the_cells_of_a_reason_beyond_the_first() -> None:
+    skips = tuple(s.Skip(f"torch-{number}-cpu/mlp", "no release for Python 3.6") for number in range(40))
+    plan = s.plan(CELLS, skips)
+    report = compose(s.record(plan), plan, failures(CELLS), lambda outcome: outcome.cell_id)
+    shown = as_text(report)
+
+    assert shown.count(REASON) == 1
+    assert "and 7 more cells; 20 repeats in all" in shown
+    assert "torch-0-cpu/mlp, torch-1-cpu/mlp, torch-2-cpu/mlp and 37 more: no release for Python 3.6" in shown
+    assert "report --format md names every cell" in shown
+    assert len(shown.splitlines()) < 30
+
+
+def test_groups_in_which_nothing_was_measured_are_one_line() -> None:
+    cells = [s.cell(s.TORCH, replace(s.LENET, batch_size=size)) for size in range(1, 41)]
+    plan = s.plan(cells)
+    shown = as_text(compose(s.record(plan), plan, ()))
+
+    assert shown.count("Nothing was measured") == 1
+    assert "Nothing was measured in 40 groups: " in shown
+    assert len(shown.splitlines()) < 30
+
+
+def test_an_identical_log_is_shown_once_and_a_different_one_beside_it() -> None:
+    (problem,) = found(CELLS, failures(CELLS), lambda outcome: "other" if outcome.cell_id == CELLS[3].id else "boom")
+
+    assert [(log.tail, len(log.cell_ids)) for log in problem.logs] == [("boom", 9), ("other", 1)]
+    assert problem.logs[1].cell_ids == (CELLS[3].id,)
+    assert problem.logs[1].log == problem.cells[3].log
+
+
+def test_a_log_that_cells_share_is_read_once() -> None:
+    asked: list[Outcome] = []
+
+    def tail(outcome: Outcome) -> str:
+        asked.append(outcome)
+        return "boom"
+
+    (problem,) = found(CELLS, failures(CELLS, log="builds/mxnet.log"), tail)
+
+    assert [(log.log, log.tail) for log in problem.logs] == [("builds/mxnet.log", "boom")]
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("reason", "tail"),
+    [
+        (REASON, f"{REASON}\n"),
+        (REASON, f"\x1b[31m{REASON.replace(' ', '  ')}\x1b[0m\n\n"),
+        (f"killed by SIGKILL; its last words: {REASON}", REASON),
+        ("ERROR: No matching … 2.0, 3.0)", "ERROR: No matching version (from: 1.0, 2.0, 3.0)"),
+    ],
+)
+def test_a_log_that_only_repeats_the_reason_is_not_shown_again(reason: str, tail: str) -> None:
+    stored = [s.failed(CELLS[0], repeat, Status.FAILED, reason) for repeat in range(2)]
+
+    (problem,) = found(CELLS[:1], stored, lambda _: tail)
+
+    assert [log.tail for log in problem.logs] == [""]
+    assert problem.logs[0].log == problem.cells[0].log
+
+
+def test_other_reasons_and_other_statuses_are_other_problems() -> None:
+    stored = [
+        s.failed(CELLS[0], 0, Status.FAILED, "a"),
+        s.failed(CELLS[0], 1, Status.FAILED, "b"),
+        s.failed(CELLS[1], 0, Status.TIMEOUT, "a"),
+        s.failed(CELLS[1], 1, Status.FAILED, "a"),
+    ]
+
+    problems = found(CELLS[:2], stored, lambda _: "")
+
+    assert [(problem.status, problem.reason, len(problem.cells)) for problem in problems] == [
+        (Status.FAILED, "a", 2),
+        (Status.FAILED, "b", 1),
+        (Status.TIMEOUT, "a", 1),
+    ]
+
+
+def test_what_one_cell_expects_is_told_apart_from_what_another_does_not() -> None:
+    expecting = replace(CELLS[0], expect=Status.OOM_DEVICE)
+    stored = [s.failed(cell, repeat, Status.OOM_DEVICE, "full") for cell in CELLS[:2] for repeat in range(2)]
+
+    problems = found([expecting, CELLS[1]], stored, lambda _: "")
+
+    assert [(problem.expected, problem.cells[0].cell_id) for problem in problems] == [
+        (True, CELLS[0].id),
+        (False, CELLS[1].id),
+    ]
+
+
+def test_a_log_is_cut_to_its_end_and_cannot_steer_a_terminal() -> None:
+    log = (
+        "".join(f"line {number}\n" for number in range(1000))
+        + "\x1b]0;title\x07\x1b[31mred\x1b[0m\x1b[2J\x9b1m\u202e\n"
+    )
+
+    lines = bounded(log).splitlines()
+
+    assert len(lines) == 40
+    assert lines[-2:] == ["line 999", "red1m"]
+    assert len(bounded("x" * 1_000_000)) == 4000
+    assert bounded("10 %\r50 %\r100 %\r\nend") == "100 %\nend"
+
+
+def test_of_very_many_logs_the_first_are_read_and_every_failure_is_listed() -> None:
+    cells = [s.cell(s.Framework("mxnet", f"1.{number}", python="3.11"), repeats=1) for number in range(MOST_LOGS + 5)]
+    asked = []
+
+    def tail(outcome: Outcome) -> str:
+        asked.append(outcome.cell_id)
+        return f"boom {outcome.cell_id}"
+
+    (problem,) = found(cells, [s.failed(cell, 0, Status.FAILED, REASON) for cell in cells], tail)
+
+    assert len(problem.cells) == len(cells)
+    assert asked == [cell.id for cell in cells[:MOST_LOGS]]
+    (unread,) = [log for log in problem.logs if not log.tail]
+    assert unread.cell_ids == tuple(cell.id for cell in cells[MOST_LOGS:])

@@ -1,0 +1,233 @@
+"""Hostile text at every place where a report has text from elsewhere: each format stays whole, and shows it as text."""
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+
+from orchestrator.analysis.parity import PairParity, Work
+from orchestrator.brought import Better, Metric, Script
+from orchestrator.domain import Cell, Mode, Outcome, Skip, Status, Workload
+from orchestrator.events import BuildFinished, Notice, RepeatFinished
+from orchestrator.reporting.findings.compose import compose
+from orchestrator.reporting.findings.model import Report
+from orchestrator.reporting.formats import formats_of, render
+from orchestrator.reporting.formats.terminal import shown
+from orchestrator.reporting.live import plain
+from orchestrator.reporting.reports.run import RUN
+from orchestrator.results.evidence import Stored
+from orchestrator.results.scripts import PrintedMemory, PrintedValues, ScriptResult
+from tests.effort import examples
+from tests.unit.reporting import synthetic as s
+
+NASTY = (
+    *("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1"),
+    *("]]>", "<![CDATA[", "&#0;", "&lt;", "<!--", "-->", "</details>", "</pre>", "</script>", "<img src=x onerror=a>"),
+    *("\x00", "\x08", "\x0b", "\x0c", "\x1b[31m", "\x1b]8;;http://x\x07", "\x1b", "\x7f", "\x85", "\x9b31m"),
+    *("\ud800", "\udfff", "\ufffe", "\uffff", "\u202e", "\u2066", "\u200f", "\u2028", "\u2029"),
+    *("```", "````\n# x", "| a | b |", "[x](javascript:a)", "[red]", "[/]", "{{ 7*7 }}", "{% x %}"),
+    *("'\"", "\\", "a\n\n# b"),
+    "x" * 20_000,
+)  # fmt: skip
+hostile = st.lists(st.sampled_from(NASTY) | st.text(max_size=8), min_size=1, max_size=4).map("".join)
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printing(text: str) -> Cell:
+    """A cell of a script, with a figure in a unit of its own."""
+    cell = s.cell(s.MXNET, Workload(text, Mode.SCRIPT, 1), repeats=2)
+    return replace(
+        cell, script=Script(text, (Metric("figure", ".", text, Better.HIGHER),), path=f"/{text}"), id=f"s/{text}"
+    )
+
+
+def printed(cell: Cell, text: str) -> Stored:
+    answer = ScriptResult(
+        measurement_version=1, cell=cell.id, repeat=0, started_at="2026-01-02T03:04:05Z", wall_s=1.0,
+        metrics={"figure": PrintedValues(values=(1.0,), matches=1)}, memory=PrintedMemory(peak_rss_bytes=1),
+        facts={"said": text.encode("utf-8", "replace").decode()},
+    )  # fmt: skip
+    return Stored(Outcome(cell.id, 0, Status.OK), None, answer)
+
+
+def report_of(text: str) -> Report:
+    """Two cells that are compared, one that failed, a script: every name, label, reason and log is the text."""
+    framework = replace(s.MXNET, name=text, version=text, python=text, packages=((text, text),), image=text)
+    options = ((text, text),)
+    workload = Workload(text, Mode.TRAIN, 10, text)
+    cells = [
+        replace(s.cell(framework, workload, options=options, repeats=2), id=f"{number}/{text}", image=text)
+        for number in range(3)
+    ]
+    script = printing(text)
+    plan = replace(
+        s.plan([]), name=text, cells=(*cells, script), skips=(Skip(text, text),), warnings=(text,), parity=True
+    )
+    record = s.record(plan).model_copy(update={"run": text, "host": {text: text}, "runtime": text, "created_at": text})
+    failing = [s.failed(cells[2], repeat, Status.FAILED, text) for repeat in range(2)]
+    measured = [
+        replace(each, outcome=replace(each.outcome, cell_id=cell.id, log=text, disturbance=text))
+        for cell in cells[:2]
+        for each in s.ok(s.cell(s.MXNET, repeats=2), [100.0, 90.0])
+    ]
+    stored = [*measured, *failing, printed(script, text)]
+    apart = PairParity(Work.NOT_COMPARABLE, text, known_fault=text, note=text)
+    # The reason is left out of the log's end, so that there is one.
+    return compose(record, plan, stored, lambda _: f"{text}\nthe end", judge=lambda _one, _other: apart)
+
+
+REPEATS = 3 * 2 + 2
+
+
+def of_terminal(report: Report) -> str:
+    console = Console(width=120, file=io.StringIO(), no_color=True, force_terminal=False)
+    console.print(shown(RUN, report))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+@settings(max_examples=examples(25))
+@given(hostile)
+def test_junit_is_xml_with_a_case_for_every_repeat_and_skip(text: str) -> None:
+    xml = render(RUN, report_of(text), "junit")
+
+    suites = ElementTree.fromstring(xml.encode())
+    assert len(list(suites.iter("testcase"))) == REPEATS + 1
+    assert {each.tag for each in suites.iter()} <= {
+        "testsuites", "testsuite", "testcase", "failure", "error", "skipped", "system-out", "system-err",
+    }  # fmt: skip
+    assert not CONTROLS.search(xml)
+    assert not re.search("[\ufffe\uffff]", xml), "which no XML may hold"
+
+
+@settings(max_examples=examples(25))
+@given(hostile)
+def test_no_field_of_the_csv_is_a_formula_and_every_row_has_every_column(text: str) -> None:
+    found = render(RUN, report_of(text), "csv")
+
+    heads, *rows = csv.reader(io.StringIO(found))
+    assert len(rows) == REPEATS + 1
+    assert {len(row) for row in rows} == {len(heads)}
+    for field in (field for row in (heads, *rows) for field in row):
+        assert not field.startswith(("=", "+", "-", "@", "\t", "\r")), field
+        assert "\n" not in field
+    assert not CONTROLS.search(found)
+    found.encode()
+
+
+@settings(max_examples=examples(25))
+@given(hostile)
+def test_markdown_tables_keep_their_columns_and_no_text_becomes_markup(text: str) -> None:
+    found = render(RUN, report_of(text), "md")
+
+    assert not CONTROLS.search(found)
+    found.encode()
+    outside, fence = [], ""
+    for line in found.split("\n"):
+        mark = re.fullmatch(r"(`{3,})(text)?", line)
+        if fence or (mark and mark[2]):
+            fence = "" if line == fence else fence or (mark[1] if mark else "")
+        else:
+            outside.append(line)
+    assert fence == "", "every block of code ends"
+    columns, summaries = None, 0
+    for line in outside:
+        is_row = line.startswith("|")
+        if is_row:
+            columns = columns or len(re.findall(r"(?<!\\)(?:\\\\)*\|", line))
+            assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) == columns, line
+        columns = columns if is_row else None
+        if line.startswith("<"):  # a block of HTML, where a backslash is one
+            html = re.fullmatch(r"<details><summary>([^<>]*)</summary>|</details>", line)
+            assert html, line
+            assert not re.search(r"&(?!(amp|lt|gt|quot|#x27);)", html[1] or ""), line
+            summaries += html[1] is not None
+            continue
+        bare = re.sub(r"\\.", "", line)
+        assert not re.search(r"[<`\[]", bare.removeprefix("> ")), line
+        assert not line.startswith("#") or re.match(r"#{1,2} \S", line)
+    assert summaries == 1
+
+
+class Page(HTMLParser):
+    """The tags and attributes of a page, which must nest."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: set[tuple[str, str]] = set()
+        self.open: list[str] = []
+        self.scripts = 0
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found |= {(tag, name) for name, _ in attrs} | {(tag, "")}
+        self.scripts += tag == "script"
+        for name, value in attrs:
+            assert name not in {"href", "src"} or not re.match(r"(?i)\s*(javascript:|data:[^,]|https?:)", value or "")
+        if tag not in {"meta", "link", "img", "br", "input"}:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+HARMLESS = Page(render(RUN, report_of("harmless"), "html"))
+
+
+@settings(max_examples=examples(15))
+@given(hostile)
+def test_the_page_has_no_tag_and_no_attribute_that_a_harmless_report_has_not(text: str) -> None:
+    found = render(RUN, report_of(text), "html")
+
+    page = Page(found)
+    assert page.open == []
+    assert page.found <= HARMLESS.found
+    assert page.scripts == HARMLESS.scripts
+    assert not CONTROLS.search(found)
+    found.encode()
+
+
+@settings(max_examples=examples(25))
+@given(hostile)
+def test_the_terminal_gets_nothing_that_steers_it(text: str) -> None:
+    found = of_terminal(report_of(text))
+
+    assert not CONTROLS.search(found)
+    found.encode()
+
+
+@settings(max_examples=examples(25))
+@given(hostile)
+def test_the_json_can_be_written_and_steers_no_terminal(text: str) -> None:
+    found = render(RUN, report_of(text), "json")
+
+    found.encode()
+    assert not CONTROLS.search(found)
+    assert json.loads(found)["run"] == text
+
+
+@given(hostile)
+def test_a_line_of_progress_is_one_line(text: str) -> None:
+    outcome = Outcome(text, 0, Status.FAILED, text, disturbance=text)
+    for event in (Notice(text), BuildFinished(text, 1.0, reason=text), RepeatFinished(outcome, None)):
+        said = plain.line(event, 1)
+        assert "\n" not in said
+        assert not CONTROLS.search(said)
+
+
+@pytest.mark.parametrize("text", NASTY, ids=lambda text: ascii(text[:20]))
+def test_each_of_them_alone_is_shown_by_every_format(text: str) -> None:
+    report = report_of(text)
+
+    for name in formats_of(RUN):
+        render(RUN, report, name).encode()
+    of_terminal(report).encode()

@@ -1,0 +1,154 @@
+"""A search for people: the answer first, every release with its evidence, on a page, as Markdown and in a terminal."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import jsonschema
+import pytest
+from rich.console import Console
+
+from orchestrator.analysis import Verdict
+from orchestrator.regression.search import record as search_record
+from orchestrator.regression.search.record import RECORD_FILE, Bisection
+from orchestrator.reporting.formats import render
+from orchestrator.reporting.formats.terminal import shown
+from orchestrator.reporting.reports import search_words as words
+from orchestrator.reporting.reports.search import SEARCH, write_report
+from orchestrator.reporting.reports.search_rows import HEADS, move_rows, release_rows
+from tests.unit.regression.search.search_records import RELEASES, Host, a_search, done, rates
+
+ANSWER = "First changed in mxnet 1.5.1 (slower, × 0.900, "
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("search")
+
+
+@pytest.fixture(scope="module")
+def record(folder: Path) -> Bisection:
+    return a_search(folder)
+
+
+def test_every_release_has_a_row_with_what_it_was_held_against_and_where_that_lies(record: Bisection) -> None:
+    assert record.found is not None
+    rows = release_rows(record, record.found)
+
+    assert list(dict.fromkeys(row.name for row in rows)) == list(RELEASES)
+    what = {row.name: row.cells[0] for row in rows}
+    assert (what["1.2.0"], what["1.5.1"]) == ("good", "changed it")
+    assert (what["1.7.0"], what["1.8.0"], what["1.9.1"]) == ("untestable, may have changed it", "changed it", "bad")
+    (change,) = [row for row in rows if (row.name, row.cells[1]) == ("1.5.1", "1.4.1")]
+    assert (change.verdict, change.run) == (Verdict.SLOWER, "run-1.4.1-1.5.1")
+    assert dict(zip(HEADS, change.cells, strict=True))["Ratio"] == "0.900"
+    assert change.compared is not None
+    assert len(change.compared.of_blocks) == int(change.cells[2])
+    assert all(abs(each - 0.9) < 0.01 for each in change.compared.of_blocks)
+    measured = [row for row in rows if row.compared]
+    assert len(measured) == len({(each.before, each.after) for each in record.found.steps if each.comparison})
+
+
+def test_a_row_says_what_the_search_made_of_it_and_not_what_the_figures_say_by_themselves(tmp_path: Path) -> None:
+    found = done(Host(rates(v1_5_1=0.972), scatter=(1.0, 1.004, 0.99, 1.008, 0.993, 1.004)), tmp_path).found
+    assert found is not None
+    wide = next(step for step in found.steps if step.comparison and step.comparison.verdict is not Verdict.SAME)
+
+    assert wide.comparison is not None
+    assert wide.comparison.confidence > 0.98
+    assert wide.blocks == 12
+
+
+def test_moves_are_rows_too_and_those_that_were_not_searched_are_none(record: Bisection) -> None:
+    assert record.found is not None
+    numpy, own = record.found.origins
+
+    moves = {row.name: row.cells[0] for row in move_rows(record, numpy)}
+    assert moves["numpy 1.16.6 → 1.17.5"] == "moved it"
+    assert next(iter(moves)) == "as before"
+    assert (own.by, move_rows(record, own)) == (("mxnet 1.6.0 → 1.8.0",), ())
+
+
+def test_the_page_has_the_answer_first_the_evidence_and_its_links(record: Bisection, folder: Path) -> None:
+    page = write_report(record, folder)
+    text = page.read_text()
+
+    assert page == folder / "index.html"
+    assert text.index(ANSWER) < text.index('id="releases"') < text.index('id="moved-1"') < text.index('id="reading"')
+    assert 'href="run-1.4.1-1.5.1/"' in text
+    assert set(re.findall(r'href="([^"#]+\.(?:json|md))"', text)) == {RECORD_FILE, "report.md"}
+    assert "moved by numpy 1.16.6 → 1.17.5" in text
+    assert "0.05" not in words.how(record)[-1]
+    assert "that α is shared by all comparisons of releases that there can be" in text
+    assert "The search over what moved spends an α of its own beside that, 5 % too." in text
+
+
+def test_markdown_and_terminal_say_the_same_in_their_ways(record: Bisection) -> None:
+    console = Console(width=120, color_system=None)
+    with console.capture() as captured:
+        console.print(shown(SEARCH, record))
+
+    text = render(SEARCH, record, "md")
+    assert text.splitlines()[2].startswith("**First changed in mxnet 1.5.1")
+    assert "| 1.5.1 | changed it | 1.4.1 | 6 | 0.900 |" in text
+    assert ANSWER in captured.get()
+    assert "Moved with mxnet 1.5.1" in captured.get()
+    assert not re.search(r"[\x1b\u202e]", text + captured.get())
+
+
+def test_names_and_reasons_cannot_steer_a_page(record: Bisection) -> None:
+    text = render(SEARCH, record, "html")
+
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+    assert "yanked: &lt;wrong&gt; wheels" in text
+    assert not re.search(r"[\x1b\u202e]", text)
+    assert "<script>alert" not in render(SEARCH, record, "md").replace(r"\<", "")
+
+
+def test_the_command_asks_the_same(record: Bisection) -> None:
+    parts = shlex.split(words.command(record))
+
+    assert parts[:6] == ["orchestrator", "bisect", "--good", "mxnet==1.2.0", "--bad", "mxnet==1.9.1"]
+    assert parts[parts.index("--metric") + 1] == "throughput=2%"
+    assert parts[parts.index("--max-blocks") + 1] == "12"
+    assert parts[parts.index("--limit") + 1] == "1"
+    assert parts[parts.index("--runtime") + 1] == "docker"
+    assert "--all" in parts
+
+
+def test_the_command_names_no_limit_and_no_runtime_where_none_was_asked_for(record: Bisection) -> None:
+    usual = record.model_copy(update={"asked": record.asked.model_copy(update={"limit": 10_000, "runtime": "auto"})})
+
+    assert not {"--limit", "--runtime"} & set(shlex.split(words.command(usual)))
+
+
+@pytest.mark.parametrize(
+    ("steps", "state"),
+    [
+        ({"v1_5_1": 0.9}, ("changed for the worse", "bad")),
+        ({"v1_5_1": 1.2}, ("changed for the better", "good")),
+        ({}, ("no change found", "good")),
+    ],
+)
+def test_the_mark_of_a_search_is_that_of_its_answer(
+    tmp_path: Path, steps: dict[str, float], state: tuple[str, str]
+) -> None:
+    assert words.state(done(Host(rates(**steps)), tmp_path)) == state
+
+
+def test_what_was_not_decided_or_not_compared_is_no_green_mark(tmp_path: Path) -> None:
+    noisy = done(Host(rates(), scatter=(1.0, 1.1, 0.92, 1.04, 0.95)), tmp_path)
+    nothing = done(Host(rates(), broken=["mxnet==1.9.1"]), tmp_path)
+
+    assert words.state(noisy) == ("not decided", "open")
+    assert words.state(nothing) == ("no finding", "open")
+    assert "Good and bad could not be compared" in render(SEARCH, nothing, "html")
+
+
+def test_a_record_satisfies_the_published_schema(record: Bisection, folder: Path) -> None:
+    document = json.loads((folder / RECORD_FILE).read_text())
+
+    assert list(jsonschema.Draft202012Validator(search_record.schema()).iter_errors(document)) == []
+    assert search_record.read(folder) == record
