@@ -19,7 +19,7 @@ from typing import Any
 
 from bench.kept import ROOT, conditions, where
 from orchestrator import matrix, planning, resources
-from orchestrator.analysis.parity import PairParity, Work
+from orchestrator.analysis.parity.work import PairParity, Work
 from orchestrator.catalog import load, load_models
 from orchestrator.cli.composition import site_settings
 from orchestrator.devices import allocate, inventory

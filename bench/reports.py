@@ -127,7 +127,7 @@ def side(folder: Path) -> None:
     """Index, read and render one results folder by the program's own functions, and print what it took."""
     from orchestrator.reporting.findings.gather import report
     from orchestrator.reporting.reports.run.page import write_html
-    from orchestrator.results import index
+    from orchestrator.results.listing import index
     from orchestrator.results.store import runs
 
     start = time.perf_counter()

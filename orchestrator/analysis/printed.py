@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from orchestrator.brought import Metric
-from orchestrator.results.scripts import ScriptResult
+from orchestrator.results.scripts.contract import ScriptResult
 
 
 @dataclass(frozen=True, slots=True)

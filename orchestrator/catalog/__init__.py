@@ -5,7 +5,7 @@ from orchestrator.catalog.catalog import Catalog, UnsupportedError, requirement
 from orchestrator.catalog.datasets import DATASETS, SYNTHETIC, DatasetInfo, unsuitable
 from orchestrator.catalog.faults import KnownFault, load_faults
 from orchestrator.catalog.model import Entry, Gpu, Option, Release
-from orchestrator.catalog.models import ModelInfo, carried_model, load_models, own_models
+from orchestrator.catalog.model_files.models import ModelInfo, carried_model, load_models, own_models
 from orchestrator.catalog.mounted import MEMBERS, examine, own_dataset
 from orchestrator.catalog.reading import load
 

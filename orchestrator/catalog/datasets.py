@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isqrt
 
-from orchestrator.catalog.models import ModelInfo
+from orchestrator.catalog.model_files.models import ModelInfo
 from orchestrator.resources import BENCHMARKS
 
 

@@ -12,8 +12,8 @@ from pydantic import ValidationError
 
 from orchestrator.catalog import source
 from orchestrator.catalog.catalog import Catalog
-from orchestrator.catalog.definitions import default_options
 from orchestrator.catalog.model import Entry, Release
+from orchestrator.catalog.model_files.definitions import default_options
 from orchestrator.errors import InputError, plain_words
 
 

@@ -19,7 +19,8 @@ from orchestrator.domain import BuildSettings, Plan, is_base_image
 from orchestrator.errors import InputError
 from orchestrator.images import settings as image_settings
 from orchestrator.planning import Selection
-from orchestrator.results import frozen_scripts, pending
+from orchestrator.results import pending
+from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.store import Run, runs, write_atomically
 
 STORED_MATRIX = "matrix.yaml"

@@ -10,7 +10,7 @@ from orchestrator.cli import composition
 from orchestrator.domain import BuildSettings, ImageSpec
 from orchestrator.engine.client import Client, is_local
 from orchestrator.errors import HostError, InputError
-from orchestrator.planning import space
+from orchestrator.planning.cost import space
 from orchestrator.runtimes.environments import kept_images, shelf
 
 VARIABLE = "ORCHESTRATOR_DISK_CHECK"

@@ -9,7 +9,7 @@ from orchestrator.cli import composition
 from orchestrator.devices import another_machine, host_facts, inventory
 from orchestrator.domain import Plan
 from orchestrator.results.contract import LATENCY_LIMIT_S, LATENCY_STEPS, LEAST_LATENCY_STEPS
-from orchestrator.results.measured import earlier
+from orchestrator.results.listing.measured import earlier
 from orchestrator.results.store import runs
 
 MAX_NAMED = 3

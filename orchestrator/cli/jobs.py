@@ -17,8 +17,8 @@ from orchestrator.cli.runtime import RuntimeName
 from orchestrator.devices import another_machine, host_facts, inventory
 from orchestrator.domain import BuildSettings, Plan
 from orchestrator.errors import InputError
-from orchestrator.planning import bounds
-from orchestrator.results import frozen_scripts
+from orchestrator.planning.bounds import plan as bounds
+from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.store import Run, runs
 from orchestrator.running import new_run_name
 

@@ -25,9 +25,9 @@ from orchestrator.regression.nightly.state import Night
 from orchestrator.regression.search import record as search_record
 from orchestrator.regression.trials.files import regression_schema
 from orchestrator.reporting.live.lines import event_schema
-from orchestrator.results import index
 from orchestrator.results.contract import Result
 from orchestrator.results.evidence import read_repeat
+from orchestrator.results.listing import index
 from orchestrator.results.schemas import NAMES, contract_schema
 from orchestrator.results.store import Run
 from orchestrator.results.throughput import throughput

@@ -23,7 +23,7 @@ from orchestrator.engine import transfer
 from orchestrator.engine.client import connect
 from orchestrator.events import Notice
 from orchestrator.planning import script_document
-from orchestrator.results.frozen_scripts import scripts_of
+from orchestrator.results.scripts.frozen import scripts_of
 
 Bundle = Annotated[Path, typer.Argument(metavar="BUNDLE", help="The folder or the tar that `export` wrote.")]
 

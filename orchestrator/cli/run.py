@@ -34,7 +34,7 @@ from orchestrator.cli.signals import INTERRUPTED, stop_on_signals
 from orchestrator.domain import Cell, Outcome
 from orchestrator.errors import HostError, InputError
 from orchestrator.events import Notice
-from orchestrator.matrix.limits import MAX_REPEATS
+from orchestrator.matrix.values.limits import MAX_REPEATS
 from orchestrator.reporting.findings.gather import report as read_report
 from orchestrator.reporting.reports.run.page import write_html
 from orchestrator.reporting.reports.run.value import json_value

@@ -12,12 +12,13 @@ from packaging.version import InvalidVersion, Version
 from orchestrator.catalog import DATASETS, SYNTHETIC, Catalog, ModelInfo, Option
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.domain import OptionValue
-from orchestrator.matrix import file, files, pins, scripts
+from orchestrator.matrix import file, files, pins
 from orchestrator.matrix.hints import did_you_mean
 from orchestrator.matrix.mistakes import entries
 from orchestrator.matrix.model import EVERY_FRAMEWORK
-from orchestrator.matrix.shape import keys_of
-from orchestrator.matrix.variables import is_variable, name_problem, value_problem
+from orchestrator.matrix.scripts import section as scripts
+from orchestrator.matrix.values.shape import keys_of
+from orchestrator.matrix.values.variables import is_variable, name_problem, value_problem
 
 Found = Iterator[Mistake]
 

@@ -14,10 +14,10 @@ from pydantic import (
 
 from orchestrator.brought import Better, Take
 from orchestrator.domain import Mode, Status, is_base_image
-from orchestrator.matrix import limits, names, pins
-from orchestrator.matrix.patterns import checked_syntax
-from orchestrator.matrix.shape import Shape, or_short
-from orchestrator.matrix.values import (
+from orchestrator.matrix import pins
+from orchestrator.matrix.scripts.patterns import checked_syntax
+from orchestrator.matrix.values import limits, names
+from orchestrator.matrix.values.kinds import (
     Axis,
     Bytes,
     OutputBytes,
@@ -33,6 +33,7 @@ from orchestrator.matrix.values import (
     VersionText,
     Word,
 )
+from orchestrator.matrix.values.shape import Shape, or_short
 
 VERSION: Literal[1] = 1
 Argument = Annotated[Text, Field(pattern=names.ARGUMENT, max_length=names.MAX_TEXT)]

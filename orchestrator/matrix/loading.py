@@ -16,8 +16,9 @@ from orchestrator.catalog.source import Loc, Source
 from orchestrator.domain import BuildSettings, Duration, Framework, OutputLimit, System
 from orchestrator.errors import InputError
 from orchestrator.files import says_where_it_leads
-from orchestrator.matrix import checks, file, files, mistakes, pins, scripts
+from orchestrator.matrix import checks, file, files, mistakes, pins
 from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings
+from orchestrator.matrix.scripts import section as scripts
 
 _DATASETS = TypeAdapter(file.Datasets)
 DEFAULT_REPEATS = 3

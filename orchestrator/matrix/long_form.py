@@ -5,9 +5,9 @@ from typing import Any
 
 from orchestrator.catalog import DatasetInfo
 from orchestrator.domain import BuildSettings, System
-from orchestrator.matrix import scripts
 from orchestrator.matrix.file import VERSION
 from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings
+from orchestrator.matrix.scripts import section as scripts
 
 
 def long_form(matrix: Matrix) -> dict[str, Any]:

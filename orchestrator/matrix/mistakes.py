@@ -10,10 +10,11 @@ from pydantic_core import ErrorDetails
 
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.errors import plain_words
-from orchestrator.matrix import file, names
+from orchestrator.matrix import file
 from orchestrator.matrix.hints import did_you_mean
-from orchestrator.matrix.shape import keys_of
-from orchestrator.matrix.values import shown
+from orchestrator.matrix.values import names
+from orchestrator.matrix.values.kinds import shown
+from orchestrator.matrix.values.shape import keys_of
 
 MAX_SHOWN = 50
 _SHAPES: dict[str, type[BaseModel]] = {

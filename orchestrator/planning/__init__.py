@@ -1,8 +1,8 @@
 """`Matrix` + catalog + selection → `Plan`; no host is looked at."""
 
+from orchestrator.planning.cost.durations import Assumed, Earlier
+from orchestrator.planning.cost.estimate import Estimate, Known, disk_bytes, estimate
 from orchestrator.planning.document import plan_document, plan_json, script_document
-from orchestrator.planning.durations import Assumed, Earlier
-from orchestrator.planning.estimate import Estimate, Known, disk_bytes, estimate
 from orchestrator.planning.parity import Check, check_id, checks
 from orchestrator.planning.planner import DEFAULT_LIMIT, plan
 from orchestrator.planning.releases import left_out

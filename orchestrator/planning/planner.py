@@ -7,9 +7,10 @@ from orchestrator.catalog import DATASETS, Catalog, DatasetInfo, ModelInfo, Unsu
 from orchestrator.domain import Cell, Duration, Framework, ImageSpec, OutputLimit, Plan, Skip, Status, System
 from orchestrator.errors import InputError
 from orchestrator.matrix import FrameworkAxes, Matrix, Rule, Settings
-from orchestrator.planning import axes, bounds, collector, ids, rules
+from orchestrator.planning import axes, collector, ids, rules
 from orchestrator.planning.additions import grids
 from orchestrator.planning.axes import Combination, Grid, Work
+from orchestrator.planning.bounds import plan as bounds
 from orchestrator.planning.selection import Selection, select
 
 DEFAULT_LIMIT = 10_000

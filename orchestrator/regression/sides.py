@@ -11,7 +11,7 @@ from orchestrator.domain import Framework
 from orchestrator.errors import InputError
 from orchestrator.matrix import pins
 from orchestrator.matrix.hints import did_you_mean
-from orchestrator.matrix.names import DISTRIBUTION
+from orchestrator.matrix.values.names import DISTRIBUTION
 
 _EXAMPLE = "mxnet==1.9.1 or mxnet==1.9.1,numpy==1.22.4"
 

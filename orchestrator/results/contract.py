@@ -86,7 +86,7 @@ class Request(_Strict):
     mode: Mode | Literal["parity"]
     """With `parity` nothing is timed: the answer is a `ParityResult` (`orchestrator/results/parity.py`)."""
     script: ScriptRequest | None = None
-    """What to run with the mode `script`; the answer is then a `ScriptResult` (`orchestrator/results/scripts.py`)."""
+    """What to run with the mode `script`; the answer is then a `ScriptResult` (`results/scripts/contract.py`)."""
     batch_size: Annotated[int, Field(ge=1)]
     dataset: str = "synthetic"
     data: DataRequest | None = None

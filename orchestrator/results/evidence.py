@@ -7,7 +7,7 @@ from orchestrator.domain import Cell, Outcome, Status
 from orchestrator.results.checks import Checks
 from orchestrator.results.contract import Result
 from orchestrator.results.parity import ParityOutcome, ParityResult
-from orchestrator.results.scripts import ScriptResult
+from orchestrator.results.scripts.contract import ScriptResult
 from orchestrator.results.store import InvalidResultError, Run
 
 

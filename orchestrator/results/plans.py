@@ -6,7 +6,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError, plain_words
-from orchestrator.planning import bounds
+from orchestrator.planning.bounds import plan as bounds
 
 _PLAN = TypeAdapter(Plan)
 

@@ -7,7 +7,7 @@ from pydantic import TypeAdapter
 from orchestrator.domain import Outcome
 from orchestrator.results.contract import EnvironmentsRecord, Request, Result, RunRecord
 from orchestrator.results.parity import ParityResult
-from orchestrator.results.scripts import ScriptResult
+from orchestrator.results.scripts.contract import ScriptResult
 
 NAMES = ("request", "result", "outcome", "run", "environments", "parity", "script")
 _TYPES: dict[str, Any] = {

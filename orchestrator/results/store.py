@@ -29,7 +29,7 @@ from orchestrator.results.contract import (
 from orchestrator.results.locks import locked
 from orchestrator.results.pending import pending
 from orchestrator.results.plans import first_problem, plan_from_json
-from orchestrator.results.scripts import ScriptResult
+from orchestrator.results.scripts.contract import ScriptResult
 
 MAX_RESULT_BYTES = 64 * 1024 * 1024
 MAX_RESULT_VALUES = 4_000_000

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from orchestrator.domain import Mode, Status
 from orchestrator.processes import Cause, last_line
-from orchestrator.results import scripts
 from orchestrator.results.contract import (
     LATENCY_LIMIT_S,
     LEAST_LATENCY_STEPS,
     Request,
     Result,
 )
-from orchestrator.results.scripts import ScriptResult
+from orchestrator.results.scripts import contract as scripts
+from orchestrator.results.scripts.contract import ScriptResult
 from orchestrator.results.store import InvalidResultError
 from orchestrator.runtimes import STOPPED, Ended, Task
 

@@ -12,9 +12,10 @@ from orchestrator.domain import Cell, Outcome, Plan, Status
 from orchestrator.errors import FolderError
 from orchestrator.events import Notice, PhaseChanged, RepeatFinished, RepeatStarted, RunStarted
 from orchestrator.processes import Cause, LostError, StartError, tail
-from orchestrator.results import frozen_scripts, script_copies
 from orchestrator.results.contract import EnvironmentRecord, Request, Result
-from orchestrator.results.scripts import with_script
+from orchestrator.results.scripts import copies as script_copies
+from orchestrator.results.scripts import frozen as frozen_scripts
+from orchestrator.results.scripts.contract import with_script
 from orchestrator.results.throughput import throughput
 from orchestrator.results.trees import reclaim
 from orchestrator.running.attempts import Attempts

@@ -12,7 +12,7 @@ from benchmarks.inputs import datasets
 from benchmarks.models import cnn, lenet, lstm, mlp, resnet20, vgg19
 from benchmarks.vocabulary import counting, graph, layers, optimizers, weights
 from benchmarks.workload import Workload, model_module
-from orchestrator.catalog.models import load_models
+from orchestrator.catalog.model_files.models import load_models
 from orchestrator.resources import BENCHMARKS
 
 

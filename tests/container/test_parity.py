@@ -17,7 +17,7 @@ from benchmarks import contract
 from benchmarks.inputs import datasets
 from benchmarks.parity import check as parity
 from benchmarks.vocabulary import counting, layers, weights
-from orchestrator.analysis import dropout
+from orchestrator.analysis.parity import dropout
 from orchestrator.domain import ImageSpec
 from orchestrator.resources import BENCHMARKS
 from orchestrator.results.parity import Tensor

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from benchmarks.parity import timed_steps, update_rules
 from benchmarks.vocabulary import optimizers
-from orchestrator.analysis import optimizer
-from orchestrator.analysis.parity import PairParity, Work, pair
-from orchestrator.analysis.sides import Side
+from orchestrator.analysis.parity import optimizer
+from orchestrator.analysis.parity.sides import Side
+from orchestrator.analysis.parity.work import PairParity, Work, pair
 from orchestrator.domain import Framework, ImageSpec, Mode
 from orchestrator.results.parity import ParityResult
 from orchestrator.runtimes.model import Ready

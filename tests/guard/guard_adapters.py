@@ -42,7 +42,7 @@ from orchestrator.reporting.formats.terminal import shown
 from orchestrator.reporting.reports.night import NIGHT, NIGHTS
 from orchestrator.reporting.reports.night_words import lines
 from orchestrator.reporting.reports.search import SEARCH
-from orchestrator.results import frozen_scripts
+from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, Surroundings, execute
 from orchestrator.running.turn import Turns

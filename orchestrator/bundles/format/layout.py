@@ -1,7 +1,7 @@
 """The paths of the files in a bundle."""
 
 from orchestrator import files
-from orchestrator.results import frozen_scripts
+from orchestrator.results.scripts import frozen as frozen_scripts
 
 MANIFEST = "manifest.json"
 SUMS = "SHA256SUMS"

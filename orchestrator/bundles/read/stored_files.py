@@ -13,7 +13,7 @@ from orchestrator.bundles.read.loaded_bundle import LoadedBundle, LoadedRecord, 
 from orchestrator.bundles.read.verify import OpenedBundle, verified_bytes
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
-from orchestrator.results import frozen_scripts
+from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.runtimes import GivenImage
 
 STORED = (layout.MATRIX, layout.PLAN, *(f"{folder}/" for folder in (

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from orchestrator.domain import OutputLimit
 from orchestrator.results.checks import FOLDER as PARITY
-from orchestrator.results.frozen_scripts import FOLDER as FROZEN
+from orchestrator.results.scripts.frozen import FOLDER as FROZEN
 from orchestrator.results.store import MAX_RESULT_BYTES
 
 OURS = frozenset({

@@ -3,7 +3,7 @@
 import stat
 from functools import cached_property
 
-from orchestrator.results import frozen_scripts
+from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.store import Run
 from orchestrator.results.trees import Entry
 

@@ -9,7 +9,7 @@ from orchestrator.bundles.write.plan_files import write_plan
 from orchestrator.bundles.write.program import write_program
 from orchestrator.bundles.write.provenance_files import write_provenance
 from orchestrator.bundles.write.request import Export, Part
-from orchestrator.results import frozen_scripts
+from orchestrator.results.scripts import frozen as frozen_scripts
 
 
 def all_parts(*, orchestrator: bool) -> tuple[Part, ...]:

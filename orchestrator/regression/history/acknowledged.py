@@ -17,8 +17,8 @@ from orchestrator.catalog.source import Mistake, Source
 from orchestrator.errors import InputError
 from orchestrator.matrix import mistakes
 from orchestrator.matrix.hints import did_you_mean
-from orchestrator.matrix.shape import Shape
-from orchestrator.matrix.values import Text, VersionText
+from orchestrator.matrix.values.kinds import Text, VersionText
+from orchestrator.matrix.values.shape import Shape
 from orchestrator.regression.metrics import BY_NAME
 
 VERSION: Literal[1] = 1

@@ -12,9 +12,9 @@ from orchestrator.planning import check_id
 from orchestrator.regression.history.figures import cell_figures
 from orchestrator.regression.history.series import MeasuredCell, release_text, release_versions, tracked_id
 from orchestrator.regression.judge import comparable
-from orchestrator.results.cache import Cache, read
 from orchestrator.results.checks import Checks
 from orchestrator.results.contract import RunRecord
+from orchestrator.results.listing.cache import Cache, read
 from orchestrator.results.pending import pending
 from orchestrator.results.plans import plan_from_json
 from orchestrator.results.store import Run

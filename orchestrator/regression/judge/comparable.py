@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from orchestrator.analysis.parity import PairParity, Work, pair
-from orchestrator.analysis.sides import Side as ParitySide
+from orchestrator.analysis.parity.sides import Side as ParitySide
+from orchestrator.analysis.parity.work import PairParity, Work, pair
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell, Status
 from orchestrator.planning import check_id, checks

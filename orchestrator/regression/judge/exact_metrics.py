@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from orchestrator.analysis.parity import PairParity
+from orchestrator.analysis.parity.work import PairParity
 from orchestrator.analysis.verdicts import Verdict
 from orchestrator.domain import Mode
 from orchestrator.regression.judge import comparable

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from orchestrator.analysis.looks import Look
-from orchestrator.analysis.parity import PairParity
+from orchestrator.analysis.parity.work import PairParity
 from orchestrator.analysis.verdicts import Verdict
 from orchestrator.catalog import KnownFault
 from orchestrator.regression.judge import comparable

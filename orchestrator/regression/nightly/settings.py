@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, StrictBool, StrictInt, model_validator
 
-from orchestrator.matrix.shape import Shape
-from orchestrator.matrix.values import Axis, PinText, Seconds, Text, VersionText, Word
+from orchestrator.matrix.values.kinds import Axis, PinText, Seconds, Text, VersionText, Word
+from orchestrator.matrix.values.shape import Shape
 from orchestrator.regression.history.acknowledged import published
 
 VERSION: Literal[1] = 1

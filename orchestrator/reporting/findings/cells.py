@@ -15,7 +15,7 @@ from orchestrator.reporting.findings.facts import flatten, merged
 from orchestrator.reporting.findings.model import CellReport, Facts, Repeat, StatusCounts
 from orchestrator.results.contract import Result
 from orchestrator.results.evidence import Stored
-from orchestrator.results.scripts import ScriptResult
+from orchestrator.results.scripts.contract import ScriptResult
 from orchestrator.wording import clean_line
 
 NO_OUTCOME = "no outcome was recorded: the run was stopped, or is still going on"

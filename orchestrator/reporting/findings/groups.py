@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from orchestrator.analysis import Estimate, Ratio, Verdict, ranks, ranks_by_intervals, ratio, ratio_matrix
-from orchestrator.analysis.parity import PairParity, Work
+from orchestrator.analysis.parity.work import PairParity, Work
 from orchestrator.domain import Cell, System, Workload
 from orchestrator.reporting.findings.floors import floor_finding, floors, share_of
 from orchestrator.reporting.findings.model import CellReport, Group, Placed

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from orchestrator.analysis import Epochs, Measurement, Printed, Rank, Ratio, RepeatMeasurement
-from orchestrator.analysis.parity import PairParity
+from orchestrator.analysis.parity.work import PairParity
 from orchestrator.domain import Cell, Outcome, Skip, Status, System, Workload
 
 StatusCounts = tuple[tuple[Status, int], ...]

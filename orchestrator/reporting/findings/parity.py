@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from orchestrator.analysis.parity import PairParity, Work, pair
-from orchestrator.analysis.sides import Side
+from orchestrator.analysis.parity.sides import Side
+from orchestrator.analysis.parity.work import PairParity, Work, pair
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell, Plan, Status
 from orchestrator.planning import Check, check_id, checks

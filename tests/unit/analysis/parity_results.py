@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orchestrator.analysis.sides import Side
+from orchestrator.analysis.parity.sides import Side
 from orchestrator.domain import Framework, Options
 from orchestrator.results.parity import Form, NativeLayer, OptimizerSteps, ParityResult, Sample, Stepped, Tensor
 

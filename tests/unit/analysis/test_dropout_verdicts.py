@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from parity_results import MXNET, TORCH, result, side
 
-from orchestrator.analysis.parity import PairParity, Work, pair
-from orchestrator.analysis.sides import Side
+from orchestrator.analysis.parity.sides import Side
+from orchestrator.analysis.parity.work import PairParity, Work, pair
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Framework, Mode
 from orchestrator.results.parity import Dropout, NativeLayer

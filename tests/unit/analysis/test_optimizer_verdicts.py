@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from parity_results import LAYERS, MXNET, SGD, SHARES, TORCH, side, stepped, steps
 
-from orchestrator.analysis.parity import PairParity, Work, pair
-from orchestrator.analysis.sides import Side
+from orchestrator.analysis.parity.sides import Side
+from orchestrator.analysis.parity.work import PairParity, Work, pair
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Framework, Mode, Options
 from orchestrator.results.parity import Form, NativeLayer, OptimizerSteps, Sample

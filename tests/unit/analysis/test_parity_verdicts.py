@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from parity_results import GRADIENTS, LAYERS, MXNET, TORCH, layers, result, scaled, side, tensor, unchecked
 
-from orchestrator.analysis.parity import PairParity, Work, matrix, pair
+from orchestrator.analysis.parity.work import PairParity, Work, matrix, pair
 from orchestrator.catalog import KnownFault, load_faults
 from orchestrator.domain import Framework, Mode
 from orchestrator.matrix import pins

@@ -7,7 +7,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from orchestrator.catalog import Release, UnsupportedError, load
-from orchestrator.catalog.python_file import literals
+from orchestrator.catalog.model_files.python_file import literals
 from orchestrator.domain import Framework
 from orchestrator.resources import BENCHMARKS, IMAGES
 

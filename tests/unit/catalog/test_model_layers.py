@@ -11,7 +11,7 @@ from benchmarks.models import cnn, lenet, lstm, mlp, resnet20, vgg19
 from benchmarks.vocabulary import counting
 from benchmarks.vocabulary import layers as vocabulary
 from orchestrator.catalog import load_models, own_models
-from orchestrator.catalog.model_layers import layers
+from orchestrator.catalog.model_files.layers import layers
 from orchestrator.resources import BENCHMARKS
 
 HEAD = """TITLE = "M"

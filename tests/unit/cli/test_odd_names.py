@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.results import index
+from orchestrator.results.listing import index
 from orchestrator.results.store import Run
 from tests.unit.cli.conftest import Program
 from tests.unit.reporting import synthetic as s

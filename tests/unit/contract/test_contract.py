@@ -12,7 +12,7 @@ from orchestrator.results import store
 from orchestrator.results.contract import EnvironmentsRecord, Request, Result, RunRecord
 from orchestrator.results.parity import ParityResult
 from orchestrator.results.schemas import NAMES, contract_schema
-from orchestrator.results.scripts import ScriptResult
+from orchestrator.results.scripts.contract import ScriptResult
 
 ROOT = Path(__file__).parents[3]
 GOLDEN = ROOT / "tests/golden/contract"

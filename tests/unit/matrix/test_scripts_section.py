@@ -13,7 +13,7 @@ from orchestrator import catalog, matrix, planning
 from orchestrator.brought import Better, Metric, ScriptFile, Take
 from orchestrator.domain import Mode, Plan
 from orchestrator.errors import InputError
-from orchestrator.matrix import limits
+from orchestrator.matrix.values import limits
 from tests.documented import introduction
 
 (DOCUMENTED,) = introduction("scripts.md", "yaml")

@@ -1,7 +1,8 @@
 import pytest
 
 from orchestrator.domain import Framework
-from orchestrator.matrix import pins, units
+from orchestrator.matrix import pins
+from orchestrator.matrix.values import units
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from orchestrator import catalog, matrix
 from orchestrator.devices import Allocation
 from orchestrator.domain import System
 from orchestrator.errors import InputError
-from orchestrator.matrix.variables import OURS
+from orchestrator.matrix.values.variables import OURS
 from orchestrator.runtimes import variables
 
 WRONG = """\

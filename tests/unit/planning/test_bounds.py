@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from orchestrator.errors import InputError
-from orchestrator.planning import bounds
+from orchestrator.planning.bounds import plan as bounds
 from orchestrator.results.plans import plan_from_json, plan_to_json
 from tests.unit.reporting import synthetic as s
 

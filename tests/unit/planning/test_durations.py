@@ -8,7 +8,7 @@ from benchmarks.inputs import datasets
 from orchestrator import planning
 from orchestrator.catalog import DATASETS, load, load_models
 from orchestrator.domain import Cell, Duration, Environment, Framework, ImageSpec, Mode, Plan, System, Workload
-from orchestrator.planning import durations
+from orchestrator.planning.cost import durations
 from orchestrator.resources import BENCHMARKS, IMAGES
 from tests.unit.planning.conftest import ASSUMED
 

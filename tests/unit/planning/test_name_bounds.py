@@ -12,7 +12,7 @@ from orchestrator.brought import Better, Definition, Metric, ModelFile, MountedD
 from orchestrator.catalog import Catalog, ModelInfo
 from orchestrator.domain import Environment, Mode, Plan, Workload
 from orchestrator.errors import InputError
-from orchestrator.planning import bounds
+from orchestrator.planning.bounds import plan as bounds
 from orchestrator.results.plans import plan_from_json, plan_to_json
 from tests.unit.planning.conftest import Planner
 from tests.unit.reporting import synthetic as s

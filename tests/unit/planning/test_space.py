@@ -2,7 +2,7 @@
 
 from orchestrator.catalog import load
 from orchestrator.domain import Framework, ImageSpec
-from orchestrator.planning import space
+from orchestrator.planning.cost import space
 from orchestrator.resources import IMAGES
 
 CATALOG = load(IMAGES / "catalog")

@@ -18,8 +18,8 @@ from orchestrator.reporting.findings.gather import report as read_report
 from orchestrator.reporting.formats import formats_of, render
 from orchestrator.reporting.formats.terminal import shown
 from orchestrator.reporting.reports.run import RUN
-from orchestrator.results import index
 from orchestrator.results.contract import Result
+from orchestrator.results.listing import index
 from orchestrator.results.store import MAX_RESULT_VALUES, InvalidResultError, Run, read_result
 from orchestrator.results.throughput import throughput
 from tests.effort import examples

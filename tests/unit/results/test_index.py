@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.domain import Outcome, Status
-from orchestrator.results import index
+from orchestrator.results.listing import index
 from orchestrator.results.store import Run
 from tests.unit.reporting import synthetic
 

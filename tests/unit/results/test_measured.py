@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orchestrator.cli import main
-from orchestrator.results.measured import earlier
+from orchestrator.results.listing.measured import earlier
 from orchestrator.results.store import runs
 
 MATRIX = (

@@ -16,7 +16,7 @@ from filelock import FileLock
 from orchestrator.bundles.returns import merge as merging
 from orchestrator.bundles.returns.merge import merge
 from orchestrator.errors import HostError, InputError
-from orchestrator.results import index
+from orchestrator.results.listing import index
 from orchestrator.results.store import Run, runs
 from tests.unit.bundles.returns.returning_runs import HOST, OTHER, RUN, a_run, collected, content
 

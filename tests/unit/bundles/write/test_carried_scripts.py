@@ -17,7 +17,7 @@ from orchestrator.bundles.read.stored_files import check_stored_files, store
 from orchestrator.bundles.read.verify import open_bundle
 from orchestrator.domain import Cell, Environment, Framework, ImageSpec, Mode, Plan, System, Workload
 from orchestrator.errors import InputError
-from orchestrator.results import frozen_scripts
+from orchestrator.results.scripts import frozen as frozen_scripts
 from tests.unit.bundles.small_bundles import an_engine, content, exported, resealed, verified
 
 FILES = {"train.py": b"import lib.util\n", "lib/util.py": b"UTIL = 1\n"}

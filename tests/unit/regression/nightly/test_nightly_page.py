@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from orchestrator import resources
 from orchestrator.catalog import load as load_catalog
 from orchestrator.cli.program import program
-from orchestrator.matrix.shape import Shape
+from orchestrator.matrix.values.shape import Shape
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry, load_acknowledged
 from orchestrator.regression.nightly.loading import load
 from orchestrator.regression.nightly.settings import NightlyFile, WebhookEntry

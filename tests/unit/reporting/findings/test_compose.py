@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.analysis import Rank, Verdict
-from orchestrator.analysis.parity import PairParity, Work
+from orchestrator.analysis.parity.work import PairParity, Work
 from orchestrator.domain import Cell, Outcome, Skip, Status
 from orchestrator.reporting.findings.cells import NO_OUTCOME, NO_RESULT
 from orchestrator.reporting.findings.compose import compose

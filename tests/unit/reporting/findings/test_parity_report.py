@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 
 from orchestrator.analysis import Verdict
-from orchestrator.analysis.parity import Work
+from orchestrator.analysis.parity.work import Work
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell, Framework, Status
 from orchestrator.planning import check_id

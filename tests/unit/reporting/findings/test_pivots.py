@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from orchestrator.analysis import Verdict
-from orchestrator.analysis.parity import PairParity, Work
+from orchestrator.analysis.parity.work import PairParity, Work
 from orchestrator.domain import Cell, Framework
 from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.findings.groups import MOST_IN_MATRIX

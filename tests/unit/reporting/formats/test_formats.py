@@ -30,7 +30,7 @@ from orchestrator.reporting.reports.run.page import pages, write_html
 from orchestrator.reporting.reports.run.records import COLUMNS
 from orchestrator.results.contract import Conditions, GpuConditions
 from orchestrator.results.evidence import Stored
-from orchestrator.results.scripts import PrintedMemory, PrintedValues, ScriptResult
+from orchestrator.results.scripts.contract import PrintedMemory, PrintedValues, ScriptResult
 from tests.unit.reporting import synthetic as s
 
 SCRIPT = Script("bench", tuple(Metric(name, ".", "ms", Better.LOWER) for name in ("one", "two")), path="/bench.py")

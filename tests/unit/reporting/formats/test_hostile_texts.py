@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from orchestrator.analysis.parity import PairParity, Work
+from orchestrator.analysis.parity.work import PairParity, Work
 from orchestrator.brought import Better, Metric, Script
 from orchestrator.domain import Cell, Mode, Outcome, Skip, Status, Workload
 from orchestrator.events import BuildFinished, Notice, RepeatFinished
@@ -24,7 +24,7 @@ from orchestrator.reporting.formats.terminal import shown
 from orchestrator.reporting.live import plain
 from orchestrator.reporting.reports.run import RUN
 from orchestrator.results.evidence import Stored
-from orchestrator.results.scripts import PrintedMemory, PrintedValues, ScriptResult
+from orchestrator.results.scripts.contract import PrintedMemory, PrintedValues, ScriptResult
 from tests.effort import examples
 from tests.unit.reporting import synthetic as s
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from orchestrator.brought import Script
 from orchestrator.errors import FolderError, host_error
 from orchestrator.files import move_aside
-from orchestrator.results import frozen_scripts
+from orchestrator.results.scripts import frozen as frozen_scripts
 
 FOLDER = "script"
 """In the folder of a repeat; the script's working directory."""

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from orchestrator.catalog import Catalog, DatasetInfo, ModelInfo
 from orchestrator.domain import Framework, ImageSpec, Plan
-from orchestrator.planning import durations, parity
-from orchestrator.planning.durations import Assumed, Durations, Earlier
+from orchestrator.planning import parity
+from orchestrator.planning.cost import durations
+from orchestrator.planning.cost.durations import Assumed, Durations, Earlier
 
 BUILD_S = 15.0
 """Of one image, beside what it downloads and unpacks."""

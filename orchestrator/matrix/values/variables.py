@@ -3,7 +3,7 @@
 import re
 
 from orchestrator.domain import VARIABLE, OptionValue
-from orchestrator.matrix import names
+from orchestrator.matrix.values import names
 
 OURS = frozenset({
     "BENCH_BUILDER", "CUDA_DEVICE_ORDER", "CUDA_VISIBLE_DEVICES", "HOME", "LANG", "MKL_NUM_THREADS",

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from orchestrator.analysis import shapes
-from orchestrator.analysis.differences import Difference
-from orchestrator.analysis.sides import FULL_PRECISION, Side
+from orchestrator.analysis.parity import shapes
+from orchestrator.analysis.parity.differences import Difference
+from orchestrator.analysis.parity.sides import FULL_PRECISION, Side
 from orchestrator.catalog.faults import Evidence
 from orchestrator.results.parity import OptimizerSteps, Stepped
 

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from orchestrator.catalog import vocabulary
-from orchestrator.catalog.model_values import (
+from orchestrator.catalog.model_files import vocabulary
+from orchestrator.catalog.model_files.python_file import WrongFileError, place_of
+from orchestrator.catalog.model_files.values import (
     FUNCTIONS,
     MAX_ITEMS,
     OPERATORS,
@@ -21,7 +22,6 @@ from orchestrator.catalog.model_values import (
     bounded,
     safely,
 )
-from orchestrator.catalog.python_file import WrongFileError, place_of
 
 MAX_STEPS = 100_000
 """Expressions and statements."""

@@ -7,9 +7,9 @@ from pathlib import PurePosixPath
 from orchestrator.brought import Metric, Script
 from orchestrator.domain import VARIABLE, Plan
 from orchestrator.files import problem_of_path
-from orchestrator.matrix import limits, names
-from orchestrator.matrix.patterns import checked_syntax, groups_problem
-from orchestrator.matrix.variables import name_problem, value_problem
+from orchestrator.matrix.scripts.patterns import checked_syntax, groups_problem
+from orchestrator.matrix.values import limits, names
+from orchestrator.matrix.values.variables import name_problem, value_problem
 
 _SUM = re.compile(r"[0-9a-f]{64}")
 

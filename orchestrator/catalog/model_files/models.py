@@ -11,9 +11,10 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from orchestrator.brought import Definition, ModelFile
-from orchestrator.catalog import model_layers, python_file, vocabulary
-from orchestrator.catalog.definitions import definitions
-from orchestrator.catalog.python_file import Literals, WrongFileError
+from orchestrator.catalog.model_files import layers as model_layers
+from orchestrator.catalog.model_files import python_file, vocabulary
+from orchestrator.catalog.model_files.definitions import definitions
+from orchestrator.catalog.model_files.python_file import Literals, WrongFileError
 from orchestrator.errors import InputError
 
 Kind = TypeVar("Kind")

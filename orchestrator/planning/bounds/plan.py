@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from orchestrator.domain import Cell, Duration, Plan, System
 from orchestrator.errors import InputError
-from orchestrator.matrix import limits
-from orchestrator.matrix.units import MAX_BYTES, MAX_SECONDS, MIN_BYTES, MIN_OUTPUT_BYTES
-from orchestrator.planning import ids, name_bounds, script_bounds
+from orchestrator.matrix.values import limits
+from orchestrator.matrix.values.units import MAX_BYTES, MAX_SECONDS, MIN_BYTES, MIN_OUTPUT_BYTES
+from orchestrator.planning import ids
+from orchestrator.planning.bounds import names as name_bounds
+from orchestrator.planning.bounds import scripts as script_bounds
 
 MAX_CONTAINERS = 1_000_000
 """Of all cells with their repeats; a year has 4 million times 8 s."""

@@ -8,11 +8,12 @@ from typing import Any
 from orchestrator.brought import Metric, Script
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.files import problem_of_path, says_where_it_leads
-from orchestrator.matrix import file, pins, script_files
+from orchestrator.matrix import file, pins
 from orchestrator.matrix.hints import did_you_mean
 from orchestrator.matrix.model import ScriptAxes, Settings
-from orchestrator.matrix.patterns import groups_problem
-from orchestrator.matrix.variables import OURS, name_problem, value_problem
+from orchestrator.matrix.scripts import files as script_files
+from orchestrator.matrix.scripts.patterns import groups_problem
+from orchestrator.matrix.values.variables import OURS, name_problem, value_problem
 
 
 def mistakes(source: Source, models: Any, frameworks: Collection[str], folder: Path) -> Iterator[Mistake]:

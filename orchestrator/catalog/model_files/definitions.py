@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 
 from orchestrator.brought import Definition
-from orchestrator.catalog import python_file
-from orchestrator.catalog.python_file import WrongFileError
+from orchestrator.catalog.model_files import python_file
+from orchestrator.catalog.model_files.python_file import WrongFileError
 from orchestrator.domain import OptionValue
 from orchestrator.resources import BENCHMARKS
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Iterator
 
 from orchestrator.domain import Cell, Framework, ImageSpec, Plan, System, Workload
-from orchestrator.matrix import limits, names
-from orchestrator.matrix.variables import is_variable, name_problem, value_problem
+from orchestrator.matrix.values import limits, names
+from orchestrator.matrix.values.variables import is_variable, name_problem, value_problem
 
 Check = Callable[[str], bool]
 _SHOWN = 100

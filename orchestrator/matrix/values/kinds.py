@@ -12,7 +12,8 @@ from pydantic import WithJsonSchema as Schema
 from pydantic_core import CoreSchema, core_schema
 
 from orchestrator.domain import OptionValue
-from orchestrator.matrix import limits, names, pins, units
+from orchestrator.matrix import pins
+from orchestrator.matrix.values import limits, names, units
 
 Item = TypeVar("Item")
 

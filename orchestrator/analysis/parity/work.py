@@ -7,9 +7,9 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 
-from orchestrator.analysis import dropout, optimizer, shapes
-from orchestrator.analysis.differences import EXACT, Difference, differences, missing
-from orchestrator.analysis.sides import FULL_PRECISION, Side
+from orchestrator.analysis.parity import dropout, optimizer, shapes
+from orchestrator.analysis.parity.differences import EXACT, Difference, differences, missing
+from orchestrator.analysis.parity.sides import FULL_PRECISION, Side
 from orchestrator.catalog.faults import Evidence, KnownFault
 from orchestrator.domain import Mode
 from orchestrator.matrix import pins

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import Final
 
-from orchestrator.analysis import dropout, shapes
-from orchestrator.analysis.sides import FULL_PRECISION, Side
+from orchestrator.analysis.parity import dropout, shapes
+from orchestrator.analysis.parity.sides import FULL_PRECISION, Side
 from orchestrator.catalog.faults import Evidence
 from orchestrator.domain import Mode
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from orchestrator.catalog import Catalog
 from orchestrator.domain import ImageSpec
-from orchestrator.planning.estimate import BASE_MB, disk_bytes
+from orchestrator.planning.cost.estimate import BASE_MB, disk_bytes
 
 PACKED = 0.5
 """Of the size of images, what their layers take in a bundle."""

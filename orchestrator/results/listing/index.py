@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from orchestrator.domain import Outcome, Status
 from orchestrator.errors import InputError
-from orchestrator.results.cache import Cache, read
+from orchestrator.results.listing.cache import Cache, read
 from orchestrator.results.pending import pending
 from orchestrator.results.plans import plan_from_json
 from orchestrator.results.store import OUTCOME_FIELDS, OUTCOME_VALUES, Run

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from orchestrator.brought import ScriptFile
 from orchestrator.errors import InputError
 from orchestrator.files import open_plain, problem_of_path
-from orchestrator.matrix import limits
+from orchestrator.matrix.values import limits
 
 _CACHES = "__pycache__"
 _MAGIC = frozenset("*?[")

@@ -1,0 +1,1 @@
+"""Which cells do the same work, judged from what their parity checks answered."""

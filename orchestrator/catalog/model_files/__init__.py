@@ -1,0 +1,1 @@
+"""Models as their files describe them, read without running them."""

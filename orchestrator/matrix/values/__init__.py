@@ -1,0 +1,1 @@
+"""Values in a matrix: their kinds, units, names and limits."""

@@ -1,0 +1,1 @@
+"""Bounds of every plan, whatever it was made from."""

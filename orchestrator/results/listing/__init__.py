@@ -1,0 +1,1 @@
+"""What many runs hold, cached for listings and estimates."""

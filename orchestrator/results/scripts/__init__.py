@@ -1,0 +1,1 @@
+"""Scripts of a run: what they answer, and the copies that are run."""
