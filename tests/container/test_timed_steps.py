@@ -134,7 +134,7 @@ def test_definition_that_draws_its_own_weights_is_named(check: Check, environmen
         pytest.skip("one definition is enough")
     plant = (
         "drawn = workload.weights()",
-        "from benchmarks import weights\n        drawn = weights.initial(workload.layers, workload.seed)",
+        "from benchmarks.vocabulary import weights\n        drawn = weights.initial(workload.layers, workload.seed)",
     )
 
     answer = check("wide", **own(tmp_path, IN_TORCH, plant))
