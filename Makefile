@@ -66,7 +66,7 @@ nightly: $(VENV)/installed ## measure what is new on the package index, as NIGHT
 
 # Two workers at least: many tests wait for processes. A file stays on one worker (tests/conftest.py).
 WORKERS ?= $(shell nproc | awk '{print $$1 < 2 ? 2 : $$1}')
-PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadgroup
+PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS) --no-loadscope-reorder
 
 .PHONY: test
 test: $(VENV)/installed-dev ## all tests that run in about twenty minutes; container tests where an engine answers

@@ -4,11 +4,12 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import docker
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from orchestrator.engine.client import connect
 from orchestrator.errors import HostError
@@ -27,11 +28,18 @@ settings.load_profile("untimed")
 SERIAL = ("docker", "container", "browser")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a file on one worker, so that its fixtures are made once."""
-    for item in items:
-        place = item.path.relative_to(Path(__file__).parent)
-        item.add_marker(pytest.mark.xdist_group(place.parts[0] if place.parts[0] in SERIAL else str(place)))
+class Scheduling(LoadScopeScheduling):
+    """Keeps the tests of a file, and of some folders, on one worker, so that their fixtures are made once."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        path = nodeid.partition("::")[0]
+        folder = path.removeprefix("tests/").partition("/")[0]
+        return folder if folder in SERIAL else path
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
+    """Share the tests out among the workers."""
+    return Scheduling(config, log)
 
 
 @pytest.fixture(scope="session")
