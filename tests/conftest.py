@@ -37,6 +37,7 @@ class Scheduling(LoadScopeScheduling):
         return folder if folder in SERIAL else path
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
     """Share the tests out among the workers."""
     return Scheduling(config, log)
