@@ -1,4 +1,4 @@
-"""Make the stored runs of `tests/guard/corpus`, as commit 65390f9 makes them: a record of how, not a tool to run again.
+"""Make the stored runs of `tests/guard/corpus`, as commit 31d338e makes them: a record of how, not a tool to run again.
 
 The corpus is frozen. This file uses the fakes and the writing code of that commit, so it may stop working later; what
 it made is what counts. Usage: python -m tests.guard.make_corpus FOLDER [RESULTS]
