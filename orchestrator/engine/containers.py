@@ -57,6 +57,8 @@ class ContainerSpec:
     shown: tuple[tuple[Path, str], ...] = ()
     """Folders that it sees read-only, each with where: a foreign script's, a dataset's."""
     limits: Limits = field(default_factory=Limits)
+    program: str | None = None
+    """Runs in place of the image's entry point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +259,7 @@ def _configuration(api: docker.APIClient, spec: ContainerSpec, volumes: Sequence
     return {
         "image": spec.image,
         "command": list(spec.command),
+        **({"entrypoint": [spec.program]} if spec.program else {}),
         "environment": {"HOME": TMP} | dict(spec.environment),
         "labels": dict(spec.labels),
         "user": spec.user,

@@ -1,4 +1,4 @@
-"""Questions to an image, which its own entry point answers."""
+"""Questions that an image answers in a container of its own."""
 
 import tempfile
 import threading
@@ -18,7 +18,7 @@ from orchestrator.engine.images import BuildError, one_line
 from orchestrator.logs import BoundedLog
 from orchestrator.processes import Cause, StartError, last_line, tail
 
-USER = "65534:65534"
+USER, ROOT = "65534:65534", "0:0"
 LIMITS = Limits(memory_bytes=1 << 30, pids=512, shm_bytes=64 << 20, tmp_bytes=256 << 20)
 ANSWER_BYTES = 1 << 20
 """Many times what an image with all frameworks answers."""
@@ -29,13 +29,34 @@ def ask(client: docker.DockerClient, image: str, arguments: Sequence[str], *, ti
 
     The answer is cut at about `ANSWER_BYTES`. Raises `BuildError` with its last line where it fails or does not end.
     """
+    return _asked(client, ContainerSpec(image, None, USER, tuple(arguments)), timeout_s, ANSWER_BYTES)
+
+
+def ask_python(
+    client: docker.DockerClient, image: str, source: str, *, answer_bytes: int, timeout_s: float = 600.0
+) -> str:
+    """Run a program in the Python of an image, isolated from its packages, and return what it wrote.
+
+    It runs as root without capabilities, which may read every file of root and write none. Raises as `ask` does.
+    """
+    python = _python(client, image)
+    command = ("-I", "-S", "-c", source)
+    return _asked(client, ContainerSpec(image, None, ROOT, command, program=python), timeout_s, answer_bytes)
+
+
+def _python(client: docker.DockerClient, image: str) -> str:
+    """Return the interpreter that the entry point of an image names, else the first one on its path."""
+    document = client.api.inspect_image(image)  # type: ignore[no-untyped-call]  # the library has no types here
+    entry_point = (document.get("Config") or {}).get("Entrypoint") or []
+    return str(entry_point[0]) if entry_point[1:2] == ["-m"] else "python"
+
+
+def _asked(client: docker.DockerClient, spec: ContainerSpec, timeout_s: float, answer_bytes: int) -> str:
     try:
-        spec = ContainerSpec(
-            image, None, USER, tuple(arguments), labels=((ownership.LABEL, str(ownership.this_process())),),
-            limits=replace(LIMITS, seccomp=profile_for(client)),
-        )  # fmt: skip
+        labels = ((ownership.LABEL, str(ownership.this_process())),)
+        confined = replace(spec, labels=labels, limits=replace(LIMITS, seccomp=profile_for(client)))
         with tempfile.TemporaryDirectory() as folder:
-            return _answer(client, spec, Path(folder), timeout_s)
+            return _answer(client, confined, Path(folder), timeout_s, answer_bytes)
     except EngineLostError as error:
         if isinstance(error.__cause__, requests.exceptions.RequestException) and is_lost(error.__cause__):
             raise error.__cause__ from error
@@ -46,10 +67,10 @@ def ask(client: docker.DockerClient, image: str, arguments: Sequence[str], *, ti
         raise BuildError(one_line(str(error))) from error
 
 
-def _answer(client: docker.DockerClient, spec: ContainerSpec, folder: Path, timeout_s: float) -> str:
+def _answer(client: docker.DockerClient, spec: ContainerSpec, folder: Path, timeout_s: float, answer_bytes: int) -> str:
     log, path = folder / "log", folder / "answer"
     with (
-        BoundedLog(path, limit_bytes=ANSWER_BYTES) as answer,
+        BoundedLog(path, limit_bytes=answer_bytes) as answer,
         container(client, spec, log, answer) as asked,
     ):
         asked.start()

@@ -16,7 +16,7 @@ from packageurl import PackageURL
 from packaging.utils import canonicalize_name
 
 from orchestrator import __version__
-from orchestrator.bundles.describe.layer_contents import ALPINE, DEBIAN, RPM, UNREAD
+from orchestrator.bundles.describe.package_files import ALPINE, DEBIAN, RPM, UNREAD
 
 _PLACE = "bench:path"
 _MOST_NAMED = 3
@@ -27,7 +27,7 @@ _licences = LicenseFactory()
 
 
 def bill(name: str, image_id: str, diff_ids: Iterable[str], files: Mapping[str, str]) -> bytes:
-    """Return the bill of an image from its package files (see `layer_contents.image_files`).
+    """Return the bill of an image from its package files (see `package_files.package_files`).
 
     Equal images have equal bills, because a bill holds no time and its serial number comes from the content.
     If anything is `missing`, the bill states that it is incomplete.

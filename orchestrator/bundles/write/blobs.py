@@ -1,12 +1,10 @@
 """The blobs of a bundle, named after their contents, with every layer compressed once."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from orchestrator.bundles.describe.layer_contents import LayerContents
-from orchestrator.bundles.describe.layer_scan import LayerScan
 from orchestrator.bundles.format import layout
 from orchestrator.bundles.format.compression import compressor, decompressed
 from orchestrator.bundles.format.engine_archive import diff_ids
@@ -29,12 +27,9 @@ class Blobs:
         folder: Path,
         base_layers: Mapping[str, Layer],
         progress: Progress,
-        on_contents: Callable[[str, LayerContents], None] = lambda *_: None,
         paths: Mapping[str, str] | None = None,
     ) -> None:
         self._folder = folder
-        self._on_contents = on_contents
-        """Called with the diff id and the package files of each layer."""
         self._progress = progress
         self._base_layers = dict(base_layers)
         self._own: dict[str, Layer] = {}
@@ -72,7 +67,7 @@ class Blobs:
     def take(self, path: str, head: bytes, rest: BinaryIO) -> str:
         """Compress a layer into a blob and return its diff id. Raises `ArchiveError` if it cannot be read."""
         part = self._folder / layout.BLOBS / _PART
-        plain_sum, blob_sum, scan = hashlib.sha256(), hashlib.sha256(), LayerScan()
+        plain_sum, blob_sum = hashlib.sha256(), hashlib.sha256()
         plain_bytes = 0
         compressing = compressor()
         with part.open("wb") as file:
@@ -83,7 +78,6 @@ class Blobs:
 
             for data in decompressed(head, rest):
                 plain_sum.update(data)
-                scan.feed(data)
                 plain_bytes += len(data)
                 put(compressing.compress(data))
                 self._progress(len(data))
@@ -91,7 +85,6 @@ class Blobs:
             size_bytes = file.tell()
         diff_id, digest = f"sha256:{plain_sum.hexdigest()}", f"sha256:{blob_sum.hexdigest()}"
         self._paths[path] = diff_id
-        self._on_contents(diff_id, scan.contents())
         if diff_id in self.layers:
             part.unlink()
             return diff_id

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from orchestrator.bundles.describe.layer_cache import LayerCache
 from orchestrator.bundles.format import layout, oci
 from orchestrator.bundles.format.manifest import Image
 from orchestrator.bundles.format.streams import Meter
 from orchestrator.bundles.write import output_folder
 from orchestrator.bundles.write.blobs import Blobs
+from orchestrator.bundles.write.layer_paths import LayerPaths
 from orchestrator.bundles.write.request import Export
 from orchestrator.bundles.write.saving import ImageToSave, save_images
 from orchestrator.events import Notice
@@ -20,7 +20,7 @@ def write_images(export: Export) -> tuple[Image, ...]:
     to_save = [_image_to_save(spec.name, export.built[spec.name]) for spec in export.plan.images]
     configs = save_images(export.client, to_save, blobs, export.stop, lambda line: export.listener(Notice(line)))
     images = tuple(_manifest_entry(image, configs[image.reference], blobs) for image in to_save)
-    layer_cache(export).add_paths(blobs.paths)
+    _layer_paths(export).add(blobs.paths)
     blobs.remove_others(layer for image in images for layer in image.layers)
     _write(export.folder / layout.OCI_LAYOUT, oci.LAYOUT)
     sizes = [blobs.written[image.manifest] for image in images]
@@ -29,18 +29,17 @@ def write_images(export: Export) -> tuple[Image, ...]:
     return images
 
 
-def layer_cache(export: Export) -> LayerCache:
-    """Return the cache of the package files that layers hold."""
-    return LayerCache(export.workshop.cache / "layer-contents")
-
-
 def _open_blobs(export: Export) -> Blobs:
     base_layers = export.base.manifest.layers if export.base else {}
-    cache = layer_cache(export)
-    blobs = Blobs(export.folder, base_layers, Meter(export.listener, "packed", None), cache.put, cache.paths())
+    progress = Meter(export.listener, "packed", None)
+    blobs = Blobs(export.folder, base_layers, progress, _layer_paths(export).by_path())
     for config in export.base.configs() if export.base else ():
         blobs.offer(config)
     return blobs
+
+
+def _layer_paths(export: Export) -> LayerPaths:
+    return LayerPaths(export.workshop.cache / "layer-paths.json")
 
 
 def _image_to_save(name: str, built: Built) -> ImageToSave:

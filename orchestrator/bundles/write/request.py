@@ -7,6 +7,7 @@ from pathlib import Path
 import docker
 
 from orchestrator.brought import ModelFile, Script
+from orchestrator.bundles.describe.package_files import package_files
 from orchestrator.bundles.format.base import BaseBundle
 from orchestrator.bundles.format.manifest import Image
 from orchestrator.domain import BuildSettings, Plan
@@ -47,6 +48,8 @@ class Export:
     """Whether to install the wheels here without an index, as a proof that they are enough."""
     sign: Callable[[bytes], bytes] | None = None
     """Returns the signature over the bytes of a manifest."""
+    package_files: Callable[[docker.DockerClient, str], Mapping[str, str]] = package_files
+    """Returns the text of each package file of an image, by path."""
     images: tuple[Image, ...] = ()
     """The images in the bundle, which are written before any other part."""
 

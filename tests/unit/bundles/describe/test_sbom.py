@@ -1,15 +1,19 @@
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import docker
 import pytest
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
 from orchestrator.bundles.describe import sbom
-from orchestrator.bundles.describe.layer_contents import UNREAD
+from orchestrator.bundles.describe.package_files import UNREAD
+from orchestrator.bundles.format import layout
 from orchestrator.bundles.write import export as exporting
 from orchestrator.bundles.write.bills import write_bills
+from orchestrator.engine.images import BuildError
 from orchestrator.events import Notice
 from tests.unit.bundles.small_bundles import an_engine, an_export
 
@@ -182,12 +186,34 @@ def test_a_bill_that_lacks_nothing_that_is_known_does_not(path: str) -> None:
     assert "compositions" not in bill({path: STATUS})
 
 
-def test_an_export_tells_what_its_bills_lack(tmp_path: Path) -> None:
-    told: list[object] = []
-    export = an_export(an_engine("1"), tmp_path / "bundle", ["1"], listener=told.append)
+def no_files(client: docker.DockerClient, image: str) -> dict[str, str]:
+    """Stands in for an image without package files."""
+    del client, image
+    return {}
+
+
+def no_python(client: docker.DockerClient, image: str) -> dict[str, str]:
+    """Stands in for an image whose Python does not answer."""
+    del client, image
+    raise BuildError("exec format error")
+
+
+@pytest.mark.parametrize(
+    ("package_files", "lacking"),
+    [
+        (no_files, "the packages of the system, of which no database was found"),
+        (no_python, "all packages, since its Python did not list them: exec format error"),
+    ],
+)
+def test_an_export_reports_what_its_bills_lack(
+    tmp_path: Path, package_files: Callable[..., dict[str, str]], lacking: str
+) -> None:
+    events: list[object] = []
+    export = an_export(an_engine("1"), tmp_path / "bundle", ["1"], listener=events.append, package_files=package_files)
 
     exporting.write(export, (write_bills,))
 
     reference = "bench/small:1-cpu-0123456789ab"
-    lacking = "the packages of the system, of which no database was found"
-    assert Notice(f"the bill of materials of {reference} lacks {lacking}") in told
+    (written,) = (tmp_path / "bundle" / layout.SBOM).iterdir()
+    assert Notice(f"the bill of materials of {reference} lacks {lacking}") in events
+    assert json.loads(written.read_text())["compositions"][0]["aggregate"] == "incomplete"
