@@ -7,6 +7,8 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
+from orchestrator.errors import InputError
+
 MAX_PATH_BYTES = 1024
 MAX_NAME_BYTES = 255
 _FORBIDDEN = {chr(code) for code in (*range(32), 127)} | {"\\"}
@@ -19,6 +21,20 @@ def open_plain(path: Path | str) -> BinaryIO:
     A link could lead to any file of this host that the user may read, and a pipe holds up its reader for ever.
     """
     return os.fdopen(_plain(path, os.O_RDONLY), "rb")
+
+
+def read_record(path: Path) -> bytes:
+    """Read a file that this program writes. Raises `OSError` where it is missing or cannot be read.
+
+    Raises `InputError` where a link, a pipe, a folder or a device lies in its place.
+    """
+    try:
+        with open_plain(path) as file:
+            return file.read()
+    except OSError as error:
+        if error.errno in {0, errno.ELOOP}:  # the second is a link
+            raise InputError(f"{path}: is no plain file; move it away") from error
+        raise
 
 
 def read_named(path: Path, most_bytes: int) -> bytes:

@@ -17,7 +17,7 @@ from pydantic_core import from_json
 
 from orchestrator.domain import Cell, Outcome, Plan, Status
 from orchestrator.errors import HostError, InputError, host_error, remedy
-from orchestrator.files import move_aside, open_plain
+from orchestrator.files import move_aside, open_plain, read_record
 from orchestrator.results.contract import (
     SCHEMA,
     EnvironmentRecord,
@@ -291,7 +291,7 @@ def _is_sound(outcome: Outcome) -> bool:
 def _read_record(path: Path, kind: type[_Record], called: str) -> _Record:
     """Read one of the host's own files; raises `FileNotFoundError`, or `InputError` where it is broken or newer."""
     try:
-        document = json.loads(path.read_bytes())
+        document = json.loads(read_record(path))
         schema = document.get("schema", 0)
         if schema > SCHEMA:
             raise InputError(f"{path}: schema {schema} is newer than this orchestrator reads ({SCHEMA}): upgrade it")

@@ -1,6 +1,5 @@
 """The files of nights: the state, a folder for each night, and a lock against a second one."""
 
-import errno
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from orchestrator.errors import HostError, InputError
-from orchestrator.files import open_plain
+from orchestrator.files import read_record
 from orchestrator.regression.nightly.state import Night, State
 from orchestrator.results.locks import held
 from orchestrator.results.plans import first_problem
@@ -86,13 +85,10 @@ def _text(document: BaseModel) -> str:
 
 def _read(path: Path, kind: type[_Model]) -> _Model | None:
     try:
-        with open_plain(path) as file:
-            return kind.model_validate_json(file.read())
+        return kind.model_validate_json(read_record(path))
     except FileNotFoundError:
         return None
     except ValidationError as error:
         raise InputError(f"{path}: not a record of a nightly: {first_problem(error)}; move it away") from error
     except OSError as error:
-        if error.errno in {0, errno.ELOOP}:  # a pipe, a folder or a device; a link
-            raise InputError(f"{path}: is no plain file; move it away") from error
         raise HostError(f"{path}: cannot be read: {error.strerror}") from error

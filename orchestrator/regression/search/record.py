@@ -9,6 +9,7 @@ from orchestrator.analysis import ALPHA, Comparison
 from orchestrator.analysis.verdicts import OF_FIGURES, Verdict
 from orchestrator.domain import Status
 from orchestrator.errors import InputError
+from orchestrator.files import read_record
 from orchestrator.images.reasons import is_of_surroundings
 from orchestrator.regression.metrics import Gate
 from orchestrator.regression.model import Positive, Share, Strict
@@ -192,7 +193,7 @@ def read(folder: Path) -> Bisection:
     """Read a record. Raises `InputError` where there is none, or it is broken."""
     path = folder / RECORD_FILE
     try:
-        return Bisection.model_validate_json(path.read_bytes())
+        return Bisection.model_validate_json(read_record(path))
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(f"{folder}: is no search; --resume takes the name that `bisect` gave it") from None
     except ValidationError as error:

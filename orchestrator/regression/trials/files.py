@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from orchestrator.errors import InputError
+from orchestrator.files import read_record
 from orchestrator.regression.model import Regression
 from orchestrator.regression.pairing import Pair, Unpaired
 from orchestrator.regression.rules import Rules
@@ -41,7 +42,7 @@ def stored_trial(run: Run) -> Trial:
     """Read a trial back. Raises `InputError` where the run is of none, or its file is broken."""
     path = run.folder / TRIAL_FILE
     try:
-        return _TRIAL.validate_json(path.read_bytes())
+        return _TRIAL.validate_json(read_record(path))
     except FileNotFoundError:
         raise InputError(
             f"{run.folder}: is no regression test; `orchestrator run --resume` takes up other runs"
@@ -76,7 +77,7 @@ def stored_regression(run: Run) -> Regression:
     """Read `regression.json` back. Raises `InputError` where there is none, or it is broken."""
     path = run.folder / REGRESSION_FILE
     try:
-        return Regression.model_validate_json(path.read_bytes())
+        return Regression.model_validate_json(read_record(path))
     except FileNotFoundError:
         raise InputError(
             f"{run.folder}: has no {REGRESSION_FILE}: it is no regression test, or has not come to its end"
