@@ -178,16 +178,28 @@ def find_run(results: Path, name: str, hint: str = "") -> Run:
     Raises `InputError` if there is not exactly one; `hint` ends its message.
     """
     every = runs(results)
+    found = [run for run in every if run.name == name] or [run for run in every if run.name.startswith(name)]
+    if not found and name:
+        _refuse_hidden(results, name)
     if not every:
         raise InputError(f"{results}: no runs here; `orchestrator run` makes one, --results DIR looks elsewhere")
     if name in {"", "latest"}:
         return every[-1]
-    found = [run for run in every if run.name == name] or [run for run in every if run.name.startswith(name)]
     if len(found) == 1:
         return found[0]
     problem = f"{len(found)} runs begin with {name!r}" if found else f"no run {name!r}"
     shown = ", ".join(run.name for run in (found or every)[-5:])
     raise InputError(f"{results}: {problem}; there are {shown}{hint}")
+
+
+def _refuse_hidden(results: Path, name: str) -> None:
+    """Raise `InputError` if a name, or the beginning of one, is that of a run of an interrupted merge."""
+    for hidden in sorted(pending.pending(results)):
+        if hidden.startswith(name):
+            raise InputError(
+                f"{results}: {hidden} is hidden by an interrupted merge; merge its file again, or any other, to "
+                "complete it"
+            )
 
 
 def find_runs(results: Path, names: Sequence[str], *, every: bool) -> list[Run]:

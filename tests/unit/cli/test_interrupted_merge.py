@@ -48,6 +48,30 @@ def test_a_folder_of_hidden_runs_alone_says_so(command: Program, results: Path) 
     assert said.splitlines()[0].startswith("2 runs of an interrupted merge are hidden")
 
 
+@pytest.mark.parametrize("name", [RUN, RUN[:-1]])
+@pytest.mark.parametrize(
+    "arguments", [("run", "--resume"), ("regress", "--resume"), ("show",), ("report",)], ids=" ".join
+)
+def test_a_hidden_run_is_named_as_such(command: Program, results: Path, arguments: tuple[str, ...], name: str) -> None:
+    assert results.is_dir()
+
+    code, _, said = command(*arguments, name)
+
+    assert code == 2
+    assert said.splitlines()[-1] == (
+        f"results: {RUN} is hidden by an interrupted merge; merge its file again, or any other, to complete it"
+    )
+
+
+def test_a_hidden_run_alone_is_named(command: Program, results: Path) -> None:
+    (results / "20260101T000000Z-0000").rename(results.parent / "elsewhere")
+
+    code, _, said = command("run", "--resume", RUN)
+
+    assert code == 2
+    assert f"{RUN} is hidden by an interrupted merge" in said
+
+
 @pytest.mark.parametrize("arguments", READERS, ids=" ".join)
 def test_an_unreadable_journal_is_told(command: Program, results: Path, arguments: tuple[str, ...]) -> None:
     (results / ".merging.json").write_text('{"staging":')
