@@ -75,13 +75,14 @@ def build(
         for warning in prepared.plan.warnings:
             listener(Notice(f"warning: {warning}"))
         disk.require_for_images(client, prepared.plan.images, prepared.settings)
+        place = logs or places.cache_folder() / "build-logs"
         remove_leftovers(client, this_process(), listener)
         built = images.build(
             prepared.plan.images,
             prepared.settings,
             client,
             jobs=jobs,
-            logs=logs or places.cache_folder() / "build-logs",
+            logs=place,
             listener=listener,
             stop=stop,
         )
@@ -89,10 +90,9 @@ def build(
     if json:
         speech.print_json([_entry(end) for end in built.values()])
     else:
-        for failure in failures:
-            log = f" (log: {failure.log})" if failure.log else ""
-            speech.say(f"{failure.image}: {failure.reason}{log}")
-        speech.say(f"{len(built) - len(failures)} of {len(built)} images are ready")
+        # The view has named each image that failed, with its reason.
+        logged = f"; logs: {place}" if any(failure.log for failure in failures) else ""
+        speech.say(f"{len(built) - len(failures)} of {len(built)} images are ready{logged}")
     if stop.is_set():
         raise typer.Exit(INTERRUPTED)
     if failures:

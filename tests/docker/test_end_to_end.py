@@ -96,3 +96,19 @@ def test_a_gpu_system_gives_gpu_dockerfiles_and_no_device_outcomes(
     assert set(map(tuple, _statuses(json.loads(ended.stdout)).values())) == {("no_device",) * 3}
     assert "has 0" in ended.stdout or "no GPU" in ended.stdout
     assert engine.images.list("bench/mxnet:1.9.1-64_gpu") == [], "nothing is built for cells that cannot run here"
+
+
+def test_a_failed_image_is_named_once(engine: docker.DockerClient, base_image: str, tmp_path: Path) -> None:
+    assert engine.ping()
+    base = base_image.format(python="3.11")
+    (tmp_path / "Dockerfile").write_text(f"FROM {base}\nRUN echo this cannot work >&2; exit 3\n")
+    (tmp_path / "matrix.yaml").write_text(
+        "version: 1\nframeworks:\n  - {name: noop, version: '1', dockerfile: Dockerfile}\nmodels: [mlp]\n"
+    )
+
+    ended = orchestrator(tmp_path, base_image, "build", "--logs", "logs")
+
+    assert ended.returncode == 1, ended.stderr
+    assert ended.stderr.splitlines()[-1] == "0 of 1 images are ready; logs: logs"
+    failed = [line for line in ended.stderr.splitlines() if "this cannot work" in line]
+    assert [line.partition("noop")[0] for line in failed] == ["build failed: bench/"], ended.stderr
