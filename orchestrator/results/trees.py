@@ -9,6 +9,7 @@ import os
 import stat
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from orchestrator.domain import OutputLimit
@@ -16,6 +17,7 @@ from orchestrator.domain import OutputLimit
 DEEPEST = 64
 """Folders within folders that are looked into; each holds a descriptor open while those below it are read."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_TOO_DEEP = f"is nested more than {DEEPEST} folders deep"
 _SPECIAL = stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX
 _BLOCK_BYTES = 512
 
@@ -45,15 +47,15 @@ class Usage:
     """The paths of all of these folders."""
 
 
-def walk(folder: Path, *, mend: bool = False) -> Generator[Entry]:
+def walk(folder: Path, *, mend: bool = False, depth: int = 1) -> Generator[Entry]:
     """Give everything below a folder, and where rights keep its owner out of a folder, give the owner those rights.
 
-    With `mend`, rights are changed to what `reclaim` promises. What goes away meanwhile is passed over. Raises
-    `OSError` where the folder itself cannot be read.
+    With `mend`, rights are changed to what `reclaim` promises. What goes away meanwhile is passed over. The folder
+    itself counts as nested `depth` deep. Raises `OSError` where it cannot be read.
     """
     descriptor = _opened(os.fspath(folder), None)
     try:
-        yield from _below(descriptor, "", 1, mend=mend)
+        yield from _below(descriptor, "", depth, mend=mend)
     finally:
         os.close(descriptor)
 
@@ -95,6 +97,39 @@ def reclaim(folder: Path) -> None:
             pass
 
 
+def unnest(folder: Path) -> None:
+    """Move what is nested more than `DEEPEST` folders deep to where it can be counted, with all that is in it.
+
+    `a/b/…/z` becomes `a/nested-1`. What cannot be moved stays where it is. Nothing else may write there meanwhile.
+    """
+    numbers: dict[str, Iterator[int]] = {}
+    places = [("", 1)]
+    while places:
+        place, depth = places.pop()
+        with contextlib.suppress(OSError):
+            entries = [entry for entry in walk(folder / place, mend=True, depth=depth) if entry.problem == _TOO_DEEP]
+            for path in (f"{place}{entry.path}" for entry in entries):
+                top = path.partition("/")[0]
+                names = (f"{top}/nested-{number}" for number in numbers.setdefault(top, count(1)))
+                name = next(name for name in names if not os.path.lexists(folder / name))
+                _move_up(folder, path, name)
+                places.append((f"{name}/", 3))
+
+
+def _move_up(folder: Path, path: str, name: str) -> None:
+    """Rename a folder, however long its path is; raises `OSError`."""
+    *above, last = path.split("/")
+    descriptor = os.open(folder, _FOLDER)
+    try:
+        for each in above:
+            inner = os.open(each, _FOLDER, dir_fd=descriptor)
+            os.close(descriptor)
+            descriptor = inner
+        os.rename(last, folder / name, src_dir_fd=descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def _below(descriptor: int, prefix: str, depth: int, *, mend: bool) -> Iterator[Entry]:
     folders: list[tuple[str, os.stat_result]] = []
     with os.scandir(descriptor) as entries:
@@ -113,7 +148,7 @@ def _below(descriptor: int, prefix: str, depth: int, *, mend: bool) -> Iterator[
             yield Entry(f"{prefix}{entry.name}", status)
     for name, status in folders:
         if depth == DEEPEST:
-            yield Entry(f"{prefix}{name}", status, f"is nested more than {DEEPEST} folders deep")
+            yield Entry(f"{prefix}{name}", status, _TOO_DEEP)
             continue
         try:
             inner = _opened(name, descriptor)

@@ -16,7 +16,7 @@ from orchestrator.domain import Outcome, Status
 from orchestrator.errors import host_error
 from orchestrator.files import move_aside, open_plain
 from orchestrator.results.store import InvalidResultError, Run, read_result
-from orchestrator.results.trees import reclaim
+from orchestrator.results.trees import reclaim, unnest
 from orchestrator.running.folders import LOG
 from orchestrator.runtimes import STOPPED
 
@@ -122,6 +122,7 @@ def set_aside(folder: Path, *, launched: bool = False) -> int:
         for part in parts:
             _move_into(part)
             part.rename(folder / f"attempt-{_free(_names(folder))}")
+        unnest(folder)  # a further attempt could write there uncounted
         return _free(_names(folder)) - 1
     except OSError as error:
         why = f"{folder}: an earlier attempt cannot be moved aside: {error.strerror}"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.domain import OutputLimit
-from orchestrator.results.trees import DEEPEST, reclaim, usage, walk
+from orchestrator.results.trees import DEEPEST, reclaim, unnest, usage, walk
 
 pytestmark = pytest.mark.ordinary_user
 
@@ -93,6 +93,31 @@ def test_folders_nested_too_deep_are_told(tmp_path: Path) -> None:
 
     assert problem.endswith(f"is nested more than {DEEPEST} folders deep")
     assert [entry.path for entry in walk(tmp_path)][-1].count("d") == DEEPEST
+
+
+def test_nests_are_moved_to_where_they_count(tmp_path: Path) -> None:
+    """A path longer than the kernel takes at once, a folder that is closed, and a name that is taken."""
+    top = tmp_path / "attempt-1"
+    top.mkdir()
+    (top / "nested-1").write_text("taken")
+    descriptor = os.open(top, os.O_RDONLY)
+    for _ in range(3 * DEEPEST):
+        os.mkdir("d" * 200, dir_fd=descriptor)  # noqa: PTH102
+        inner = os.open("d" * 200, os.O_RDONLY, dir_fd=descriptor)
+        os.close(descriptor)
+        descriptor = inner
+    os.close(os.open("result.txt", os.O_CREAT | os.O_WRONLY, 0o600, dir_fd=descriptor))
+    os.fchmod(descriptor, 0)
+    os.close(descriptor)
+
+    unnest(tmp_path)
+
+    assert usage(tmp_path).problem == ""
+    assert usage(tmp_path).files == 3 * DEEPEST + 3
+    assert sorted(path.name for path in top.iterdir()) == ["d" * 200, "nested-1", "nested-2", "nested-3", "nested-4"]
+    before = [entry.path for entry in walk(tmp_path)]
+    unnest(tmp_path)
+    assert [entry.path for entry in walk(tmp_path)] == before
 
 
 def test_reclaim_gives_rights_back_however_deep(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from orchestrator.processes import Cause, Watch
 from orchestrator.results.checks import Checks
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, execute
+from orchestrator.running.attempts import set_aside
 from orchestrator.running.output import OutputWatch
 from orchestrator.runtimes import Ended, Task
 from tests.unit.running.running_fakes import (
@@ -108,6 +109,19 @@ def test_a_nest_of_an_earlier_attempt_hides_no_other(tmp_path: Path) -> None:
         file.truncate(2**40)
 
     assert found.look().startswith("what it wrote cannot be counted: 'd/d/")
+
+
+def test_what_is_written_into_an_earlier_nest_counts(tmp_path: Path) -> None:
+    nested(tmp_path)
+    (tmp_path / "log.txt").touch()
+    assert set_aside(tmp_path) == 1
+    found = watch(tmp_path, limit=OutputLimit(2**30, 1000))
+    assert found.look() == ""
+    inner = next(path for path in tmp_path.rglob("d") if not any(path.iterdir()))
+    with (inner / "sparse").open("wb") as file:
+        file.truncate(2**40)
+
+    assert found.look().startswith("wrote 1,024 GiB or more into its folder")
 
 
 def test_looks_are_rare_and_rarer_the_longer_they_take(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
