@@ -3,7 +3,7 @@
 import contextlib
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -74,6 +74,9 @@ def begun(job: Job, setting: Setting) -> Iterator[Surroundings]:
             idle=(lambda given, stop: idle.wait(given.cpus, setting.idle_wait_s, stop))
             if setting.idle_wait_s
             else None,
+            require_room=lambda plan: chosen.require_room(
+                _pending_images(replace(job, plan=plan), here, retry_failed=setting.retry_failed)
+            ),
         )
 
 

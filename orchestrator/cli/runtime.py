@@ -34,6 +34,10 @@ class RuntimeName(StrEnum):
     HOST = "host"
 
 
+def _ample(images: tuple[ImageSpec, ...]) -> None:
+    del images
+
+
 @dataclass(frozen=True, slots=True)
 class Chosen:
     """A runtime, with what belongs to it."""
@@ -41,6 +45,8 @@ class Chosen:
     runtime: Runtime
     engine_version: str | None = None
     close: Callable[[], None] = lambda: None
+    require_room: Callable[[tuple[ImageSpec, ...]], None] = _ample
+    """Raises `HostError` where the disk has no room for further images."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +124,15 @@ def _docker(client: Client, needed: Needed, settings: BuildSettings, listener: L
     remove_leftovers(client, owner, listener)
     seccomp = filters_system_calls(client, listener)
     runtime = DockerRuntime(client, settings, user=user, owner=owner, seccomp=seccomp)
-    return Chosen(runtime, str(client.version().get("Version")), client.close)
+    version = str(client.version().get("Version"))
+    return Chosen(
+        runtime, version, client.close, lambda images: disk.require_for_images(client, images, settings, selects=False)
+    )
 
 
 def _venv(needed: Needed, settings: BuildSettings) -> Chosen:
     disk.require_for_environments(places.cache_folder(), needed.images, selects=needed.selects)
-    return Chosen(VenvRuntime(places.cache_folder(), settings, os.environ))
+    return Chosen(
+        VenvRuntime(places.cache_folder(), settings, os.environ),
+        require_room=lambda images: disk.require_for_environments(places.cache_folder(), images, selects=False),
+    )

@@ -7,11 +7,16 @@ from pathlib import Path
 
 from orchestrator.devices import Allocation, Inventory
 from orchestrator.devices.idle import Waited
+from orchestrator.domain import Plan
 from orchestrator.events import Listener
 from orchestrator.processes import Stop
 from orchestrator.results.store import Run
 from orchestrator.running.turn import Turns
 from orchestrator.runtimes import Runtime
+
+
+def _ample(plan: Plan) -> None:
+    del plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +36,5 @@ class Surroundings:
     """Where answers of parity checks are kept for later runs; without it, each run asks anew."""
     idle: Callable[[Allocation, Stop], Waited] | None = None
     """Waits until nothing else runs on what a cell was given; without it, cells start at once."""
+    require_room: Callable[[Plan], None] = _ample
+    """Raises `HostError` where the disk has no room for what a plan that has grown needs."""

@@ -107,6 +107,7 @@ class _Conduct:
         plan = run.plan()
         grown = _grown(plan, repeats)
         if grown != plan:
+            self.around.require_room(grown)
             run.write_record(run.record().model_copy(update={"plan": plan_to_json(grown)}))
         for _ in execute(grown, self.around, self.policy):
             pass

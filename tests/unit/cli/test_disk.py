@@ -143,3 +143,30 @@ def test_what_is_tried_again_needs_room(command: Program, tmp_path: Path, monkey
 
     assert (left[0], tried[0]) == (1, 3), left[2] + tried[2]
     assert "not enough disk for 1 environment" in tried[2]
+
+
+def test_a_further_look_needs_room(command: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All repeats of the first look are there, and what they say decides nothing."""
+    (tmp_path / "matrix.yaml").write_text(
+        MATRIX.replace("mxnet==1.9.1", "noop==1").replace("[mlp]", "[mlp]\nsteps: 10")
+    )
+    sides = ("--baseline", "noop==1", "--candidate", "noop==1", "--runtime", "host", "--idle-wait", "0")
+    first = command("regress", *sides, "--repeats", "2", "--extra-repeats", "0", "--no-confirm")
+    assert first[0] in {0, 1}, first[2]
+    (run,) = (tmp_path / "results").iterdir()
+    slow = next(path for path in run.rglob("result.json") if "candidate" in str(path) and path.parent.name == "0")
+    measured = json.loads(slow.read_text())
+    blocks = [block | {"wall_s": 100 * block["wall_s"]} for block in measured["blocks"]]
+    slow.write_text(json.dumps(measured | {"blocks": blocks}))
+    trial = json.loads((run / "trial.json").read_text())
+    trial["rules"]["looks"] = [2, 4]
+    (run / "trial.json").write_text(json.dumps(trial))
+    (run / "run.json").write_text(json.dumps(json.loads((run / "run.json").read_text()) | {"runtime": "venv"}))
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: usage._replace(free=1000))
+
+    code, _, error = command("regress", "--resume", "latest")
+
+    assert code == 3, error
+    assert "not enough disk for 1 environment: about 60 MB are needed" in error
+    assert {cell["repeats"] for cell in json.loads((run / "run.json").read_text())["plan"]["cells"]} == {2}

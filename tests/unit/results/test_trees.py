@@ -102,7 +102,7 @@ def test_nests_are_moved_to_where_they_count(tmp_path: Path) -> None:
     (top / "nested-1").write_text("taken")
     descriptor = os.open(top, os.O_RDONLY)
     for _ in range(3 * DEEPEST):
-        os.mkdir("d" * 200, dir_fd=descriptor)  # noqa: PTH102
+        os.mkdir("d" * 200, dir_fd=descriptor)
         inner = os.open("d" * 200, os.O_RDONLY, dir_fd=descriptor)
         os.close(descriptor)
         descriptor = inner
