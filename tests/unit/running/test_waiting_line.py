@@ -2,11 +2,7 @@
 
 import json
 import os
-import signal
-import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -18,179 +14,140 @@ from filelock import FileLock
 from orchestrator.running import waiting_line
 from orchestrator.running.turn import WaitingNotes, waiting_text
 from orchestrator.running.waiting_line import Holder, Ticket
-
-RUN = """
-import os, sys, threading, time
-from datetime import UTC, datetime
-from pathlib import Path
-from orchestrator.running import waiting_line
-from orchestrator.running.turn import Turn, Turns
-
-lock, name, hold_s = Path(sys.argv[1]), sys.argv[2], float(sys.argv[4])
-rounds, user = int(sys.argv[3]), int(sys.argv[5])
-waiting_line.STALE_S = 3.0
-if user:
-    os.setgroups([])
-    os.setgid(user)
-    os.setuid(user)
-os.umask(0o077)
-clock = lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-turns = Turns((lock,))
-for number in range(rounds):
-    say = lambda event: print(event.message, flush=True)
-    with turns.taken(Turn(name, f"cell-{number}", clock), say, threading.Event()) as mine:
-        assert mine
-        with open(lock.parent / "order", "a") as order:
-            order.write(name)
-        time.sleep(hold_s)
-"""
-TIMEOUT_S = 60.0
-
-
-class Host:
-    """A folder of locks, and processes that measure in turn."""
-
-    def __init__(self, folder: Path, closing: ExitStack) -> None:
-        self.lock = folder / "measuring.lock"
-        self.queue = folder / "measuring.lock.queue"
-        self._closing = closing
-        (folder / "order").touch()
-        (folder / "order").chmod(0o666)
-
-    def order(self) -> str:
-        """Give the names of those who had a turn so far, in order."""
-        return (self.lock.parent / "order").read_text()
-
-    def start(self, name: str, rounds: int = 1, hold_s: float = 0.0, user: int = 0) -> "subprocess.Popen[str]":
-        """Start a run, and wait until it waits or measures."""
-        before = self.tickets()
-        process = subprocess.Popen(
-            [sys.executable, "-c", RUN, str(self.lock), name, str(rounds), str(hold_s), str(user)],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        )  # fmt: skip
-        self._closing.callback(end, process)
-        until(lambda: bool(self.tickets() - before) or process.poll() is not None)
-        return process
-
-    def tickets(self) -> set[str]:
-        """Give the names of all tickets without their kinds."""
-        return {path.stem for path in self.queue.glob("*") if path.suffix != ".new"} if self.queue.is_dir() else set()
-
-
-def end(process: "subprocess.Popen[str]") -> str:
-    """End a run, whatever state it is in, and give what it said."""
-    if process.poll() is None:
-        process.kill()
-    return process.communicate()[0] if process.stdout and not process.stdout.closed else ""
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + TIMEOUT_S
-    while not condition():
-        assert time.monotonic() < deadline, "it never came true"
-        time.sleep(0.02)
+from tests.unit.running.turn_taking import HostInTurn
+from tests.until import until
 
 
 @pytest.fixture
-def host() -> Iterator[Host]:
+def host() -> Iterator[HostInTurn]:
     """A folder like /run/lock: everybody may write, and remove their own."""
     with tempfile.TemporaryDirectory(prefix="bench-queue-") as name, ExitStack() as closing:
         Path(name).chmod(0o1777)
-        yield Host(Path(name), closing)
+        yield HostInTurn(Path(name), closing)
 
 
-def test_runs_measure_one_repeat_each_in_turn(host: Host) -> None:
+def test_runs_measure_one_repeat_each_in_turn(host: HostInTurn) -> None:
     """The run that has just measured goes to the end, so that nobody takes two turns while another waits."""
     lock = FileLock(host.lock, mode=0o644)
     lock.acquire()
     runs = [host.start(name, rounds=3) for name in "ABC"]
     lock.release()
-    said = [run.communicate(timeout=TIMEOUT_S)[0] for run in runs]
+    host.take_turns("ABC" * 3)
+    for run in runs:
+        run.end()
 
-    assert host.order() == "ABC" * 3, said
+    assert host.order() == "ABC" * 3
     assert host.tickets() == set()
 
 
-def test_waiting_run_names_the_holder_once_per_change(host: Host) -> None:
-    holder = host.start("A", hold_s=60)
+def test_waiting_run_names_the_holder_once_per_change(host: HostInTurn) -> None:
+    holder = host.start("A")
     until(lambda: host.order() == "A")
     waiting = [host.start(name) for name in "BC"]
-    time.sleep(2.5)
+    host.look(times=5)
     holder.kill()
+    host.take_turns("BC")
 
     since = "run A measures cell-0 on this host since 2026-01-02 03:04:05 UTC"
-    lines = [run.communicate(timeout=TIMEOUT_S)[0].splitlines() for run in waiting]
+    lines = [run.end() for run in waiting]
     assert (lines[0][0], lines[1][0]) == (f"{since}; this run is next", f"{since}; 1 run waits before this one")
     assert [len([line for line in each if since in line]) for each in lines] == [1, 1]
     assert host.order() == "ABC"
 
 
-@pytest.mark.parametrize("killed", [0, 1], ids=["holder", "waiter"])
-def test_killed_run_blocks_nobody(host: Host, killed: int) -> None:
-    runs = [host.start("A", hold_s=60)]
+def test_killed_holder_blocks_nobody(host: HostInTurn) -> None:
+    holder = host.start("A")
     until(lambda: host.order() == "A")
-    runs += [host.start("B", hold_s=60), host.start("C")]
-    runs[killed].send_signal(signal.SIGKILL)
-    runs[killed].wait()
-    if killed == 1:
-        runs[0].send_signal(signal.SIGKILL)
-        runs[2].communicate(timeout=TIMEOUT_S)
-        assert host.order() == "AC"
-        assert host.tickets() == set()
-    else:
-        until(lambda: host.order() == "AB")
+    host.start("B")
+    host.start("C")
+    holder.kill()
+
+    until(lambda: host.order() == "AB")
 
 
-def test_stopped_holder_keeps_its_turn(host: Host) -> None:
-    holder = host.start("A", hold_s=0.1)
+def test_killed_waiter_blocks_nobody(host: HostInTurn) -> None:
+    holder = host.start("A")
     until(lambda: host.order() == "A")
-    holder.send_signal(signal.SIGSTOP)
+    killed, last = host.start("B"), host.start("C")
+    killed.kill()
+    holder.kill()
+    last.release()
+    last.end()
+
+    assert host.order() == "AC"
+    assert host.tickets() == set()
+
+
+def test_stopped_holder_keeps_its_turn(host: HostInTurn) -> None:
+    holder = host.start("A")
+    until(lambda: host.order() == "A")
+    holder.stop()
+    holder.make_stale()
     waiting = host.start("B")
-    time.sleep(4.5)
+    host.look()
     assert host.order() == "A"
-    holder.send_signal(signal.SIGCONT)
-    waiting.communicate(timeout=TIMEOUT_S)
+    holder.go_on()
+    holder.release()
+    waiting.release()
+    waiting.end()
 
     assert host.order() == "AB"
 
 
-def test_stopped_waiter_is_passed_over(host: Host) -> None:
-    holder = host.start("A", hold_s=60)
+def test_stopped_waiter_is_passed_over(host: HostInTurn) -> None:
+    holder = host.start("A")
     until(lambda: host.order() == "A")
     stopped, waiting = host.start("B"), host.start("C")
-    stopped.send_signal(signal.SIGSTOP)
+    stopped.stop()
+    stopped.make_stale()
     holder.kill()
-    waiting.communicate(timeout=TIMEOUT_S)
+    waiting.release()
+    waiting.end()
     assert host.order() == "AC"
-    stopped.send_signal(signal.SIGCONT)
-    stopped.communicate(timeout=TIMEOUT_S)
+    stopped.go_on()
+    stopped.release()
+    stopped.end()
 
     assert host.order() == "ACB"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may start processes of other users")
-def test_runs_of_several_users_stand_in_one_queue(host: Host) -> None:
+def test_runs_of_several_users_stand_in_one_queue(host: HostInTurn) -> None:
     """Whoever makes the folder, in a folder with the sticky bit and under a umask that closes files."""
-    holder = host.start("A", user=1000, hold_s=60)
+    holder = host.start("A", user=1000)
     until(lambda: host.order() == "A")
-    runs = [host.start("B", user=1001, rounds=2), host.start("C", user=1002, rounds=2), host.start("D", rounds=2)]
-    time.sleep(1.5)
+    runs = [host.start("B", rounds=2, user=1001), host.start("C", rounds=2, user=1002), host.start("D", rounds=2)]
+    host.look()
     holder.kill()
-    said = [run.communicate(timeout=TIMEOUT_S)[0] for run in runs]
+    host.take_turns("BCDBCD")
+    said = [run.end() for run in runs]
 
-    assert host.order() == "ABCDBCD", said
-    assert "run A measures cell-0 on this host" in said[0]
+    assert host.order() == "ABCDBCD"
+    assert said[0][0].startswith("run A measures cell-0 on this host")
 
 
-def test_older_version_holds_the_same_lock(host: Host) -> None:
+def test_older_version_holds_the_same_lock(host: HostInTurn) -> None:
     """A version without a queue locks the same file, and is waited for."""
     with FileLock(host.lock, mode=0o644):
         waiting = host.start("A")
-        time.sleep(1.5)
+        host.look()
         assert host.order() == ""
+    waiting.release()
 
-    assert waiting.communicate(timeout=TIMEOUT_S)[0] == "another run measures on this host; this run is next\n"
+    assert waiting.end() == ["another run measures on this host; this run is next"]
     assert host.order() == "A"
+
+
+def test_alternating_runs_name_each_other_once(host: HostInTurn) -> None:
+    """Not for each repeat: nothing changes but the cell of the other run."""
+    lock = FileLock(host.lock, mode=0o644)
+    lock.acquire()
+    runs = [host.start(name, rounds=4) for name in "AB"]
+    lock.release()
+    host.take_turns("AB" * 4, looks=2)
+    said = ["\n".join(run.end()) for run in runs]
+
+    assert [said[0].count("run B measures"), said[1].count("run A measures")] == [1, 1], said
 
 
 @pytest.fixture
@@ -259,18 +216,6 @@ def test_line_says_who_measures_and_how_many_wait() -> None:
         "run r measures c on this host since 2026-01-02 03:04:05 UTC; 2 runs wait before this one"
     )
     assert waiting_text(None, 1) == "another run measures on this host; 1 run waits before this one"
-
-
-def test_alternating_runs_name_each_other_once(host: Host) -> None:
-    """Not for each repeat: nothing changes but the cell of the other run."""
-    lock = FileLock(host.lock, mode=0o644)
-    lock.acquire()
-    runs = [host.start(name, rounds=4, hold_s=0.6) for name in "AB"]
-    lock.release()
-    said = [run.communicate(timeout=TIMEOUT_S)[0] for run in runs]
-
-    assert host.order() == "AB" * 4
-    assert [said[0].count("run B measures"), said[1].count("run A measures")] == [1, 1], said
 
 
 class Notes:

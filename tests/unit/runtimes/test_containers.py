@@ -3,7 +3,6 @@
 import json
 import socket
 import threading
-import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,15 +14,17 @@ import pytest
 import requests
 from docker.errors import APIError, NotFound
 
+from orchestrator import processes
 from orchestrator.devices import Allocation, Gpu
 from orchestrator.domain import BuildSettings, Status, System
+from orchestrator.engine import containers
 from orchestrator.engine.confinement import Limits, shipped_profile
 from orchestrator.engine.containers import DATA, SCRIPT, ContainerSpec, container, labelled, remove
 from orchestrator.errors import HostError
 from orchestrator.events import Event
 from orchestrator.images.making import BuildFailure, Built
 from orchestrator.logs import BoundedLog
-from orchestrator.processes import Cause, LostError, StartError
+from orchestrator.processes import Cause, LostError, StartError, Watch
 from orchestrator.resources import IMAGES
 from orchestrator.runtimes import (
     DockerRuntime,
@@ -36,6 +37,7 @@ from orchestrator.runtimes import (
     this_process,
 )
 from orchestrator.runtimes.docker import _provided
+from tests.unit.runtimes.late_clock import LateClock
 
 OWNER = Owner("boot", "pid:[1]", 1, "1")
 
@@ -276,8 +278,18 @@ def test_a_container_that_does_not_end_is_removed_with_no_exit_code(cause: Cause
     assert "remove" in api.asked
 
 
-@pytest.mark.parametrize(("ran_s", "cause", "exit_code"), [(0.25, Cause.EXITED, 7), (0.75, Cause.TIMED_OUT, None)])
-def test_late_look_asks_engine_for_the_end(tmp_path: Path, ran_s: float, cause: Cause, exit_code: int | None) -> None:
+@pytest.fixture
+def late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Watch:
+    """A look that takes an hour."""
+    for module in (processes, containers):
+        monkeypatch.setattr(module, "time", LateClock(tmp_path / "late"))
+    return lambda: (tmp_path / "late").touch() or False
+
+
+@pytest.mark.parametrize(("ran_s", "cause", "exit_code"), [(250, Cause.EXITED, 7), (750, Cause.TIMED_OUT, None)])
+def test_late_look_asks_engine_for_the_end(
+    tmp_path: Path, late: Watch, ran_s: float, cause: Cause, exit_code: int | None
+) -> None:
     """Where nobody looked until the time was over, the engine's own times say whether the container was over it."""
     api, began = FakeApi(), datetime(2026, 1, 1, tzinfo=UTC)
     api.exit_code = 7
@@ -289,22 +301,22 @@ def test_late_look_asks_engine_for_the_end(tmp_path: Path, ran_s: float, cause: 
     with container(client(api), spec(tmp_path), tmp_path / "log.txt") as owned:
         api.hang.clear()
         owned.start()
-        end = owned.wait(0.6, threading.Event(), watch=lambda: time.sleep(1.5))
+        end = owned.wait(600, threading.Event(), watch=late)
 
     assert (end.cause, end.exit_code) == (cause, exit_code)
-    assert end.wall_s < 1.5
+    assert end.wall_s < 3600
 
 
-def test_late_look_finds_a_container_that_still_runs(tmp_path: Path) -> None:
+def test_late_look_finds_a_container_that_still_runs(tmp_path: Path, late: Watch) -> None:
     api = FakeApi()
     api.state = {"Status": "running", "StartedAt": "2026-01-01T00:00:00Z", "FinishedAt": "0001-01-01T00:00:00Z"}
     with container(client(api), spec(tmp_path), tmp_path / "log.txt") as owned:
         api.hang.clear()
         owned.start()
-        end = owned.wait(0.6, threading.Event(), watch=lambda: time.sleep(1.5))
+        end = owned.wait(600, threading.Event(), watch=late)
 
     assert (end.cause, end.exit_code) == (Cause.TIMED_OUT, None)
-    assert end.wall_s >= 0.6
+    assert end.wall_s >= 600
 
 
 def test_removing_what_has_gone_is_fine_and_what_will_not_go_is_told_after_three_tries() -> None:

@@ -4,7 +4,6 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +12,8 @@ import pytest
 from orchestrator import logs, processes
 from orchestrator.logs import TAIL_BYTES, BoundedLog
 from orchestrator.processes import Cause, Finished, StartError, last_line, tail
+from tests.unit.runtimes.late_clock import LateClock, SteppedClock
+from tests.until import has_ended, is_stopped, until
 
 SHELL = {"PATH": "/usr/bin:/bin"}
 
@@ -33,18 +34,6 @@ def run(command: str, folder: Path, *, timeout_s: float = 30.0, stop: threading.
         ["sh", "-c", command], environment=SHELL, folder=folder, log=folder / "log.txt", timeout_s=timeout_s,
         stop=stop or threading.Event(),
     )  # fmt: skip
-
-
-def is_gone(pid: int) -> bool:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        try:
-            if "\nState:\tZ" in Path(f"/proc/{pid}/status").read_text():
-                return True
-        except OSError:
-            return True
-        time.sleep(0.02)
-    return False
 
 
 def test_output_and_errors_go_to_the_log_in_order_and_the_exit_code_is_known(tmp_path: Path) -> None:
@@ -71,42 +60,58 @@ def test_over_its_time_a_process_is_killed_with_its_children(tmp_path: Path) -> 
 
     assert (finished.cause, finished.exit_code) == (Cause.TIMED_OUT, None)
     assert finished.wall_s < 300
-    assert is_gone(int((tmp_path / "log.txt").read_text()))
+    until(lambda: has_ended(int((tmp_path / "log.txt").read_text())))
 
 
-def stopped_meanwhile(folder: Path, calling: str, stop_s: float) -> str:
-    """Run code in an orchestrator that is stopped as by Ctrl-Z while what it has started goes on; give its output."""
-    code = f"import sys, threading; from pathlib import Path; from orchestrator import processes\n{calling}"
-    orchestrator = processes._start(["python3", "-c", code, str(folder)], _python_environment(), folder, -1)
-    assert orchestrator.stdout is not None
-    until((folder / "began").exists)
-    os.kill(orchestrator.pid, signal.SIGSTOP)
-    time.sleep(stop_s)
-    os.kill(orchestrator.pid, signal.SIGCONT)
-    return orchestrator.communicate()[0].decode()
-
-
-def until(condition: Callable[[], bool], timeout_s: float = 300.0) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
-RUN = """
+STOPPED = """
+import subprocess, sys, threading
+from pathlib import Path
+from orchestrator import processes
+from tests.unit.runtimes.late_clock import LateClock
 folder = Path(sys.argv[1])
+processes.time = LateClock(folder / "late")
+subprocess._time = processes.time.monotonic
+"""
+WHEN_LATE = "echo $$ >began; until [ -e late ]; do sleep 0.05; done"
+RUN = """
 finished = processes.run(
-    ["sh", "-c", "touch began; sleep {sleep_s}; exit 7"], environment={{"PATH": "/usr/bin:/bin"}}, folder=folder,
-    log=folder / "log.txt", timeout_s={timeout_s}, stop=threading.Event())
+    ["sh", "-c", {command!r}], environment={{"PATH": "/usr/bin:/bin"}}, folder=folder, log=folder / "log.txt",
+    timeout_s=600, stop=threading.Event())
 print(finished.cause, finished.exit_code)
 """
 
 
-def test_late_look_invents_no_timeout(tmp_path: Path) -> None:
+def stopped_meanwhile(folder: Path, calling: str, *, ends: bool) -> str:
+    """Run code in an orchestrator that is stopped for an hour, as by Ctrl-Z; `ends` says that its process ends then.
+
+    Returns the output of the code.
+    """
+    orchestrator = processes._start(
+        ["python3", "-c", STOPPED + calling, str(folder)], _python_environment(), folder, -1
+    )
+    assert orchestrator.stdout is not None
+    until(lambda: (folder / "began").exists() and (folder / "began").read_text().endswith("\n"))
+    os.kill(orchestrator.pid, signal.SIGSTOP)
+    until(lambda: is_stopped(orchestrator.pid))
+    (folder / "late").touch()
+    if ends:
+        until(lambda: has_ended(int((folder / "began").read_text())))
+    os.kill(orchestrator.pid, signal.SIGCONT)
+    return orchestrator.communicate()[0].decode()
+
+
+def test_late_look_invents_no_timeout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that ended in time is no timeout, although nobody looked until its time was over."""
+    monkeypatch.setattr(processes, "time", LateClock(tmp_path / "late"))
+
+    def look_late() -> bool:
+        (tmp_path / "late").touch()
+        until(lambda: has_ended(int((tmp_path / "began").read_text())))
+        return False
+
     finished = processes.run(
-        ["sh", "-c", "sleep 1; exit 7"], environment=SHELL, folder=tmp_path, log=tmp_path / "log.txt",
-        timeout_s=4, stop=threading.Event(), watch=lambda: time.sleep(5),
+        ["sh", "-c", f"{WHEN_LATE}; exit 7"], environment=SHELL, folder=tmp_path, log=tmp_path / "log.txt",
+        timeout_s=600, stop=threading.Event(), watch=look_late,
     )  # fmt: skip
 
     assert (finished.cause, finished.exit_code) == (Cause.EXITED, 7)
@@ -114,21 +119,25 @@ def test_late_look_invents_no_timeout(tmp_path: Path) -> None:
 
 def test_stopped_orchestrator_invents_no_timeout(tmp_path: Path) -> None:
     """A process that ended by itself while the orchestrator was stopped past the limit is no timeout."""
-    assert stopped_meanwhile(tmp_path, RUN.format(sleep_s=0.3, timeout_s=4), 5.0) == "exited 7\n"
+    said = stopped_meanwhile(tmp_path, RUN.format(command=f"{WHEN_LATE}; exit 7"), ends=True)
+
+    assert said == "exited 7\n"
 
 
 def test_stopped_orchestrator_still_sees_timeouts(tmp_path: Path) -> None:
-    assert stopped_meanwhile(tmp_path, RUN.format(sleep_s=60, timeout_s=1), 2.0) == "timed_out None\n"
+    said = stopped_meanwhile(tmp_path, RUN.format(command="echo $$ >began; sleep 600"), ends=False)
+
+    assert said == "timed_out None\n"
 
 
 def test_stopped_orchestrator_still_reads_answers(tmp_path: Path) -> None:
     """A short command that answered while the orchestrator was stopped past the limit has answered."""
     calling = (
-        "said = processes.capture(['sh', '-c', 'touch began; sleep 0.3; echo yes'],\n"
-        "    environment={'PATH': '/usr/bin:/bin'}, folder=Path(sys.argv[1]), timeout_s=4)\n"
+        f"said = processes.capture(['sh', '-c', {WHEN_LATE + '; echo yes'!r}],\n"
+        "    environment={'PATH': '/usr/bin:/bin'}, folder=folder, timeout_s=600)\n"
         "print(said.exit_code, said.output.strip())"
     )
-    assert stopped_meanwhile(tmp_path, calling, 5.0) == "0 yes\n"
+    assert stopped_meanwhile(tmp_path, calling, ends=True) == "0 yes\n"
 
 
 def test_stop_ends_a_process_long_before_its_time(tmp_path: Path) -> None:
@@ -145,7 +154,7 @@ def test_children_that_a_process_leaves_behind_are_killed_when_it_ends(tmp_path:
 
     assert (finished.cause, finished.exit_code) == (Cause.EXITED, 0)
     assert finished.wall_s < 300
-    assert is_gone(int((tmp_path / "log.txt").read_text()))
+    until(lambda: has_ended(int((tmp_path / "log.txt").read_text())))
 
 
 def test_a_process_dies_with_the_orchestrator_that_started_it(tmp_path: Path) -> None:
@@ -156,14 +165,11 @@ def test_a_process_dies_with_the_orchestrator_that_started_it(tmp_path: Path) ->
     )
     inner = tmp_path / "inner.txt"
     orchestrator = processes._start(["python3", "-c", code, str(tmp_path)], _python_environment(), tmp_path, -1)
-    deadline = time.monotonic() + 120
-    while not (inner.exists() and inner.read_text().strip()):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until(lambda: inner.exists() and inner.read_text().strip())
     orchestrator.kill()
     orchestrator.communicate()
 
-    assert is_gone(int(inner.read_text()))
+    until(lambda: has_ended(int(inner.read_text())))
 
 
 def _python_environment() -> dict[str, str]:
@@ -191,14 +197,15 @@ def test_capture_gives_both_streams_and_gives_up_in_time(tmp_path: Path) -> None
     assert (late.exit_code, late.errors) == (None, "no answer within 0.2 s")
 
 
-def test_waiting_looks_up_but_does_not_spin() -> None:
+def test_waiting_looks_up_but_does_not_spin(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SteppedClock()
+    monkeypatch.setattr(processes, "time", clock)
     looks: list[float] = []
     waited = processes.wait(
-        threading.Event(), timeout_s=1.2, stop=threading.Event(), watch=lambda: looks.append(time.monotonic())
+        clock.event(), timeout_s=1.2, stop=threading.Event(), watch=lambda: looks.append(clock.monotonic())
     )
 
-    assert waited.cause is Cause.TIMED_OUT
-    assert 1 <= len(looks) <= 2  # one only where the second half-second came late
+    assert (waited.cause, waited.away_s, looks) == (Cause.TIMED_OUT, 0.0, [0.5, 1.0])
 
 
 def test_a_log_keeps_its_beginning_and_its_end_and_says_what_is_left_out(tmp_path: Path) -> None:
