@@ -1,4 +1,4 @@
-"""`matrix.yaml` → `Matrix`, or all of its mistakes at once."""
+"""The package that reads `matrix.yaml` into a `Matrix`, or reports all of its mistakes at once."""
 
 from orchestrator.matrix.file import schema
 from orchestrator.matrix.loading import build_settings, load, own_datasets, own_models

@@ -1,4 +1,7 @@
-"""What the shape of a matrix cannot say: names that must exist, and keys that exclude each other."""
+"""Checks of a matrix beyond its shape.
+
+Names must exist, and some keys exclude each other.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -20,22 +23,23 @@ from orchestrator.matrix.scripts import section as scripts
 from orchestrator.matrix.values.shape import keys_of
 from orchestrator.matrix.values.variables import is_variable, name_problem, value_problem
 
-Found = Iterator[Mistake]
+Mistakes = Iterator[Mistake]
 
 
 @dataclass(frozen=True, slots=True)
 class _Checks:
-    """The file beside what its names may be."""
+    """The source of a matrix with the names that it may use."""
 
     source: Source
     catalog: Catalog
     models: Mapping[str, ModelInfo | None]
 
     def at(self, loc: Loc, text: str, *, key: bool = False) -> Mistake:
+        """Return a mistake at a place of the file, or at the key itself with `key`."""
         return self.source.mistake(loc, text, key=key)
 
     def writes(self, loc: Loc, key: str) -> bool:
-        """Whether the entry at `loc` gives something for a key, right or wrong."""
+        """Return True if the entry at `loc` sets a key to something, valid or not."""
         if (*loc, key) not in self.source.places:
             return False
         entry: Any = self.source.value
@@ -43,16 +47,17 @@ class _Checks:
             entry = entry[step]
         return entry[key] is not None
 
-    def unknown(self, loc: Loc, kind: str, word: str, known: Any, *, key: bool = False) -> Found:
-        """A mistake where a word is none of those known."""
+    def unknown(self, loc: Loc, kind: str, word: str, known: Any, *, key: bool = False) -> Mistakes:
+        """Yield a mistake if a word is not among the known ones."""
         if word not in known:
             yield self.at(loc, f"unknown {kind} {word!r}{did_you_mean(word, tuple(known))}", key=key)
 
 
-def of_meaning(source: Source, catalog: Catalog, models: Mapping[str, ModelInfo | None], folder: Path) -> Found:
-    """Every mistake beyond shape, in the parts of the file that have the right shape; `folder` is where paths start.
+def of_meaning(source: Source, catalog: Catalog, models: Mapping[str, ModelInfo | None], folder: Path) -> Mistakes:
+    """Yield every mistake beyond shape, in those parts of the file that have the right shape.
 
-    A model that is None is known to be broken, which is told elsewhere.
+    Relative paths start at `folder`. A model that maps to None is known to be broken: its own mistake is reported
+    elsewhere.
     """
     checks = _Checks(source, catalog, models)
     yield from _length(checks, (), source.value)
@@ -78,17 +83,17 @@ _SETTINGS = frozenset(file.SettingsShape.model_fields) | {"expect"}
 
 
 def is_complete(include: file.IncludeEntry) -> bool:
-    """Whether an entry names cells wholly, and so adds them."""
+    """Return True if an entry names whole cells, so that it adds them."""
     named = [pins.parse(text) for text in include.framework or ()]
     return bool(include.system and include.model and named and all(pin.version for pin in named))
 
 
-def _length(checks: _Checks, loc: Loc, entry: Mapping[str, Any]) -> Found:
+def _length(checks: _Checks, loc: Loc, entry: Mapping[str, Any]) -> Mistakes:
     if entry.get("steps") is not None and entry.get("epochs") is not None:
         yield checks.at((*loc, "epochs"), "steps and epochs exclude each other; keep one", key=True)
 
 
-def _frameworks(checks: _Checks) -> Found:
+def _frameworks(checks: _Checks) -> Mistakes:
     seen: dict[object, Loc] = {}
     for loc, entry in entries(checks.source, "frameworks", file.FrameworkEntry):
         yield from checks.unknown(_key(checks, loc, "name"), "framework", entry.name, checks.catalog.names())
@@ -108,7 +113,7 @@ def _frameworks(checks: _Checks) -> Found:
                 yield checks.at(loc, f"{named} is already on line {checks.source.place(first).line}")
 
 
-def _own_environment(checks: _Checks, loc: Loc, entry: file.FrameworkEntry) -> Found:
+def _own_environment(checks: _Checks, loc: Loc, entry: file.FrameworkEntry) -> Mistakes:
     for key in ("backend", "python", "packages"):
         if getattr(entry, key):
             yield checks.at((*loc, key), f"your own image decides its {key}; drop this", key=True)
@@ -116,7 +121,7 @@ def _own_environment(checks: _Checks, loc: Loc, entry: file.FrameworkEntry) -> F
         yield checks.at((*loc, "version"), "your own image holds one version; write an entry for each image")
 
 
-def _catalog_environment(checks: _Checks, loc: Loc, entry: file.FrameworkEntry) -> Found:
+def _catalog_environment(checks: _Checks, loc: Loc, entry: file.FrameworkEntry) -> Mistakes:
     known = checks.catalog.entry(entry.name)
     if not entry.version and not checks.writes(loc, "version"):
         version = checks.catalog.newest_known(entry.name) or "1.0"
@@ -142,7 +147,7 @@ def _catalog_environment(checks: _Checks, loc: Loc, entry: file.FrameworkEntry) 
                 yield from _version(checks, place, pin.version)
 
 
-def _packages(checks: _Checks, loc: Loc, entry: file.FrameworkEntry) -> Found:
+def _packages(checks: _Checks, loc: Loc, entry: file.FrameworkEntry) -> Mistakes:
     names: dict[str, str] = {}
     for name, versions in entry.packages.items():
         first = names.setdefault(canonicalize_name(name), name)
@@ -153,18 +158,18 @@ def _packages(checks: _Checks, loc: Loc, entry: file.FrameworkEntry) -> Found:
 
 
 def _key(checks: _Checks, loc: Loc, key: str) -> Loc:
-    """The place of a key where the entry is long, the entry where it is short."""
+    """Return the place of a key if the entry is a mapping, else the place of the entry."""
     return (*loc, key) if checks.writes(loc, key) else loc
 
 
-def _version(checks: _Checks, loc: Loc, text: str) -> Found:
+def _version(checks: _Checks, loc: Loc, text: str) -> Mistakes:
     try:
         Version(text)
     except InvalidVersion:
         yield checks.at(loc, f"{text!r} is no version such as '1.9.1'")
 
 
-def _datasets(checks: _Checks) -> Found:
+def _datasets(checks: _Checks) -> Mistakes:
     section = checks.source.value.get("datasets")
     for name, entry in section.items() if isinstance(section, dict) else ():
         loc: Loc = ("datasets", name)
@@ -181,7 +186,7 @@ def _dataset_names(checks: _Checks) -> tuple[str, ...]:
     return (*DATASETS, *own)
 
 
-def _models(checks: _Checks) -> Found:
+def _models(checks: _Checks) -> Mistakes:
     seen: dict[object, Loc] = {}
     for loc, entry in entries(checks.source, "models", file.ModelEntry):
         yield from checks.unknown(_key(checks, loc, "name"), "model", entry.name, checks.models)
@@ -197,7 +202,7 @@ def _models(checks: _Checks) -> Found:
                 yield checks.at(loc, f"{entry.name} with batch size {size} is already on line {line}")
 
 
-def _options(checks: _Checks) -> Found:
+def _options(checks: _Checks) -> Mistakes:
     section = checks.source.value.get("options")
     for owner, names in section.items() if isinstance(section, dict) else ():
         loc: Loc = ("options", owner)
@@ -214,22 +219,24 @@ def _options(checks: _Checks) -> Found:
 
 
 def _every_option(catalog: Catalog) -> dict[str, Option]:
-    """Options of all frameworks; one that several have takes the values of any."""
-    found: dict[str, Option] = {}
+    """Return the options of all frameworks by name.
+
+    An option that several frameworks have takes the values of all of them.
+    """
+    options: dict[str, Option] = {}
     for entry in catalog.entries.values():
         for name, option in entry.options.items():
-            other = found.get(name)
+            other = options.get(name)
             values = (*other.values, *option.values) if other else option.values
-            found[name] = Option(values=values, default=option.default, help=option.help)
-    return found
+            options[name] = Option(values=values, default=option.default, help=option.help)
+    return options
 
 
-def _option(checks: _Checks, loc: Loc, values: tuple[Any, ...], known: Mapping[str, Option], owner: str) -> Found:
+def _option(checks: _Checks, loc: Loc, values: tuple[Any, ...], known: Mapping[str, Option], owner: str) -> Mistakes:
     name = str(loc[-1])
     if is_variable(name):
-        wrong = name_problem(name)
-        if wrong:
-            yield checks.at(loc, wrong, key=True)
+        if problem := name_problem(name):
+            yield checks.at(loc, problem, key=True)
         for value in values:
             if problem := value_problem(name, value):
                 yield checks.at(loc, problem)
@@ -245,7 +252,7 @@ def _option(checks: _Checks, loc: Loc, values: tuple[Any, ...], known: Mapping[s
 
 
 def _among(value: OptionValue, values: tuple[OptionValue, ...]) -> bool:
-    """Whether a value is listed; true is not 1."""
+    """Return True if a value is listed, where true and 1 are different values."""
     return any(isinstance(value, bool) == isinstance(item, bool) and value == item for item in values)
 
 
@@ -253,7 +260,7 @@ def _yaml(value: OptionValue) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _rule(checks: _Checks, loc: Loc, rule: file.RuleEntry) -> Found:
+def _rule(checks: _Checks, loc: Loc, rule: file.RuleEntry) -> Mistakes:
     selectors = set(file.RuleEntry.model_fields) & rule.model_fields_set
     if not selectors and not rule.options and not checks.source.value[loc[0]][loc[1]]:
         yield checks.at(loc, "names no cells; give a framework, system, model, …")
@@ -281,8 +288,8 @@ def _rule(checks: _Checks, loc: Loc, rule: file.RuleEntry) -> Found:
 
 def _script_names(value: Mapping[str, Any]) -> list[str]:
     listed = value.get("scripts")
-    named = [entry.get("name") for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
-    return [name for name in named if isinstance(name, str)]
+    names = [entry.get("name") for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    return [name for name in names if isinstance(name, str)]
 
 
 def _names(systems: object) -> tuple[str, ...]:

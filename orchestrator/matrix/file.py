@@ -1,4 +1,4 @@
-"""The shape of `matrix.yaml`, short and long; the JSON Schema for editors is made from it."""
+"""The shape of `matrix.yaml` with its short forms, from which the JSON Schema for editors is made."""
 
 from typing import Annotated, Any, Literal
 
@@ -201,7 +201,7 @@ class RuleEntry(Shape):
 
     @property
     def options(self) -> OptionLists:
-        """What it says of options."""
+        """Return the values of each option that the rule names."""
         return self.__pydantic_extra__ or {}
 
 
@@ -284,7 +284,7 @@ class MatrixFile(SettingsShape):
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of `matrix.yaml` (draft 2020-12), for editors."""
+    """Return the JSON Schema of `matrix.yaml` (draft 2020-12), for editors."""
     body = MatrixFile.model_json_schema()
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

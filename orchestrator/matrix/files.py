@@ -1,4 +1,7 @@
-"""Files and folders that a matrix names: they are part of the input, and so must be there when it is read."""
+"""Files and folders that a matrix names.
+
+They are part of the input, so they must exist when it is read.
+"""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,20 +11,23 @@ from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.files import says_where_it_leads
 
 _PACKAGES = ("*.whl", "*.tar.gz", "*.zip")
-"""What is taken from a folder of wheels."""
+"""Files taken from a folder of wheels."""
 _BESIDE = "relative paths start at the folder of the matrix"
 _OUTSIDE = "leads out of the folder of the matrix through a link; write where it is"
 
 
 def path_of(text: str, folder: Path) -> Path | None:
-    """The path that an entry means; None where it is a URL of another host."""
+    """Return the path that an entry names, or None for a URL of another host."""
     if text.startswith("file://"):
         return Path(text.removeprefix("file://"))
     return None if "://" in text else folder / text
 
 
 def missing(source: Source, folder: Path, only: str = "") -> Iterator[Mistake]:
-    """Every Dockerfile, certificate and folder of wheels or models that is not there; `only` those under one key."""
+    """Yield a mistake for every Dockerfile, certificate, wheel folder or model folder that does not exist.
+
+    `only` limits this to the entries under one key of the file.
+    """
     for loc, text, is_there, what in _named(source.value):
         if only and loc[0] != only:
             continue
@@ -29,22 +35,28 @@ def missing(source: Source, folder: Path, only: str = "") -> Iterator[Mistake]:
         if path is not None and not _holds(is_there, path):
             yield source.mistake(loc, f"there is no {what} {text!r}; {_BESIDE}")
         elif path is not None:
-            taken = (path, *_packages(path)) if "find_links" in loc else (path,)
-            astray = next((each for each in taken if not says_where_it_leads(each, folder)), None)
+            paths = (path, *_packages(path)) if "find_links" in loc else (path,)
+            astray = next((each for each in paths if not says_where_it_leads(each, folder)), None)
             if astray is not None:
                 shown = text if astray == path else f"{text}/{astray.name}"
                 yield source.mistake(loc, f"{shown!r} {_OUTSIDE}: {str(astray.resolve())!r}")
 
 
 def outside(source: Source, folder: Path) -> Iterator[Mistake]:
-    """A data folder that leads elsewhere through a link; it need not be there before anything is run."""
+    """Yield a mistake if the data folder leads elsewhere through a link.
+
+    The folder need not exist before anything is run.
+    """
     text = source.value.get("data_folder")
     if isinstance(text, str) and is_folder(folder / text) and not says_where_it_leads(folder / text, folder):
         yield source.mistake(("data_folder",), f"{text!r} {_OUTSIDE}: {str((folder / text).resolve())!r}")
 
 
 def _named(value: dict[str, Any]) -> Iterator[tuple[Loc, str, Callable[[Path], bool], str]]:
-    """Whatever is a text where a path should be; of other values the shape tells."""
+    """Yield every text that stands where a path should be, with its place, the test for it, and a word for it.
+
+    Other values are passed over: the check of the shape reports them.
+    """
     frameworks, build = value.get("frameworks"), value.get("build")
     for index, entry in enumerate(frameworks if isinstance(frameworks, list) else ()):
         if isinstance(entry, dict) and isinstance(text := entry.get("dockerfile"), str) and text:
@@ -69,13 +81,14 @@ def _packages(folder: Path) -> Iterator[Path]:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a path names a folder; one that no file system takes does not."""
+    """Return True if a path names a folder, and False for a path that the file system rejects."""
     return _holds(Path.is_dir, path)
 
 
 def _holds(is_there: Callable[[Path], bool], path: Path) -> bool:
+    """Return the answer of a test of a path, or False if the file system rejects the path."""
     try:
         return is_there(path)
     except OSError:
-        # Such as a name longer than file systems take.
+        # The name may be longer than file systems take.
         return False

@@ -1,4 +1,4 @@
-"""Close matches for what was mistyped."""
+"""Suggestions for mistyped words."""
 
 from collections.abc import Collection
 from difflib import get_close_matches
@@ -7,7 +7,7 @@ MAX_LISTED = 8
 
 
 def did_you_mean(word: str, known: Collection[str]) -> str:
-    """The end of a message: `; did you mean 'torch'?`, else what there is, where that is few words."""
+    """Return the end of a message with the closest known word, or with the known words if none is close."""
     lowered = {name.lower(): name for name in reversed(list(known))}
     close = get_close_matches(word.lower(), lowered, n=1, cutoff=0.6)
     if close:

@@ -1,4 +1,4 @@
-"""From the text of `matrix.yaml` to a `Matrix`, or to every mistake in it."""
+"""The way from the text of `matrix.yaml` to a `Matrix`, or to every mistake in it."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -27,7 +27,7 @@ DEFAULT_TIMEOUT_S = 600.0
 
 
 def load(path: Path, catalog: Catalog, models: Mapping[str, ModelInfo]) -> Matrix:
-    """Read a matrix; relative paths in it start at its folder.
+    """Read a matrix, whose relative paths start at its own folder.
 
     Raises `InputError` with all mistakes, each `file:line:column: place: what is wrong`.
     """
@@ -40,16 +40,18 @@ def load(path: Path, catalog: Catalog, models: Mapping[str, ModelInfo]) -> Matri
         raise InputError(source.mistake(("version",), newer).at(source.name))
     own, broken = _own_models(source, path.parent, models)
     known = {**models, **own}
-    meant = checks.of_meaning(source, catalog, known | dict.fromkeys(broken), path.parent)
-    found = {*source.mistakes, *mistakes.of_shape(source), *meant}
-    if found or broken:
-        raise InputError(*mistakes.lines(source, found), *broken.values())
+    beyond_shape = checks.of_meaning(source, catalog, known | dict.fromkeys(broken), path.parent)
+    wrong = {*source.mistakes, *mistakes.of_shape(source), *beyond_shape}
+    if wrong or broken:
+        raise InputError(*mistakes.lines(source, wrong), *broken.values())
     loaded = _resolved(file.MatrixFile.model_validate(source.value), source, path, catalog, known)
     return replace(loaded, own_models=tuple(own.values()))
 
 
 def build_settings(path: Path) -> BuildSettings:
-    """Read the section `build` of a matrix alone: all that a stored run needs of it, whose plan is settled.
+    """Read only the section `build` of a matrix.
+
+    A stored run needs no more of its matrix, because its plan is settled.
 
     Raises `InputError` with the mistakes of that section.
     """
@@ -58,16 +60,16 @@ def build_settings(path: Path) -> BuildSettings:
         raise InputError(f"{source.name}:1:1: a matrix is a mapping that begins with `version: {file.VERSION}`")
     section = {"build": source.value.get("build") or {}}
     shaped = mistakes.of_shape(replace(source, value={**_SMALLEST, **section}))
-    found = {*shaped, *files.missing(source, path.parent, "build")}
-    if found:
-        raise InputError(*mistakes.lines(source, found))
+    wrong = {*shaped, *files.missing(source, path.parent, "build")}
+    if wrong:
+        raise InputError(*mistakes.lines(source, wrong))
     return _build(file.BuildEntry.model_validate(section["build"]), path.parent.absolute())
 
 
 def own_models(path: Path, shipped: Mapping[str, ModelInfo]) -> dict[str, ModelInfo]:
-    """Read the models of a matrix's `models_folder` alone, whatever else is wrong with it.
+    """Read only the models of a matrix's `models_folder`, whatever else is wrong with the matrix.
 
-    Raises `InputError` where the matrix cannot be read, and with every file that is no model.
+    Raises `InputError` if the matrix cannot be read, and for every file that is no model.
     """
     source = yaml_source.read(path, "matrix")
     if not isinstance(source.value, dict):
@@ -82,12 +84,15 @@ def own_models(path: Path, shipped: Mapping[str, ModelInfo]) -> dict[str, ModelI
 def _own_models(
     source: Source, folder: Path, shipped: Mapping[str, ModelInfo]
 ) -> tuple[dict[str, ModelInfo], dict[str, str]]:
-    """Read the models of `models_folder`, if there is one: those that are right, and what is wrong with others."""
+    """Read the models of `models_folder`, if the matrix has one.
+
+    Returns the valid models by name, and the mistakes of the others by name.
+    """
     text = source.value.get("models_folder")
     path = files.path_of(text, folder) if isinstance(text, str) and text else None
     if path is None or not files.is_folder(path):
         return {}, {}
-    # Of a folder that is itself astray, `files.missing` tells once.
+    # `files.missing` reports a folder that itself leads elsewhere, once.
     within = folder if says_where_it_leads(path, folder) else None
     return catalog_own_models(path, shipped, str(path), within)
 
@@ -138,9 +143,9 @@ def _resolved(
 
 
 def own_datasets(document: Mapping[str, Any]) -> tuple[DatasetInfo, ...]:
-    """The datasets that a matrix in its long form describes, which need no file of this host to be read.
+    """Return the datasets that a matrix in its long form describes, without reading any file of this host.
 
-    Raises `InputError` where one is described in another way than a matrix could: its name is that of a folder.
+    Raises `InputError` if a description is not one that a matrix may hold: its name becomes that of a folder.
     """
     try:
         described = _DATASETS.validate_python(document.get("datasets") or {})
@@ -152,7 +157,7 @@ def own_datasets(document: Mapping[str, Any]) -> tuple[DatasetInfo, ...]:
 
 
 def _name(path: Path) -> str:
-    """The file's name as a word that may stand in paths."""
+    """Return the file's name as a word that may stand in paths."""
     word = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in path.stem).strip("-")
     return word or "matrix"
 
@@ -179,9 +184,10 @@ def _framework(entry: file.FrameworkEntry, folder: Path, place: str) -> Framewor
 
 
 def _with_python(axes: FrameworkAxes, catalog: Catalog) -> Iterator[FrameworkAxes]:
-    """An entry with the catalog's default Python written out: one for each release where they differ in it.
+    """Yield an entry with the catalog's default Python written out.
 
-    It stays open where nobody can tell: in the user's own image, and for a release that the catalog does not have.
+    Releases with different defaults become entries of their own. Python stays open in the user's own image, and for a
+    release that the catalog does not have.
     """
     if axes.pythons or axes.image or axes.dockerfile:
         yield axes
@@ -206,7 +212,10 @@ def _default_python(framework: Framework, catalog: Catalog) -> tuple[str, ...]:
 
 
 def _image_version(image: str | None) -> str:
-    """What stands for the version of the user's own image: its tag, or the head of its digest."""
+    """Return the word that serves as the version of the user's own image.
+
+    It is the tag of the image, or the head of its digest.
+    """
     if image is None:
         return "local"
     name, _, digest = image.partition("@")

@@ -1,4 +1,7 @@
-"""A matrix written out: every field spelled, null where there is nothing; rules keep the keys they were given."""
+"""The long form of a matrix.
+
+Every field is written, with null where there is nothing; rules have only the keys that they set.
+"""
 
 from dataclasses import asdict
 from typing import Any
@@ -11,7 +14,7 @@ from orchestrator.matrix.scripts import section as scripts
 
 
 def long_form(matrix: Matrix) -> dict[str, Any]:
-    """A matrix as plain values for YAML; loading them again gives an equal matrix."""
+    """Return a matrix as plain values for YAML, which load as an equal matrix."""
     return {
         "version": VERSION,
         "name": matrix.name,
@@ -36,8 +39,8 @@ def long_form(matrix: Matrix) -> dict[str, Any]:
     }
 
 
-def _given(fields: dict[str, Any]) -> dict[str, Any]:
-    """Without what is not set; tuples as lists."""
+def _set_fields(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields that are set, with tuples as lists."""
     return {
         key: list(value) if isinstance(value, tuple) else value
         for key, value in fields.items()
@@ -98,7 +101,7 @@ def _settings(settings: Settings) -> dict[str, Any]:
 
 
 def _rule(rule: Rule) -> dict[str, Any]:
-    return _given({
+    return _set_fields({
         "framework": rule.frameworks,
         "system": rule.systems,
         "model": rule.models,
@@ -111,7 +114,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
 
 
 def _include(include: Include) -> dict[str, Any]:
-    return {**_rule(include.rule), **_given(_settings(include.settings))}
+    return {**_rule(include.rule), **_set_fields(_settings(include.settings))}
 
 
 def _build(settings: BuildSettings) -> dict[str, Any]:

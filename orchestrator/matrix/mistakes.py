@@ -1,4 +1,4 @@
-"""What pydantic found wrong with the shape of a matrix, as sentences with places."""
+"""Sentences with places for what pydantic rejects in the shape of a matrix."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -61,9 +61,9 @@ _PATTERNS = {
 }
 
 
-def lines(source: Source, found: Iterable[Mistake]) -> list[str]:
-    """What is wrong with a file, a line each in the order of the file, so many at most that they can be read."""
-    ordered = sorted(set(found))
+def lines(source: Source, mistakes: Iterable[Mistake]) -> list[str]:
+    """Return a line for each mistake in the order of the file, at most `MAX_SHOWN` and one for the rest."""
+    ordered = sorted(set(mistakes))
     shown = [mistake.at(source.name) for mistake in ordered[:MAX_SHOWN]]
     if len(ordered) > MAX_SHOWN:
         shown.append(f"{source.name}: and {len(ordered) - MAX_SHOWN} more mistakes")
@@ -73,7 +73,7 @@ def lines(source: Source, found: Iterable[Mistake]) -> list[str]:
 def of_shape(
     source: Source, shape: type[BaseModel] = file.MatrixFile, nested: Mapping[str, type[BaseModel]] = _SHAPES
 ) -> Iterator[Mistake]:
-    """Everything that is not as `shape` has it; `nested` are the shapes below its keys."""
+    """Yield every mistake against `shape`, with `nested` as the shapes below its keys."""
     try:
         shape.model_validate(source.value)
     except ValidationError as error:
@@ -97,7 +97,7 @@ def _mistake(
 
 
 def _keys(loc: Loc, shape: type[BaseModel], nested: Mapping[str, type[BaseModel]]) -> list[str]:
-    """Keys that may stand where an unknown one does."""
+    """Return the keys that may stand in place of an unknown one."""
     if loc[0] == "scripts" and "metrics" in loc[:-1]:
         return keys_of(file.MetricEntry)
     if "output" in loc[:-1]:
@@ -107,7 +107,7 @@ def _keys(loc: Loc, shape: type[BaseModel], nested: Mapping[str, type[BaseModel]
 
 
 def _short_form(loc: Loc) -> str:
-    """What may stand in place of a mapping; empty where nothing may."""
+    """Return the words for what may stand in place of a mapping, or "" if nothing may."""
     if loc and loc[-1] == "output":
         return ""
     return _SHORT_FORMS.get(str(loc[-1] if "proxy" in loc else loc[0]), "") if loc else ""
@@ -133,7 +133,7 @@ def _sentence(details: ErrorDetails) -> str:
 
 
 def _no_choice(expected: str, value: object) -> str:
-    # Of an enumeration that is named in part, the members show as code.
+    # Pydantic writes members as code if an enumeration is named in part.
     expected = re.sub(r"<\w+\.\w+: ('[^']*')>", r"\1", expected)
     words = [word.strip(" '") for word in expected.replace(" or ", ",").split(",")]
     hint = did_you_mean(value, words) if isinstance(value, str) else ""
@@ -141,7 +141,7 @@ def _no_choice(expected: str, value: object) -> str:
 
 
 def entries(source: Source, key: str, shape: type[BaseModel]) -> Iterator[tuple[Loc, Any]]:
-    """Every entry of a list of the file, without the keys that are wrong in themselves."""
+    """Yield every entry of a list of the file with its place, without the keys that are wrong by themselves."""
     section = source.value.get(key)
     adapter = TypeAdapter(shape)
     for index, item in enumerate(section) if isinstance(section, list) else ():
@@ -149,8 +149,8 @@ def entries(source: Source, key: str, shape: type[BaseModel]) -> Iterator[tuple[
             yield (key, index), adapter.validate_python(item)
         except ValidationError as error:
             wrong = {details["loc"][0] for details in error.errors(include_url=False) if details["loc"]}
-            kept = (
+            valid = (
                 {name: value for name, value in item.items() if name not in wrong} if isinstance(item, dict) else item
             )
             with suppress(ValidationError):
-                yield (key, index), adapter.validate_python(kept)
+                yield (key, index), adapter.validate_python(valid)

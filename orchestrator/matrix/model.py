@@ -1,4 +1,4 @@
-"""A matrix as it was meant: every short form written out, every default filled in, every path absolute."""
+"""The model of a matrix, with every short form, default and path written out."""
 
 from dataclasses import dataclass, field
 
@@ -7,15 +7,15 @@ from orchestrator.catalog import DatasetInfo, ModelInfo
 from orchestrator.domain import BuildSettings, Duration, Mode, OptionValue, OutputLimit, Status, System
 
 OptionAxes = tuple[tuple[str, tuple[OptionValue, ...]], ...]
-"""Option and its values, in the order of the file."""
+"""Options with their values, in the order of the file."""
 
 EVERY_FRAMEWORK = "*"
-"""Key of `options` that speaks of every framework."""
+"""The key of `options` that stands for every framework."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What an entry sets over the matrix's own; None leaves it."""
+    """Settings of an entry in place of those of the matrix, where None leaves the matrix's own."""
 
     warmup_steps: int | None = None
     steps: int | None = None
@@ -29,22 +29,22 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class FrameworkAxes:
-    """An entry of `frameworks`: one framework, every combination of its axes."""
+    """An entry of `frameworks`, which stands for one framework in every combination of its axes."""
 
     name: str
     versions: tuple[str, ...]
     backends: tuple[tuple[str, str], ...] = ()
-    """Name and version of what it runs on; none for a framework of its own."""
+    """Name and version of each backend; empty for a framework that runs by itself."""
     pythons: tuple[str, ...] = ()
-    """None: the catalog's default."""
+    """Empty for the catalog's default."""
     packages: tuple[tuple[str, tuple[str, ...]], ...] = ()
     options: OptionAxes = ()
-    """In place of the matrix's own for these options."""
+    """Replace the matrix's own values of these options."""
     image: str | None = None
     dockerfile: str | None = None
     expect: Status | None = None
     place: str = field(default="", compare=False)
-    """`matrix.yaml:12`, for messages."""
+    """The place in the file for messages, such as `matrix.yaml:12`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +64,19 @@ class ScriptAxes:
 
     script: Script
     folder: str
-    """Absolute, on this host: where its files are read from when a run begins."""
+    """The absolute path on this host from which the files are read when a run begins."""
     frameworks: tuple[str, ...] = ()
-    """Pins of the frameworks that run it; none for every one."""
+    """Pins of the frameworks that run it; empty for all."""
     settings: Settings = Settings()
     place: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Which cells an entry of `exclude` or `include` speaks of: those that match every axis it names."""
+    """The cells that an entry of `exclude` or `include` covers, by the axes that they must match."""
 
     frameworks: tuple[str, ...] = ()
-    """Pins, with or without versions; empty axes match everything."""
+    """Pins, with or without versions. An empty axis matches everything."""
     systems: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     modes: tuple[Mode, ...] = ()
@@ -89,7 +89,10 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Include:
-    """An entry of `include`: settings for the cells of its rule, which are added where it names them wholly."""
+    """An entry of `include`, with settings for the cells of its rule.
+
+    A rule that names whole cells also adds them.
+    """
 
     rule: Rule
     settings: Settings
@@ -112,16 +115,16 @@ class Matrix:
     timeout_s: float
     output: OutputLimit = field(default_factory=OutputLimit)
     parity: bool = True
-    """Whether it is checked that cells do the same work."""
+    """True if a run checks that cells do the same work."""
     exclude: tuple[Rule, ...] = ()
     include: tuple[Include, ...] = ()
     build: BuildSettings = field(default_factory=BuildSettings)
     scripts: tuple[ScriptAxes, ...] = ()
     models_folder: str | None = None
     own_models: tuple[ModelInfo, ...] = field(default=(), compare=False)
-    """Of that folder, beside those that ship with the program."""
+    """Models of that folder, in addition to those that ship with the program."""
     data_folder: str | None = None
-    """Where datasets of the user's own lie, each in the folder of its name."""
+    """The folder of the user's own datasets, each in the folder of its name."""
     own_datasets: tuple[DatasetInfo, ...] = ()
     path: str = field(default="", compare=False)
-    """Of the file, as the user wrote it."""
+    """The path of the file, as the user wrote it."""

@@ -1,4 +1,7 @@
-"""Pins of a framework and, with Keras, of its backend: `keras-mxnet==2.2.4.3 on mxnet==1.5.1`."""
+"""Pins of a framework, and of its backend for Keras.
+
+An example is `keras-mxnet==2.2.4.3 on mxnet==1.5.1`.
+"""
 
 import re
 from dataclasses import dataclass
@@ -15,21 +18,21 @@ _ON = re.compile(r"\s+on\s+")
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """A framework's name with a range of versions (empty: any), and the same of what it runs on."""
+    """The name of a framework with a range of versions, and the same of its backend if it has one."""
 
     name: str
     versions: str = ""
-    """As written: `==1.9.1`, `>=1.5,<1.6`."""
+    """The range as written, such as `==1.9.1` or `>=1.5,<1.6`; empty for any version."""
     backend: "Pin | None" = None
 
     @property
     def version(self) -> str | None:
-        """The one version that `==` names; None for a range."""
+        """Return the single version that `==` names, or None for a range."""
         match = re.fullmatch(r"==\s*([^,*=\s]+)", self.versions)
         return match[1] if match else None
 
     def holds(self, framework: Framework) -> bool:
-        """Whether a framework is one that the pin speaks of."""
+        """Return True if the pin covers a framework."""
         if framework.name != self.name or not _within(framework.version, self.versions):
             return False
         if self.backend is None:
@@ -42,7 +45,7 @@ def _within(version: str, versions: str) -> bool:
     if not versions:
         return True
     if versions.replace(" ", "") == f"=={version}":
-        # The tag of the user's own image need not be a version.
+        # The version may be the tag of the user's own image, which need not be a version.
         return True
     try:
         return SpecifierSet(versions).contains(Version(version), prereleases=True)
@@ -51,7 +54,10 @@ def _within(version: str, versions: str) -> bool:
 
 
 def release(version: str) -> Version | str:
-    """What spellings of one release share: `1.0` is `1`; the text itself where it is no version, as with a tag."""
+    """Return a value that all spellings of one release share, as `1.0` and `1` do.
+
+    A text that is no version, such as a tag, is returned as it is.
+    """
     try:
         return Version(version)
     except InvalidVersion:
@@ -59,13 +65,13 @@ def release(version: str) -> Version | str:
 
 
 def pinned(text: str) -> tuple[str, Version | str]:
-    """What spellings of one pin of a backend share; raises `ValueError` where it is no pin."""
+    """Return a value that all spellings of a backend's pin share, or raise `ValueError` for a text that is no pin."""
     pin = parse(text)
     return pin.name, release(pin.version or pin.versions)
 
 
 def parse(text: str) -> Pin:
-    """Read a pin; raises `ValueError` with a sentence for people."""
+    """Read a pin, or raise `ValueError` with a sentence for people."""
     parts = _ON.split(text.strip())
     if len(parts) > 2:
         raise ValueError(f"{text!r} names more than one backend")

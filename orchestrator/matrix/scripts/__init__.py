@@ -1,1 +1,1 @@
-"""Scripts in a matrix: the section, the files that belong to them, and their patterns."""
+"""Scripts in a matrix, with their files and their patterns."""

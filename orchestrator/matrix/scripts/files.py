@@ -1,4 +1,4 @@
-"""The files that belong to a script: its own, and those that a matrix declares by paths and patterns."""
+"""The files of a script, which are its own file and those that a matrix declares."""
 
 import hashlib
 import os
@@ -16,35 +16,35 @@ _MAGIC = frozenset("*?[")
 
 
 def find(folder: Path, entry: str, patterns: Sequence[str]) -> tuple[tuple[str, ...], list[tuple[int, str]]]:
-    """Return the paths of a script's files below its folder, and what is wrong with each pattern, by its index."""
-    found = {entry}
+    """Return the paths of a script's files below its folder, and the mistake of each wrong pattern by its index."""
+    files = {entry}
     mistakes: list[tuple[int, str]] = []
     for index, pattern in enumerate(patterns):
         try:
-            named = list(islice(_matches(folder, pattern), limits.MAX_SCRIPT_FILES + 1))
-            for path in named:
+            matches = list(islice(_matches(folder, pattern), limits.MAX_SCRIPT_FILES + 1))
+            for path in matches:
                 _check(folder, path)
-            found.update(named)
+            files.update(matches)
         except (OSError, NotImplementedError, ValueError) as error:
-            # The first two come of the pattern itself; a `ValueError` of ours is a sentence.
-            said = error.strerror if isinstance(error, OSError) else str(error)
-            mistakes.append((index, f"{pattern!r}: {said}"))
-    return tuple(sorted(found)), mistakes
+            # The pattern itself causes the first two; a `ValueError` of `_matches` or `_check` holds a sentence.
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            mistakes.append((index, f"{pattern!r}: {reason}"))
+    return tuple(sorted(files)), mistakes
 
 
-def too_much(folder: Path, paths: Sequence[str]) -> str:
-    """Say by what the files of one script exceed their bounds; empty where they do not."""
+def too_much(folder: Path, paths: Sequence[str]) -> str | None:
+    """Return a sentence on the limit that the files of one script exceed, or None."""
     if len(paths) > limits.MAX_SCRIPT_FILES:
         return f"more than {limits.MAX_SCRIPT_FILES:,} files belong to the script; name fewer of them"
     size_bytes = sum((folder / path).stat().st_size for path in paths)
     if size_bytes > limits.MAX_SCRIPT_BYTES:
         most = f"{limits.MAX_SCRIPT_BYTES // 1024**2} MiB"
         return f"the files of the script have {size_bytes:,} bytes, more than {most}; keep large data in a dataset"
-    return ""
+    return None
 
 
 def described(folder: Path, path: str) -> ScriptFile:
-    """Read a file of a script; raises `InputError` where it cannot be read."""
+    """Return the size and hash of a script's file, or raise `InputError` if it cannot be read."""
     try:
         with open_plain((folder / path).resolve()) as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
@@ -54,29 +54,32 @@ def described(folder: Path, path: str) -> ScriptFile:
 
 
 def _matches(folder: Path, pattern: str) -> Iterator[str]:
-    """Give the files that a pattern names; raises `ValueError` where it names none."""
+    """Yield the files that a pattern names, or raise `ValueError` if it names none."""
     parts = PurePosixPath(pattern).parts
     if not parts or pattern.startswith("/") or ".." in parts:
         raise ValueError("should be a path or a pattern below the folder of the script")
-    if os.path.lexists(folder / pattern):  # a name may hold a bracket
+    if os.path.lexists(folder / pattern):  # the name of a file may hold a bracket
         if (folder / pattern).is_dir():
             raise ValueError(f"is a folder; write {pattern.rstrip('/')}/**/* for the files in it")
         yield PurePosixPath(pattern).as_posix()
         return
     if not _MAGIC & set(pattern):
         raise ValueError("there is no such file in the folder of the script")
-    found = False
+    any_file = False
     for path in folder.glob(pattern):
         relative = path.relative_to(folder)
         if _is_meant(relative.parts, parts) and path.is_file():
-            found = True
+            any_file = True
             yield relative.as_posix()
-    if not found:
+    if not any_file:
         raise ValueError("matches no file in the folder of the script")
 
 
 def _is_meant(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Whether a pattern means a file that it matches: hidden ones, and caches of bytecode, have to be named."""
+    """Return True if a pattern means a file that it matches.
+
+    A pattern has to name hidden files and caches of bytecode to mean them.
+    """
     hidden = any(part.startswith(".") for part in parts) and not any(part.startswith(".") for part in pattern)
     return not hidden and not (_CACHES in parts and _CACHES not in pattern)
 

@@ -1,11 +1,11 @@
-"""Regular expressions out of a file."""
+"""Regular expressions that a file holds."""
 
 import re
 import warnings
 
 
 def compiled(text: str) -> re.Pattern[str]:
-    """Compile a pattern without a word on stderr of what Python finds odd in it; raises `re.error` where it is none."""
+    """Compile a pattern without Python's warnings, or raise `re.error` if it is none."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -15,7 +15,7 @@ def compiled(text: str) -> re.Pattern[str]:
 
 
 def checked_syntax(text: str) -> str:
-    """Return a pattern as it is; raises `ValueError` where it is no regular expression."""
+    """Return a pattern unchanged, or raise `ValueError` if it is no regular expression."""
     try:
         compiled(text)
     except re.error as error:
@@ -23,9 +23,9 @@ def checked_syntax(text: str) -> str:
     return text
 
 
-def groups_problem(text: str) -> str:
-    """Say why nobody can tell which group of a regular expression is the number; empty where it is plain."""
+def groups_problem(text: str) -> str | None:
+    """Return the reason that no group of a regular expression is clearly the number, or None."""
     pattern = compiled(text)
     if pattern.groups > 1 and "value" not in pattern.groupindex:
         return f"has {pattern.groups} groups; call the one with the number (?P<value>…)"
-    return ""
+    return None

@@ -1,4 +1,4 @@
-"""`scripts` of a matrix: foreign programs, and the figures to take from what they print."""
+"""The section `scripts` of a matrix, with foreign programs and the figures to take from their output."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -17,9 +17,10 @@ from orchestrator.matrix.values.variables import OURS, name_problem, value_probl
 
 
 def mistakes(source: Source, models: Any, frameworks: Collection[str], folder: Path) -> Iterator[Mistake]:
-    """Every mistake beyond shape: names that are taken or unknown, files that are not there, groups without a name.
+    """Yield every mistake beyond shape in the section `scripts`.
 
-    Parts of the wrong shape are passed over: of those the shape tells.
+    They are names that are taken or unknown, files that do not exist, and groups without a name. Parts of the wrong
+    shape are passed over: the check of the shape reports them.
     """
     seen: dict[str, int] = {}
     section = source.value.get("scripts")
@@ -36,16 +37,16 @@ def mistakes(source: Source, models: Any, frameworks: Collection[str], folder: P
                 yield source.mistake((*loc, "name"), f"{name!r} is already on line {seen[name]}")
         yield from _files(source, loc, entry, folder)
         for text in _texts(entry.get("framework")):
-            found = _framework(text)
-            if found is not None and found not in frameworks:
-                wrong = f"unknown framework {found!r}{did_you_mean(found, tuple(frameworks))}"
+            framework = _framework(text)
+            if framework is not None and framework not in frameworks:
+                wrong = f"unknown framework {framework!r}{did_you_mean(framework, tuple(frameworks))}"
                 yield source.mistake((*loc, "framework"), wrong)
         yield from _environment(source, (*loc, "environment"), entry.get("environment"))
         yield from _patterns(source, (*loc, "metrics"), entry.get("metrics"))
 
 
 def _files(source: Source, loc: Loc, entry: dict[str, Any], folder: Path) -> Iterator[Mistake]:
-    """What is wrong with the file of a script, with those that it declares, and with all of them together."""
+    """Yield the mistakes in the file of a script, in those that it declares, and in all of them together."""
     text = entry.get("file")
     if not isinstance(text, str) or not text:
         return
@@ -68,16 +69,16 @@ def _declared(source: Source, loc: Loc, path: Path, listed: object) -> Iterator[
         for index, text in enumerate(listed if isinstance(listed, list) else ())
         if isinstance(text, str) and text
     }
-    named, mistakes = script_files.find(path.parent, path.name, tuple(patterns.values()))
+    paths, mistakes = script_files.find(path.parent, path.name, tuple(patterns.values()))
     places = tuple(patterns)
     for index, wrong in mistakes:
         yield source.mistake((*loc, "files", places[index]), wrong)
-    if not mistakes and (wrong := script_files.too_much(path.parent, named)):
-        yield source.mistake((*loc, "files" if patterns else "file"), wrong)
+    if not mistakes and (excess := script_files.too_much(path.parent, paths)):
+        yield source.mistake((*loc, "files" if patterns else "file"), excess)
 
 
 def _environment(source: Source, loc: Loc, environment: object) -> Iterator[Mistake]:
-    """What `env.NAME` among options may not be, a script's environment may not be either."""
+    """Yield the mistakes in a script's environment, which must obey the rules of `env.NAME` among options."""
     for name, value in environment.items() if isinstance(environment, dict) else ():
         if name in OURS and (problem := name_problem(name)):
             yield source.mistake((*loc, name), problem, key=True)
@@ -89,7 +90,7 @@ def _patterns(source: Source, loc: Loc, metrics: object) -> Iterator[Mistake]:
     for name, metric in metrics.items() if isinstance(metrics, dict) else ():
         text = metric.get("pattern") if isinstance(metric, dict) else None
         try:
-            wrong = groups_problem(text) if isinstance(text, str) else ""
+            wrong = groups_problem(text) if isinstance(text, str) else None
         except re.error:
             continue
         if wrong:
@@ -115,18 +116,18 @@ def _is_file(path: Path) -> bool:
 
 
 def resolved(entry: file.ScriptEntry, folder: Path, place: str) -> ScriptAxes:
-    """A script as it was meant, with what its files hold; raises `InputError` where one has gone meanwhile."""
+    """Return a script with the hashes of its files, or raise `InputError` if a file has gone meanwhile."""
     metrics = tuple(
         Metric(name, metric.pattern, metric.unit, metric.better, metric.take) for name, metric in entry.metrics.items()
     )
     path = folder / entry.file
-    named, _ = script_files.find(path.parent, path.name, entry.files)
+    paths, _ = script_files.find(path.parent, path.name, entry.files)
     return ScriptAxes(
         script=Script(
             name=entry.name,
             metrics=metrics,
             entry=path.name,
-            files=tuple(script_files.described(path.parent, each) for each in named),
+            files=tuple(script_files.described(path.parent, each) for each in paths),
             arguments=tuple(entry.arguments),
             environment=tuple(entry.environment.items()),
         ),
@@ -144,7 +145,7 @@ def resolved(entry: file.ScriptEntry, folder: Path, place: str) -> ScriptAxes:
 
 
 def long_form(axes: ScriptAxes) -> dict[str, Any]:
-    """A script as plain values for YAML."""
+    """Return a script as plain values for YAML."""
     script = axes.script
     return {
         "name": script.name,
@@ -170,6 +171,6 @@ def long_form(axes: ScriptAxes) -> dict[str, Any]:
 
 
 def output_form(settings: Settings) -> dict[str, int] | None:
-    """The limit on output as plain values for YAML; None where an entry sets none."""
+    """Return the limit on output as plain values for YAML, or None if an entry sets none."""
     limits = {"size": settings.output_bytes, "files": settings.output_files}
     return {key: value for key, value in limits.items() if value is not None} or None

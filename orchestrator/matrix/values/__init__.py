@@ -1,1 +1,1 @@
-"""Values in a matrix: their kinds, units, names and limits."""
+"""Values in a matrix, with their kinds, units, names and limits."""

@@ -1,4 +1,4 @@
-"""Kinds of values in a matrix file: axes, versions, sizes, durations, with their part of the JSON Schema."""
+"""Kinds of values in a matrix file, with their part of the JSON Schema."""
 
 import math
 from collections.abc import Callable, Hashable
@@ -24,10 +24,10 @@ def _as_it_is(value: object) -> Hashable:
 
 @dataclass(frozen=True)
 class _AxisForm:
-    """One value, or a list of distinct values; a list is an axis of the matrix."""
+    """One value or a list of distinct values, where a list is an axis of the matrix."""
 
     identity: Callable[[Any], Hashable] = _as_it_is
-    """What two values share that mean the same."""
+    """Return a key that two values share if they mean the same."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         items = core_schema.no_info_before_validator_function(_listed, handler(source))
@@ -65,7 +65,7 @@ Pins = Annotated[tuple[Item, ...], _AxisForm(pins.pinned)]
 
 
 def _written(value: object) -> object:
-    """The text that a number was written as."""
+    """Return the text that a number was written as, or any other value unchanged."""
     return getattr(value, "text", value)
 
 
@@ -83,7 +83,7 @@ def _scalar(value: object) -> OptionValue:
 
 
 def shown(value: object) -> str:
-    """A value as a message quotes it: short, on one line, no matter what it is."""
+    """Return any value as a message quotes it, short and on one line."""
     if isinstance(value, dict):
         return "a mapping"
     if isinstance(value, (list, tuple)):
@@ -105,7 +105,7 @@ def _url(text: str) -> str:
         parts = urlsplit("")
     is_complete = parts.scheme == "file" or (parts.scheme in {"http", "https"} and parts.netloc)
     if not is_complete or len(text.split()) != 1:
-        # The text is not quoted: it may hold a password.
+        # The message does not quote the text, which may hold a password.
         raise ValueError("is no URL; write one such as https://pypi.org/simple")
     return text
 

@@ -1,4 +1,4 @@
-"""Names that a matrix may give; a plan from anywhere else is held to the same ones."""
+"""The patterns of names in a matrix, which also bind plans from elsewhere."""
 
 MAX_WORD = 100
 WORD = r"^[A-Za-z0-9][A-Za-z0-9._+-]*$"
@@ -9,10 +9,10 @@ DATASET = r"^[a-z][a-z0-9_-]{0,39}$"
 VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]{0,254}$"
 PYTHON = r"^[23]\.[0-9]{1,2}$"
 IMAGE = r"^[A-Za-z0-9\[][A-Za-z0-9._:/@+\[\]-]{0,511}$"
-"""What an engine takes for an image: of a registry, with a tag or a digest, or an id."""
+"""An image as engines name it: by repository, tag, digest or id."""
 UNIT = r"^[^\x00-\x1f\x7f-\x9f]{1,100}$"
 ARGUMENT = r"^[^\x00-\x08\x0b-\x1f\x7f-\x9f]*$"
-"""A script may be given text of several lines."""
+"""An argument may hold several lines."""
 MAX_PATTERN = 1000
 """Characters of a regular expression."""
 MAX_TEXT = 32_768

@@ -1,4 +1,4 @@
-"""What every mapping of `matrix.yaml` has in common."""
+"""The base of every mapping of `matrix.yaml`."""
 
 from typing import Any
 
@@ -7,13 +7,13 @@ from pydantic.config import JsonDict
 
 
 class Shape(BaseModel):
-    """A mapping of the file: no key but those named here."""
+    """A mapping of the file that takes no other key than its fields."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
 def or_short(description: str, examples: list[str]) -> Any:
-    """Make the schema of a mapping say that a single word is its short form."""
+    """Return a change to the schema of a mapping that adds a single word as its short form."""
 
     def extend(schema: JsonDict) -> None:
         mapping = dict(schema)
@@ -24,5 +24,5 @@ def or_short(description: str, examples: list[str]) -> Any:
 
 
 def keys_of(shape: type[BaseModel]) -> list[str]:
-    """Keys of a mapping, its own before those it shares with others: what a person looks for first."""
+    """Return the keys of a mapping, its own before those that it shares with others."""
     return sorted(shape.model_fields, key=lambda name: name not in shape.__annotations__)

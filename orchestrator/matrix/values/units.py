@@ -1,4 +1,4 @@
-"""Sizes and durations as people write them: `8g`, `90s`, `1h30m`."""
+"""Sizes and durations as people write them, such as `8g`, `90s` or `1h30m`."""
 
 import math
 import re
@@ -7,23 +7,26 @@ _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt])(?:i?b)?", re.IGNORECASE)
 _POWER = {"k": 1, "m": 2, "g": 3, "t": 4}
 _DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)h)?\s*(?:(\d+(?:\.\d+)?)m)?\s*(?:(\d+(?:\.\d+)?)s)?", re.ASCII)
 MIN_BYTES = 6 * 1024**2
-"""Engines refuse a container with less."""
+"""Engines refuse a container with less memory."""
 MIN_OUTPUT_BYTES = 32 * 1024**2
-"""A log alone may have 16 MiB."""
+"""A log by itself may have 16 MiB."""
 MAX_BYTES = 2**50
 MAX_SECONDS = 30 * 86400.0
 
 
 def size_bytes(value: object) -> int:
-    """Bytes of memory: `8g`, `512m`, `1.5TiB` (powers of 1024) or a plain number of bytes.
+    """Return the bytes of a size of memory, such as `8g`, `512m`, `1.5TiB` or a number of bytes.
 
-    Raises `ValueError` with a sentence for people.
+    Units are powers of 1024. Raises `ValueError` with a sentence for people.
     """
     return _bytes(value, MIN_BYTES, "a container needs; write 8g, for example")
 
 
 def output_bytes(value: object) -> int:
-    """Bytes that a repeat may write, in the same forms; raises `ValueError` with a sentence for people."""
+    """Return the bytes of the most that a repeat may write, which takes the same forms as `size_bytes`.
+
+    Raises `ValueError` with a sentence for people.
+    """
     return _bytes(value, MIN_OUTPUT_BYTES, "a log and a result may take; write 2g, for example")
 
 
@@ -42,7 +45,7 @@ def _bytes(value: object, least: int, why: str) -> int:
 
 
 def duration_s(value: object) -> float:
-    """Seconds of `90s`, `10m`, `1h30m` or of a plain number of seconds.
+    """Return the seconds of a duration, such as `90s`, `10m`, `1h30m` or a number of seconds.
 
     Raises `ValueError` with a sentence for people.
     """

@@ -1,4 +1,4 @@
-"""Environment variables among options: `env.NAME`, for any framework."""
+"""Environment variables as options of any framework, written `env.NAME`."""
 
 import re
 
@@ -10,16 +10,19 @@ OURS = frozenset({
     "NUMEXPR_NUM_THREADS", "NVIDIA_TF32_OVERRIDE", "NVIDIA_VISIBLE_DEVICES", "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS", "PATH", "PYTHONPATH", "TMPDIR", "VECLIB_MAXIMUM_THREADS",
 })  # fmt: skip
-"""Set by the runtimes from what a system asks for; a matrix that set them too would measure something else."""
+"""Variables that the runtimes set from what a system asks for.
+
+A matrix that set them too would measure something else.
+"""
 
 
 def is_variable(option: str) -> bool:
-    """Whether an option's name is that of an environment variable."""
+    """Return True if an option's name is that of an environment variable."""
     return option.startswith(VARIABLE)
 
 
 def name_problem(option: str) -> str | None:
-    """What is wrong with `env.NAME`; None where nothing is."""
+    """Return the reason that `env.NAME` is no valid option, or None if it is valid."""
     name = option.removeprefix(VARIABLE)
     if not re.fullmatch(names.VARIABLE, name):
         return f"{name[:100]!r} is no name of an environment variable: letters, digits and _"
@@ -29,7 +32,7 @@ def name_problem(option: str) -> str | None:
 
 
 def value_problem(option: str, value: OptionValue) -> str | None:
-    """What is wrong with a value; None where nothing is."""
+    """Return the reason that a variable cannot take a value, or None if it can."""
     if isinstance(value, bool):
         return f'{option} takes text: write "{str(value).lower()}" or "{int(value)}" in quotes'
     if isinstance(value, str) and ("\0" in value or "\n" in value):
