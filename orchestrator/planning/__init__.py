@@ -1,4 +1,4 @@
-"""`Matrix` + catalog + selection → `Plan`; no host is looked at."""
+"""The package that makes a `Plan` of a matrix, the catalog and a selection, without looking at a host."""
 
 from orchestrator.planning.cost.durations import Assumed, Earlier
 from orchestrator.planning.cost.estimate import Estimate, Known, disk_bytes, estimate

@@ -1,4 +1,7 @@
-"""What `include` adds: entries that name framework==version, system and model span a small product of their own."""
+"""The cells that `include` adds.
+
+An entry that names framework==version, system and model spans a small product of its own.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -11,21 +14,21 @@ from orchestrator.planning.axes import Grid
 
 
 def grids(matrix: Matrix, catalog: Catalog, models: Mapping[str, ModelInfo]) -> tuple[Grid, ...]:
-    """Every grid of a matrix: its own first, then those that `include` adds."""
+    """Return every grid of a matrix, its own first and then those that `include` adds."""
     return (axes.main_grid(matrix), *added_grids(matrix, catalog, models))
 
 
 def added_grids(matrix: Matrix, catalog: Catalog, models: Mapping[str, ModelInfo]) -> Iterator[Grid]:
-    """A grid for each framework of each entry of `include` that names its cells wholly.
+    """Yield a grid for each framework of each entry of `include` that names whole cells.
 
-    What the entry leaves open is as in the matrix, or at its default where the matrix has no such entry.
+    Axes that the entry leaves open are as in the matrix, or at their defaults if the matrix has no such entry.
     """
     for include in matrix.include:
         rule = include.rule
-        found = [pins.parse(text) for text in rule.frameworks]
-        if not (rule.systems and rule.models and found and all(pin.version for pin in found)):
+        framework_pins = [pins.parse(text) for text in rule.frameworks]
+        if not (rule.systems and rule.models and framework_pins and all(pin.version for pin in framework_pins)):
             continue
-        for pin in found:
+        for pin in framework_pins:
             yield Grid(
                 frameworks=(_framework(matrix, rule, pin, catalog),),
                 systems=tuple(system for system in matrix.systems if system.name in rule.systems),
@@ -39,7 +42,7 @@ def added_grids(matrix: Matrix, catalog: Catalog, models: Mapping[str, ModelInfo
 
 def _framework(matrix: Matrix, rule: Rule, pin: pins.Pin, catalog: Catalog) -> FrameworkAxes:
     version = pin.version or ""
-    entry = next((axes for axes in matrix.frameworks if _speaks_of(axes, pin)), None)
+    entry = next((axes for axes in matrix.frameworks if _has_release(axes, pin)), None)
     if entry is None:
         entry = FrameworkAxes(pin.name, (version,), place=rule.place)
         known = catalog.entry(pin.name)
@@ -56,8 +59,8 @@ def _framework(matrix: Matrix, rule: Rule, pin: pins.Pin, catalog: Catalog) -> F
     )
 
 
-def _speaks_of(axes: FrameworkAxes, pin: pins.Pin) -> bool:
-    """Whether an entry has the release of a pin, however either one spells it."""
+def _has_release(axes: FrameworkAxes, pin: pins.Pin) -> bool:
+    """Return True if an entry has the release of a pin, however either one spells it."""
     if axes.name != pin.name or _spelled(axes, pin) is None:
         return False
     return pin.backend is None or any(
@@ -67,7 +70,10 @@ def _speaks_of(axes: FrameworkAxes, pin: pins.Pin) -> bool:
 
 
 def _spelled(axes: FrameworkAxes, pin: pins.Pin) -> str | None:
-    """The version of a pin as an entry spells it, so that a release has one id; None where it is not there."""
+    """Return the version of a pin as an entry spells it, or None if the entry lacks it.
+
+    One spelling gives a release one id.
+    """
     wanted = pins.release(pin.version or "")
     return next((version for version in axes.versions if pins.release(version) == wanted), None)
 

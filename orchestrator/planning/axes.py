@@ -1,4 +1,4 @@
-"""The axes of a matrix, multiplied out one factor at a time, and counted without multiplying them out."""
+"""The axes of a matrix, their product one factor at a time, and its size."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from orchestrator.planning import ids
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A product of axes: the matrix itself, or what an entry of `include` adds."""
+    """A product of axes, spanned by the matrix itself or by an entry of `include`."""
 
     frameworks: tuple[FrameworkAxes, ...]
     systems: tuple[System, ...]
@@ -33,13 +33,13 @@ class Work:
     label: str
     settings: Settings
     reason: str = ""
-    """Why there is no such work; empty where there is."""
+    """The reason that there is no such work; empty if there is."""
     script: Script | None = None
     frameworks: tuple[str, ...] = ()
-    """Pins of the frameworks that it is for; none for every one."""
+    """Pins of the frameworks that do it; empty for all."""
 
     def is_for(self, framework: Framework) -> bool:
-        """Whether a framework is to do it."""
+        """Return True if a framework is to do this work."""
         return not self.frameworks or any(pins.parse(text).holds(framework) for text in self.frameworks)
 
 
@@ -50,16 +50,16 @@ class Combination:
     options: Options
     suffix: str
     reason: str = ""
-    """Why the framework cannot have it; empty where it can."""
+    """The reason that the framework cannot take the options; empty if it can."""
 
 
 def main_grid(matrix: Matrix) -> Grid:
-    """The product that a matrix itself spans."""
+    """Return the product that a matrix itself spans."""
     return Grid(matrix.frameworks, matrix.systems, matrix.models, matrix.modes, dict(matrix.options), matrix.scripts)
 
 
 def count(grid: Grid, catalog: Catalog) -> int:
-    """How many combinations a grid spans, before anything is left out."""
+    """Return the number of combinations that a grid spans, before anything is left out."""
     works = sum(len(model.batch_sizes) * len(model.datasets) for model in grid.models) * len(grid.modes)
     return sum(
         len(axes.versions)
@@ -73,7 +73,7 @@ def count(grid: Grid, catalog: Catalog) -> int:
 
 
 def frameworks(axes: FrameworkAxes) -> Iterator[Framework]:
-    """Every framework of an entry; Python is empty where it is the catalog's to choose."""
+    """Yield every framework of an entry, with an empty Python if the catalog chooses it."""
     names = [name for name, _ in axes.packages]
     backends: Sequence[Framework | None] = [Framework(*backend) for backend in axes.backends] or [None]
     for version, backend, python in product(axes.versions, backends, axes.pythons or ("",)):
@@ -90,7 +90,7 @@ def frameworks(axes: FrameworkAxes) -> Iterator[Framework]:
 
 
 def default_python(framework: Framework, catalog: Catalog) -> str:
-    """The Python that a framework gets unasked; empty where nobody can tell, as with the user's own image."""
+    """Return the Python that a framework gets by default, or "" if it is unknown, as in the user's own image."""
     if framework.image or framework.dockerfile:
         return ""
     try:
@@ -100,7 +100,7 @@ def default_python(framework: Framework, catalog: Catalog) -> str:
 
 
 def works(grid: Grid, known: Mapping[str, ModelInfo], datasets: Mapping[str, DatasetInfo]) -> Iterator[Work]:
-    """Every workload of a grid, its scripts after its models."""
+    """Yield every workload of a grid, its models first and then its scripts."""
     for model in grid.models:
         for size, dataset, mode in product(model.batch_sizes, model.datasets, grid.modes):
             workload = Workload(model=model.name, mode=mode, batch_size=size, dataset=dataset)
@@ -114,21 +114,22 @@ def works(grid: Grid, known: Mapping[str, ModelInfo], datasets: Mapping[str, Dat
 def option_axes(
     options: Mapping[str, OptionAxes], axes: FrameworkAxes, catalog: Catalog
 ) -> dict[str, tuple[OptionValue, ...]]:
-    """Values of every option of an entry: its own, else the framework's, its family's, everyone's, or the default.
+    """Return the values of every option of an entry.
 
-    Options that `*` asks for and the framework lacks are among them.
+    They come from the first that sets them: the entry, the framework, its family, `*`, the default. Options that `*`
+    sets and the framework lacks are among them.
     """
-    found: dict[str, tuple[OptionValue, ...]] = {
+    values: dict[str, tuple[OptionValue, ...]] = {
         name: (option.default,) for name, option in catalog.options(axes.name).items()
     }
     family = catalog.family(axes.name) or axes.name
     for owner in dict.fromkeys((EVERY_FRAMEWORK, family, axes.name)):
-        found |= dict(options.get(owner, ()))
-    return found | dict(axes.options)
+        values |= dict(options.get(owner, ()))
+    return values | dict(axes.options)
 
 
 def combinations(axes: FrameworkAxes, grid: Grid, catalog: Catalog) -> Iterator[Combination]:
-    """Every set of options of an entry, sorted by name within each."""
+    """Yield every set of options of an entry, each sorted by name."""
     known = catalog.options(axes.name)
     values = option_axes(grid.options, axes, catalog)
     defaults = {name: option.default for name, option in known.items()}

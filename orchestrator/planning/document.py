@@ -1,4 +1,4 @@
-"""A plan for programs: what `orchestrator plan --json` prints; `docs/matrix.md` documents its keys."""
+"""The JSON document of a plan, which `orchestrator plan --json` prints and `docs/matrix.md` documents."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -15,13 +15,19 @@ _Shared = Callable[[Any], dict[str, Any]]
 
 
 def plan_document(plan: Plan, estimate: Estimate) -> dict[str, Any]:
-    """A plan and its estimate as plain JSON values; rows are flat, and equal parts are shared objects."""
+    """Return a plan and its estimate as plain JSON values.
+
+    Rows are flat, and equal parts of them are one shared object.
+    """
     with collector.paused():
         return {key: list(part) if isinstance(part, Iterator) else part for key, part in _parts(plan, estimate)}
 
 
 def plan_json(plan: Plan, estimate: Estimate) -> Iterator[str]:
-    """The same document as JSON text with a row to a line, in pieces: it never stands in memory whole."""
+    """Yield the pieces of the same document as JSON text, with one row to a line.
+
+    The document is never whole in memory.
+    """
     lead = "{"
     for key, part in _parts(plan, estimate):
         yield f"{lead}\n {json_text(key)}: "
@@ -42,7 +48,7 @@ def _list(rows: Iterator[str]) -> Iterator[str]:
 
 
 def _parts(plan: Plan, estimate: Estimate) -> Iterator[tuple[str, Any]]:
-    """Keys and values of the document, lists of rows as iterators."""
+    """Yield the keys and values of the document, with lists of rows as iterators."""
     shared: _Shared = cache(dict)
     yield "name", plan.name
     yield "seed", plan.seed
@@ -96,7 +102,7 @@ def _cell(cell: Cell, shared: _Shared) -> dict[str, Any]:
 
 
 def script_document(script: Script) -> dict[str, Any]:
-    """A script as plain JSON values: its files with their sizes and sums."""
+    """Return a script as plain JSON values, with the sizes and hashes of its files."""
     return {"name": script.name, "entry": script.file, "files": [asdict(file) for file in script.files]}
 
 

@@ -1,4 +1,7 @@
-"""Names of cells and images: readable, safe in paths, globs, tags and anchors; every axis off its default shows."""
+"""Names of cells and images.
+
+They are readable, safe in paths, globs, tags and anchors, and show every axis that is off its default.
+"""
 
 import hashlib
 import re
@@ -8,15 +11,18 @@ from orchestrator.domain import Framework, Options, OptionValue, System
 MAX_PART = 200
 """File systems take 255 bytes in a component."""
 DEFINED = "-definition=own"
-"""Ends the id of a cell that runs the framework's own definition of a model: without it, it is another cell."""
+"""The end of the id of a cell that runs the framework's own definition of a model, which makes it another cell."""
 MAX_ALIAS = 100
-"""Engines take 128 characters in a tag; the content hash needs its share."""
+"""Engines take 128 characters in a tag, and the content hash needs some of them."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9._=+-]")
 _UNSAFE_TAG = re.compile(r"[^A-Za-z0-9._-]")
 
 
 def environment(framework: Framework, default_python: str) -> str:
-    """What is special of an environment, after the framework's name: `1.9.1-python=3.12-numpy=2.3.0`."""
+    """Return the part of a name that tells the environments of a framework apart.
+
+    An example is `1.9.1-python=3.12-numpy=2.3.0`.
+    """
     parts = [framework.version]
     if framework.backend:
         parts.append(f"on-{framework.backend.name}-{framework.backend.version}")
@@ -29,35 +35,35 @@ def environment(framework: Framework, default_python: str) -> str:
 
 
 def first_part(framework: Framework, special: str, system: System) -> str:
-    """`mxnet-1.9.1-cpu`."""
+    """Return the first part of a cell's id, such as `mxnet-1.9.1-cpu`."""
     return bounded(_UNSAFE.sub("_", f"{framework.name}-{special}-{system.name}"), MAX_PART)
 
 
 def second_part(workload_label: str, option_suffix: str) -> str:
-    """`lenet-train-b200-hybridize=false`."""
+    """Return the second part of a cell's id, such as `lenet-train-b200-hybridize=false`."""
     return bounded(_UNSAFE.sub("_", workload_label + option_suffix), MAX_PART)
 
 
 def option_suffix(options: Options, defaults: dict[str, OptionValue]) -> str:
-    """Options that are off their default, each led by a dash."""
+    """Return the options that are off their default, each after a dash."""
     return "".join(
         f"-{name}={option_text(value)}" for name, value in options if name not in defaults or value != defaults[name]
     )
 
 
 def option_text(value: OptionValue) -> str:
-    """A value as YAML has it."""
+    """Return a value as YAML writes it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def image(framework: Framework, special: str, system: System) -> tuple[str, str]:
-    """Repository and alias: `bench/mxnet`, `1.9.1-cpu`."""
+    """Return the repository and the alias of an image, such as `bench/mxnet` and `1.9.1-cpu`."""
     alias = _UNSAFE_TAG.sub("_", f"{special.replace('=', '')}-{system.image_class}")
     return f"bench/{framework.name.lower()}", bounded(alias, MAX_ALIAS)
 
 
 def bounded(text: str, limit: int) -> str:
-    """A text within a limit; what is cut off still tells it from others, as a digest."""
+    """Return a text within a limit, where a digest replaces what is cut off."""
     if len(text) <= limit:
         return text
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]

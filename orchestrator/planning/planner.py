@@ -1,4 +1,4 @@
-"""From a matrix to a plan: what would run, what is left out and why. Pure: no host is looked at."""
+"""The way from a matrix to a plan, which decides what would run and the reason for every skip."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,8 +26,8 @@ def plan(
 ) -> Plan:
     """Decide every cell, image and skip of a matrix.
 
-    Raises `InputError` where the matrix expands to nothing or to more than `limit` combinations, where two cells
-    would share an id, where it exceeds the bounds of any plan, and where a glob to select matches nothing.
+    Raises `InputError` if the matrix expands to nothing or to more than `limit` combinations, if two cells would share
+    an id, if the plan exceeds the bounds of any plan, and if a glob of the selection matches nothing.
     """
     models = {**models, **{info.name: info for info in matrix.own_models}}
     spans = grids(matrix, catalog, models)
@@ -46,7 +46,7 @@ def plan(
     cells, skips, warnings = select(tuple(draft.cells.values()), tuple(draft.skips.values()), selection)
     used = dict.fromkeys(cell.image for cell in cells)
     defined = dict.fromkeys((cell.workload.model, cell.definition) for cell in cells if cell.definition)
-    made = Plan(
+    result = Plan(
         name=matrix.name,
         seed=matrix.seed,
         images=tuple(_equipped([draft.images[name] for name in used], cells, catalog)),
@@ -63,12 +63,15 @@ def plan(
             next(each for each in models[model].definitions if each.sha256 == digest) for model, digest in defined
         ),
     )
-    bounds.check(made, f"{matrix.path}: ")
-    return made
+    bounds.check(result, f"{matrix.path}: ")
+    return result
 
 
 def _equipped(images: Sequence[ImageSpec], cells: Sequence[Cell], catalog: Catalog) -> Iterator[ImageSpec]:
-    """Images with what the options of their cells need on top: nobody else has to fetch or carry it."""
+    """Yield the images with the packages that the options of their cells need in addition.
+
+    Other images do not have to fetch or hold these packages.
+    """
     needed: dict[str, dict[str, None]] = {image.name: {} for image in images}
     for cell in cells:
         needed[cell.image] |= dict.fromkeys(catalog.option_packages(cell.framework, cell.options))
@@ -84,7 +87,7 @@ def _nothing(matrix: Matrix, skips: Sequence[Skip]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Site:
-    """A framework on a system: everything its cells share."""
+    """A framework on a system, with everything that its cells share."""
 
     framework: Framework
     system: System
@@ -94,12 +97,12 @@ class _Site:
     included: int
     image: str = ""
     reason: str = ""
-    """Why there is no environment; empty where there is one."""
+    """The reason that there is no environment; empty if there is one."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """How long and how often a cell is measured, and how it should end."""
+    """The duration, the repeats and the expected outcome of a cell's measurement."""
 
     duration: Duration
     timeout_s: float
@@ -110,7 +113,7 @@ class _Measure:
 
 @dataclass(slots=True)
 class _Draft:
-    """The plan as it grows."""
+    """The plan while it grows."""
 
     matrix: Matrix
     catalog: Catalog
@@ -124,20 +127,23 @@ class _Draft:
 
     @property
     def datasets(self) -> Mapping[str, DatasetInfo]:
-        """Every dataset that a model may name."""
+        """Return every dataset that a model may name."""
         return {**DATASETS, **{info.name: info for info in self.matrix.own_datasets}}
 
     def expand(self, grid: Grid, *, added: bool) -> None:
-        """Add every cell of a grid; what `include` adds is never excluded, and gives way to what is there."""
+        """Add every cell of a grid.
+
+        Cells that `include` adds are never excluded, and give way to cells that exist already.
+        """
         includes = [include.rule for include in self.matrix.include]
         excludes = () if added else self.matrix.exclude
         works = [
             (work, rules.work_bits(excludes, work.workload), rules.work_bits(includes, work.workload))
             for work in axes.works(grid, self.models, self.datasets)
         ]
-        # A script takes the options it was written with.
-        none = Combination((), "")
-        without_options = [(none, rules.option_bits(excludes, ()), rules.option_bits(includes, ()))]
+        # A script takes the options that it was written with.
+        no_options = Combination((), "")
+        without_options = [(no_options, rules.option_bits(excludes, ()), rules.option_bits(includes, ()))]
         for entry in grid.frameworks:
             combinations = [
                 (chosen, rules.option_bits(excludes, chosen.options), rules.option_bits(includes, chosen.options))
@@ -152,7 +158,7 @@ class _Draft:
                         self._add(site, work, chosen, (out & options_out, into & options_in), added=added)
 
     def warnings(self) -> Iterator[str]:
-        """Entries of `exclude` and `include` that no cell matches."""
+        """Yield a warning for every entry of `exclude` and `include` that no cell matches."""
         matrix = self.matrix
         for key, used, places in (
             ("exclude", self.used_excludes, [rule.place for rule in matrix.exclude]),
@@ -167,9 +173,9 @@ class _Draft:
     def _sites(
         self, entry: FrameworkAxes, systems: Sequence[System], excludes: Sequence[Rule], includes: Sequence[Rule]
     ) -> Iterator[_Site]:
-        for asked in axes.frameworks(entry):
-            default = axes.default_python(asked, self.catalog)
-            framework = replace(asked, python=asked.python or default)
+        for listed in axes.frameworks(entry):
+            default = axes.default_python(listed, self.catalog)
+            framework = replace(listed, python=listed.python or default)
             special = ids.environment(framework, default)
             for system in systems:
                 site = _Site(
@@ -186,7 +192,7 @@ class _Draft:
                     yield replace(site, reason=error.reason)
 
     def _image(self, framework: Framework, special: str, system: System) -> str:
-        """Name of the image that a framework needs on a system, which is noted among the plan's."""
+        """Return the name of the image that a framework needs on a system, and add the image to the plan's."""
         repository, alias = ids.image(framework, special, system)
         environment = self.catalog.environment(framework, system.gpus)
         spec = ImageSpec(repository, alias, system.image_class, framework, environment)
@@ -235,13 +241,16 @@ class _Draft:
             )
 
     def _definition(self, site: _Site, work: Work) -> str:
-        """SHA-256 of what the framework runs in place of the model as its builder makes it; empty without that."""
+        """Return the SHA-256 of the framework's own definition of the model, or "" if its builder makes the model."""
         info = self.models.get(work.workload.model) if site.image and not work.script else None
         builder = self.images[site.image].environment.builder if info and info.definitions else ""
         return next((each.sha256 for each in info.definitions if each.builder == builder), "") if info else ""
 
     def _measure(self, settings: Settings, expect: Status, included: int) -> _Measure:
-        """What the matrix, the model and then each include that speaks of a cell set, the later over the earlier."""
+        """Return the settings of a cell.
+
+        The matrix, the model and every matching include set them, each over the ones before.
+        """
         key = (settings, expect, included)
         if key not in self.measures:
             matrix = self.matrix
@@ -252,9 +261,9 @@ class _Draft:
         return self.measures[key]
 
     def _clash(self, cell_id: str, site: _Site, work: Work, chosen: Combination) -> str:
-        one = self.cells.get(cell_id)
+        other = self.cells.get(cell_id)
         here = f"{_described(site.framework)} with {_listed(chosen)}"
-        there = f"{_described(one.framework)} with {_listed(one)}" if one else self.skips[cell_id].reason
+        there = f"{_described(other.framework)} with {_listed(other)}" if other else self.skips[cell_id].reason
         remedy = "it is in the matrix twice" if here == there else f"{there} is not {here}; rename one of them"
         return f"{self.matrix.path}: two cells ({work.label}) would share the id {cell_id}: {remedy}"
 

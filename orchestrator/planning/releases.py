@@ -1,4 +1,4 @@
-"""Releases that a matrix names and the catalog has no environment for."""
+"""The releases of a matrix that the catalog has no environment for."""
 
 from collections.abc import Iterator, Mapping
 
@@ -11,7 +11,7 @@ from orchestrator.planning.additions import grids
 
 
 def left_out(matrix: Matrix, catalog: Catalog, models: Mapping[str, ModelInfo], plan: Plan) -> tuple[str, ...]:
-    """Name every release that a plan of the matrix skips on all systems, each in a line with its place."""
+    """Return a line with its place for every release that a plan of the matrix skips on all systems."""
     reasons = {skip.reason for skip in plan.skips}
     lines: dict[str, str] = {}
     models = {**models, **{info.name: info for info in matrix.own_models}}
@@ -31,7 +31,7 @@ def left_out(matrix: Matrix, catalog: Catalog, models: Mapping[str, ModelInfo], 
 
 
 def _hints(framework: Framework, catalog: Catalog) -> Iterator[str]:
-    """Close matches for the version that has no environment: the framework's own or its backend's."""
+    """Yield close matches for the version without an environment, be it the framework's or its backend's."""
     for each in (framework, framework.backend):
         if each is not None and not catalog.has(each.name, each.version):
             yield did_you_mean(each.version, catalog.seen(each.name))

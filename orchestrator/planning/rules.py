@@ -1,4 +1,7 @@
-"""Rules of `exclude` and `include` as bits: a cell is hit by a rule whose bit all of its parts carry."""
+"""The rules of `exclude` and `include` as bits.
+
+A rule covers a cell if every part of the cell has the bit of the rule.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -7,7 +10,7 @@ from orchestrator.matrix import Rule, pins
 
 
 def site_bits(rules: Sequence[Rule], framework: Framework, system: System) -> int:
-    """Rules that do not speak against a framework on a system."""
+    """Return the bits of the rules that allow a framework on a system."""
 
     def agrees(rule: Rule) -> bool:
         return (
@@ -20,7 +23,7 @@ def site_bits(rules: Sequence[Rule], framework: Framework, system: System) -> in
 
 
 def work_bits(rules: Sequence[Rule], work: Workload) -> int:
-    """Rules that do not speak against a workload."""
+    """Return the bits of the rules that allow a workload."""
 
     def agrees(rule: Rule) -> bool:
         return (
@@ -34,17 +37,17 @@ def work_bits(rules: Sequence[Rule], work: Workload) -> int:
 
 
 def option_bits(rules: Sequence[Rule], options: Options) -> int:
-    """Rules that do not speak against a set of options; one that names an option the set lacks does."""
-    given = dict(options)
+    """Return the bits of the rules that allow a set of options, which must have every option that a rule names."""
+    values_of = dict(options)
 
     def agrees(rule: Rule) -> bool:
-        return all(name in given and given[name] in values for name, values in rule.options)
+        return all(name in values_of and values_of[name] in values for name, values in rule.options)
 
     return _bits(rules, agrees)
 
 
 def positions(bits: int) -> Iterator[int]:
-    """Indices of the rules in a set, the first in the file first."""
+    """Yield the indices of the rules in a set, in the order of the file."""
     while bits:
         lowest = bits & -bits
         yield lowest.bit_length() - 1

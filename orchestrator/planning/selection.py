@@ -1,4 +1,4 @@
-"""`--select` and `--exclude`: globs over the ids of cells."""
+"""The globs over ids of cells that `--select` and `--exclude` take."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -11,16 +11,19 @@ from orchestrator.matrix.hints import did_you_mean
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Globs; a cell is in when any of `select` matches (or there is none) and none of `exclude` does."""
+    """Globs that select and exclude cells.
+
+    A cell is selected if any of `select` matches, or there is none, and none of `exclude` matches.
+    """
 
     select: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
 
 
 def matches(glob: str, cell_id: str) -> bool:
-    """Whether a glob speaks of a cell: of its whole id or, where the glob has no slash, of either part of it.
+    """Return True if a glob matches the whole id of a cell or, without a slash, either part of it.
 
-    `mxnet-*`, `lenet-*`, `mxnet-1.9.1-cpu` and `*-cpu/lenet-train-*` are globs; case counts.
+    `mxnet-*`, `lenet-*`, `mxnet-1.9.1-cpu` and `*-cpu/lenet-train-*` are globs. They are case-sensitive.
     """
     if fnmatchcase(cell_id, glob):
         return True
@@ -34,32 +37,35 @@ def _match_any(globs: Sequence[str], cell_id: str) -> bool:
 def select(
     cells: Sequence[Cell], skips: Sequence[Skip], selection: Selection
 ) -> tuple[list[Cell], list[Skip], list[str]]:
-    """Cells and skips that were asked for, and warnings about globs to exclude that match nothing.
+    """Return the selected cells and skips, with warnings about globs to exclude that match nothing.
 
-    Raises `InputError` for every glob to select that matches no cell, and where nothing is left.
+    Raises `InputError` for every glob to select that matches no cell, and if nothing is left.
     """
     if not selection.select and not selection.exclude:
         return list(cells), list(skips), []
-    mistakes = [_no_match(glob, cells, skips) for glob in selection.select if not _speaks_of_any(glob, cells)]
+    mistakes = [_no_match(glob, cells, skips) for glob in selection.select if not _matches_any_cell(glob, cells)]
     if mistakes:
         raise InputError(*mistakes)
     warnings = [
         f"--exclude {glob!r} matches nothing"
         for glob in selection.exclude
-        if not _speaks_of_any(glob, cells) and not any(matches(glob, skip.cell_id) for skip in skips)
+        if not _matches_any_cell(glob, cells) and not any(matches(glob, skip.cell_id) for skip in skips)
     ]
 
     def wanted(cell_id: str) -> bool:
         return _match_any(selection.select or ("*",), cell_id) and not _match_any(selection.exclude, cell_id)
 
-    kept = [cell for cell in cells if wanted(cell.id)]
-    if not kept:
+    selected = [cell for cell in cells if wanted(cell.id)]
+    if not selected:
         raise InputError("--exclude leaves nothing to run of what is selected; drop one of its globs")
-    return kept, [skip for skip in skips if wanted(skip.cell_id)], warnings
+    return selected, [skip for skip in skips if wanted(skip.cell_id)], warnings
 
 
 def narrowed(plan: Plan, selection: Selection) -> Plan:
-    """A part of a plan that was made before, with the images and models of that part alone; raises as `select`."""
+    """Return the selected part of an existing plan, with only its images and models.
+
+    Raises `InputError` as `select` does.
+    """
     cells, skips, warnings = select(plan.cells, plan.skips, selection)
     images = {cell.image for cell in cells}
     models = {cell.workload.model for cell in cells}
@@ -75,7 +81,7 @@ def narrowed(plan: Plan, selection: Selection) -> Plan:
     )
 
 
-def _speaks_of_any(glob: str, cells: Iterable[Cell]) -> bool:
+def _matches_any_cell(glob: str, cells: Iterable[Cell]) -> bool:
     return any(matches(glob, cell.id) for cell in cells)
 
 

@@ -1,1 +1,1 @@
-"""Bounds of every plan, whatever it was made from."""
+"""The bounds of every plan, whatever its source."""

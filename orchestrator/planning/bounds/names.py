@@ -1,4 +1,4 @@
-"""Bounds of the names in a plan: those that a matrix can give, and those that planning makes of them."""
+"""Bounds of the names in a plan, both those of a matrix and those that planning makes of them."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -12,7 +12,7 @@ _SHOWN = 100
 
 
 def _all_of(pattern: str, most: int | None = None) -> Check:
-    """Make a check that a text is all of a pattern, and no longer than it may be."""
+    """Return a check that a whole text matches a pattern and is not too long."""
     compiled = re.compile(pattern)
     return lambda text: (most is None or len(text) <= most) and compiled.fullmatch(text) is not None
 
@@ -39,7 +39,7 @@ _IMAGE_CLASSES = frozenset({"cpu", *(f"{gpus}_gpu" for gpus in range(1, limits.M
 
 
 def problems(plan: Plan) -> Iterator[str]:
-    """Say which names of a plan are none that a matrix can give, one line each."""
+    """Yield a line for each name of a plan that no matrix can give."""
     yield from _wrong(_is_plan_name, plan.name, "name of a plan", _LETTERS)
     known = dict.fromkeys(image.name for image in plan.images)
     for image in plan.images:

@@ -1,4 +1,4 @@
-"""Bounds of every plan, whether it was made of a matrix here, came in a bundle, or lies with an earlier run."""
+"""Bounds of every plan, be it made from a matrix here, read from a bundle or stored with an earlier run."""
 
 import math
 import re
@@ -13,28 +13,28 @@ from orchestrator.planning.bounds import names as name_bounds
 from orchestrator.planning.bounds import scripts as script_bounds
 
 MAX_CONTAINERS = 1_000_000
-"""Of all cells with their repeats; a year has 4 million times 8 s."""
+"""Repeats of all cells together. A year has 4 million times 8 s."""
 RESERVED = frozenset({
     "builds", "environments.json", "index.html", "matrix.yaml", "models", "parity", "regression", "regression.json",
     "report", "run.json", "scripts", "trial.json",
 })  # fmt: skip
-"""What else lies in the folder of a run, beside the folders of its cells."""
+"""Other files and folders of a run, next to the folders of its cells."""
 _PART = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._=+-]{{0,{ids.MAX_PART + 39}}}")
-"""A side of a regression test adds its mark to what a matrix names."""
+"""A side of a regression test adds its mark to the names of a matrix."""
 _LARGE = 10**30
 _MOST = 20
 
 
 def check(plan: Plan, place: str = "") -> None:
     """Raise `InputError` with a line for each thing that no matrix of this version could have led to."""
-    found = list(problems(plan))
-    if found:
-        more = [f"{place}and {len(found) - _MOST} more such mistakes"] if len(found) > _MOST else []
-        raise InputError(*(f"{place}{problem}" for problem in found[:_MOST]), *more)
+    lines = list(problems(plan))
+    if lines:
+        more = [f"{place}and {len(lines) - _MOST} more such mistakes"] if len(lines) > _MOST else []
+        raise InputError(*(f"{place}{problem}" for problem in lines[:_MOST]), *more)
 
 
 def problems(plan: Plan) -> Iterator[str]:
-    """Say what of a plan is out of bounds, one line each."""
+    """Yield a line for each thing of a plan that is out of bounds."""
     yield from _number("seed", plan.seed, 0, limits.MAX_SEED)
     yield from (f"image {name[:200]!r} is there twice" for name in _doubles(image.name for image in plan.images))
     yield from (f"cell {name[:200]!r} is there twice" for name in _doubles(cell.id for cell in plan.cells))
@@ -48,7 +48,7 @@ def problems(plan: Plan) -> Iterator[str]:
 
 
 def is_cell_id(text: str) -> bool:
-    """Tell whether a text is two plain names, of which no other file or folder of a run has the first."""
+    """Return True if a text is two plain names, the first of which is that of no other file or folder of a run."""
     parts = text.split("/")
     return len(parts) == 2 and all(map(_PART.fullmatch, parts)) and parts[0].casefold() not in RESERVED
 
@@ -58,7 +58,7 @@ def _cell(cell: Cell) -> Iterator[str]:
         yield "is no id of a cell, or takes the place of another file of a run"
     yield from _number("repeats", cell.repeats, 1, limits.MAX_REPEATS)
     yield from _number("batch_size", cell.workload.batch_size, 1, limits.MAX_COUNT)
-    if not 0 < cell.timeout_s <= MAX_SECONDS:  # of NaN too
+    if not 0 < cell.timeout_s <= MAX_SECONDS:  # rejects NaN too
         yield f"timeout_s: {cell.timeout_s:g} is not above 0 and at most {MAX_SECONDS:.0f}"
     yield from _number("output size_bytes", cell.output.size_bytes, MIN_OUTPUT_BYTES, MAX_BYTES)
     yield from _number("output files", cell.output.files, limits.MIN_OUTPUT_FILES, limits.MAX_OUTPUT_FILES)
@@ -94,7 +94,7 @@ def _number(name: str, value: int, least: int, most: int) -> Iterator[str]:
 
 
 def _short(value: int) -> str:
-    """A number as text; of one with thousands of digits Python makes none."""
+    """Return a number as text, or words for a number with too many digits for Python to write."""
     return f"{value:,}" if abs(value) < _LARGE else "a number of more than 30 digits"
 
 

@@ -1,4 +1,7 @@
-"""Bounds of the scripts of a plan: names and sizes; their files are mounted, so that none may lie anywhere else."""
+"""Bounds of the scripts of a plan.
+
+Their files are mounted, so that none of them may lie anywhere else.
+"""
 
 import re
 from collections.abc import Iterator
@@ -15,10 +18,10 @@ _SUM = re.compile(r"[0-9a-f]{64}")
 
 
 def problems(plan: Plan) -> Iterator[str]:
-    """Say what of the scripts of a plan is out of bounds, one line each."""
-    found: dict[str, Script] = {}
+    """Yield a line for each thing of a plan's scripts that is out of bounds."""
+    by_name: dict[str, Script] = {}
     for script in dict.fromkeys(cell.script for cell in plan.cells if cell.script):
-        if found.setdefault(script.name, script) != script:
+        if by_name.setdefault(script.name, script) != script:
             yield f"script {script.name[:100]!r} is described twice, each time in another way"
         yield from (f"script {script.name[:100]!r}: {problem}" for problem in _script(script))
 
@@ -34,7 +37,7 @@ def _script(script: Script) -> Iterator[str]:
         if len(text) > names.MAX_TEXT or not re.fullmatch(names.ARGUMENT, text):
             yield f"argument {text[:100]!r} has a control character, or more than {names.MAX_TEXT:,} characters"
     if not script.files and script.path and not script.entry:
-        return  # of an earlier version: shown in reports, and never run
+        return  # a script of an earlier version is shown in reports and never run
     if script.path:
         yield f"names a place on a host, {script.path[:200]!r}, beside its files"
     yield from _files(script)

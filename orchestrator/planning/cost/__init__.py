@@ -1,1 +1,1 @@
-"""What a plan costs in time and disk."""
+"""The cost of a plan in time and disk."""

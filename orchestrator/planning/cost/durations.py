@@ -1,4 +1,7 @@
-"""How long one container takes: from the work of its cell, and from containers that were measured before. Pure."""
+"""Estimates of how long a container takes.
+
+They come from the work of its cell and from containers that were measured before.
+"""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -12,43 +15,49 @@ from orchestrator.planning.parity import BATCH_SIZE, UNCHECKED_BUILDERS, Check
 TRAINING_PASSES = 3
 """A training step computes the forward pass once and about twice as much backward."""
 MULTIPLY_ADDS_PER_CPU_S = 8e9
-"""Of one CPU: LeNet at batch 200 trains with 1.8e9 (Keras on MXNet), 6e9 (JAX), 8e9 (MXNet), 11e9 (TensorFlow) and 12e9
-(PyTorch) multiply-adds a second and CPU in docs/performance.md. Larger layers run faster, smaller ones slower."""
+"""The rate of one CPU.
+
+LeNet at batch 200 trains with 1.8e9 (Keras on MXNet), 6e9 (JAX), 8e9 (MXNet), 11e9 (TensorFlow) and 12e9 (PyTorch)
+multiply-adds a second and CPU in docs/performance.md. Larger layers run faster, smaller ones slower.
+"""
 MULTIPLY_ADDS_PER_GPU_S = 2e12
-"""Of one GPU, without any measurement behind it: a tenth of what float32 units of data centre GPUs can do."""
+"""The rate of one GPU, which no measurement supports.
+
+It is a tenth of what float32 units of data centre GPUs can do.
+"""
 START_S = 5.0
-"""Of a container beside its steps: start, import, data, model and the first step."""
+"""Time of a container without its steps: start, import, data, model and the first step."""
 EMPTY_START_S = 0.3
-"""The same without a framework."""
+"""The same time without a framework."""
 UNKNOWN_S = 8.0
-"""Of a script, or of a model whose work the host cannot read, before the first measurement."""
+"""Time of a script, or of a model whose work the host cannot read, before the first measurement."""
 LEAST_STEP_S = 0.0005
 BLOCKS = 10
 BLOCK_S = 0.25
 """Timed blocks are at least ten, of 0.2 s or a little more each."""
 WARM_UP_S = 0.45
-"""What it takes at least to find the number of steps in a block."""
+"""The least time that it takes to find the number of steps in a block."""
 PARITY_START_S = 10.0
-"""Of a parity check: processes that import the framework."""
+"""Start of a parity check, whose processes import the framework."""
 PARITY_STEPS = 17
-"""Of training, on a fixed batch."""
+"""Steps of training on a fixed batch."""
 
 HELD_OUT = 1000
-"""Of synthetic data, as in `benchmarks/inputs/datasets.py`."""
+"""Test samples of synthetic data, as in `benchmarks/inputs/datasets.py`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assumed:
-    """What an estimate takes for granted of the host and of how cells are measured."""
+    """The assumptions of an estimate on the host and on how cells are measured."""
 
     latency_steps: int
-    """Asked of the latency pass."""
+    """Steps that the latency pass should take."""
     least_latency_steps: int
-    """Of the latency pass, however long they take."""
+    """Steps that the latency pass takes at least, however long they take."""
     latency_limit_s: float
-    """Longest latency pass of more than the least steps."""
+    """The longest latency pass of more than the least steps."""
     cpus: int = 1
-    """Of a system that takes every CPU."""
+    """CPUs of a system that takes every CPU."""
     cpu_rate: float = MULTIPLY_ADDS_PER_CPU_S
     gpu_rate: float = MULTIPLY_ADDS_PER_GPU_S
 
@@ -59,11 +68,11 @@ class Earlier:
 
     cell: Cell
     outside_s: float
-    """Of its wall time, what went to anything but steps after the first."""
+    """The part of its wall time that was not spent on steps after the first."""
     sample_s: float | None = None
     """Seconds of a sample in its timed blocks; None for a script."""
     multiply_adds: int = 0
-    """Of one sample's forward pass."""
+    """Multiply-adds of one sample's forward pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +81,15 @@ class Container:
 
     wall_s: float
     source: str
-    """`measured` (the same model and framework before), `scaled` (the framework on another model), `assumed` or
-    `unknown`."""
+    """The source of the estimate.
+
+    `measured` stands for the same model and framework before, `scaled` for the framework on another model. The others
+    are `assumed` and `unknown`.
+    """
 
 
 class Durations:
-    """Estimates containers, by what was measured before where there is something."""
+    """Estimates of containers, by earlier measurements if there are any."""
 
     def __init__(
         self,
@@ -96,7 +108,7 @@ class Durations:
             self._framework.setdefault(_framework(each.cell), []).append(each)
 
     def container(self, cell: Cell, builder: str) -> Container:
-        """Estimate one repeat of a cell, whatever its time-out."""
+        """Estimate one repeat of a cell, without regard to its time-out."""
         before = self._exact.get(_exact(cell)) or self._similar.get(_similar(cell)) or []
         if cell.script is not None:
             if before:
@@ -125,18 +137,19 @@ class Durations:
         return EMPTY_START_S if builder in UNCHECKED_BUILDERS else START_S
 
     def _pass_s(self, cell: Cell, before: Iterable[Earlier]) -> tuple[float | None, str]:
-        """Seconds of one sample's forward pass, training counted as three of them; None where nothing tells."""
+        """Return the seconds of one sample's forward pass, or None if nothing is known of it."""
         info = self._models.get(cell.workload.model)
         work = info.multiply_adds if info else None
-        found = [_scaled(each, work) for each in before if each.sample_s is not None]
-        if found:
-            return median(found), "measured"
+        measured = [_scaled(each, work) for each in before if each.sample_s is not None]
+        if measured:
+            return median(measured), "measured"
         if not work:
             return None, "unknown"
-        others = [each for each in self._framework.get(_framework(cell), []) if each.sample_s and each.multiply_adds]
-        if others:
-            # A framework is the slower the smaller its layers are: the model of the nearest size tells most.
-            nearest = min(others, key=lambda each: abs(math.log(each.multiply_adds / work)))
+        same_framework = self._framework.get(_framework(cell), [])
+        scalable = [each for each in same_framework if each.sample_s and each.multiply_adds]
+        if scalable:
+            # Small layers slow a framework down, so the model of the nearest size predicts best.
+            nearest = min(scalable, key=lambda each: abs(math.log(each.multiply_adds / work)))
             return _scaled(nearest, work), "scaled"
         least_s = LEAST_STEP_S / (cell.workload.batch_size * _passes(cell))
         return max(work / self._rate(cell.system.cpus, cell.system.gpus), least_s), "assumed"
@@ -145,7 +158,7 @@ class Durations:
         return self._assumed.gpu_rate * gpus if gpus else self._assumed.cpu_rate * (cpus or self._assumed.cpus)
 
     def _steps_s(self, cell: Cell, pass_s: float) -> float:
-        """Warm-up, timed steps or epochs with their evaluations, and the latency pass."""
+        """Return the seconds of the warm-up, the timed steps or epochs with their evaluations, and the latency pass."""
         work, duration = cell.workload, cell.duration
         step_s = pass_s * _passes(cell) * work.batch_size
         latency_s = self._latency_s(step_s)
@@ -159,16 +172,17 @@ class Durations:
         return warm_up_s + max(max(duration.steps or 0, BLOCKS) * step_s, BLOCKS * BLOCK_S) + latency_s
 
     def _latency_s(self, step_s: float) -> float:
-        """The latency pass: all steps that were asked for, or those that fit its limit, but never less than the least.
+        """Return the seconds of the latency pass.
 
-        `latency_steps` of `benchmarks/measure.py` sets the number of steps.
+        It takes all wanted steps, or as many as fit its limit, but never fewer than the least. `latency_steps` of
+        `benchmarks/measure.py` sets the number of steps.
         """
         assumed = self._assumed
         least_s = min(assumed.latency_steps, assumed.least_latency_steps) * step_s
         return min(assumed.latency_steps * step_s, max(assumed.latency_limit_s, least_s))
 
     def _samples(self, cell: Cell) -> tuple[int, int]:
-        """Samples that an epoch trains with, and those that an evaluation tests with."""
+        """Return the number of samples that an epoch trains with, and that an evaluation tests with."""
         dataset = self._datasets.get(cell.workload.dataset)
         if dataset is not None and dataset.training:
             return dataset.training, dataset.testing
@@ -178,7 +192,7 @@ class Durations:
 
 
 def _scaled(measured: Earlier, work: int | None) -> float:
-    """Seconds of a forward pass of so many multiply-adds, by what was measured of another number of them."""
+    """Return the seconds of a forward pass of `work` multiply-adds, scaled from a measured container."""
     ratio = work / measured.multiply_adds if work and measured.multiply_adds else 1.0
     return (measured.sample_s or 0.0) / _passes(measured.cell) * ratio
 

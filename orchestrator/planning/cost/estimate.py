@@ -1,4 +1,4 @@
-"""What a plan would cost in time and disk, with the assumptions behind it. Pure."""
+"""The estimated cost of a plan in time and disk, with the assumptions behind it."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -11,13 +11,13 @@ from orchestrator.planning.cost import durations
 from orchestrator.planning.cost.durations import Assumed, Durations, Earlier
 
 BUILD_S = 15.0
-"""Of one image, beside what it downloads and unpacks."""
+"""Time of one image without its downloads and unpacking."""
 INSTALL_MB_PER_S = 10.0
-"""Downloading, unpacking and compiling Python packages."""
+"""Rate of downloading, unpacking and compiling Python packages."""
 BASE_MB = 130
-"""A slim Python base image; images with the same Python share it."""
+"""A slim Python base image, which images with the same Python share."""
 CUDA_MB = 3000
-"""What a GPU image holds beyond its CPU sibling, in copied libraries or larger wheels."""
+"""The additional content of a GPU image over its CPU sibling, in copied libraries or larger wheels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +38,13 @@ class Estimate:
     parity_containers: int
     """Checks that cells do the same work, before the measurements."""
     run_s: float
-    """Of measuring and checking, with everything built; no container longer than its time-out."""
+    """Time of measuring and checking with everything built, where no container is longer than its time-out."""
     longest_run_s: float
-    """If every container ran into its timeout."""
+    """The same time if every container ran into its time-out."""
     build_s: float
-    """Of building every image, one after another, with nothing there."""
+    """Time of building every image, one after another, from nothing."""
     disk_bytes: int
-    """Of all images, where nothing of them is there."""
+    """Size of all images, if nothing of them exists yet."""
     assumptions: tuple[str, ...]
     slow: tuple[SlowCell, ...] = ()
     """Cells that would end as `timeout`, the longest first."""
@@ -52,7 +52,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What an estimate knows of the work and of the host, beside the plan."""
+    """The knowledge of an estimate about the work and the host, in addition to the plan."""
 
     models: Mapping[str, ModelInfo]
     datasets: Mapping[str, DatasetInfo]
@@ -66,30 +66,31 @@ def estimate(plan: Plan, catalog: Catalog, known: Known) -> Estimate:
     sizes = {image.name: _size_mb(catalog, image.framework, image.image_class) for image in plan.images}
     builders = {image.name: image.environment.builder for image in plan.images}
     lasting = Durations(known.models, known.datasets, known.assumed, known.earlier)
-    found = {cell.id: lasting.container(cell, builders.get(cell.image, "")) for cell in plan.cells}
+    by_cell = {cell.id: lasting.container(cell, builders.get(cell.image, "")) for cell in plan.cells}
     sources: Counter[str] = Counter()
     for cell in plan.cells:
-        sources[found[cell.id].source] += cell.repeats
+        sources[by_cell[cell.id].source] += cell.repeats
     checks = parity.checks(plan)
-    slow = [SlowCell(cell.id, found[cell.id].wall_s, cell.timeout_s) for cell in plan.cells]
+    slow = [SlowCell(cell.id, by_cell[cell.id].wall_s, cell.timeout_s) for cell in plan.cells]
     return Estimate(
         containers=sum(cell.repeats for cell in plan.cells),
         parity_containers=len(checks),
-        run_s=sum(cell.repeats * min(found[cell.id].wall_s, cell.timeout_s) for cell in plan.cells)
+        run_s=sum(cell.repeats * min(by_cell[cell.id].wall_s, cell.timeout_s) for cell in plan.cells)
         + sum(min(lasting.parity_s(check), check.timeout_s) for check in checks),
         longest_run_s=sum(cell.repeats * cell.timeout_s for cell in plan.cells)
         + sum(check.timeout_s for check in checks),
         build_s=sum(BUILD_S + size / INSTALL_MB_PER_S for size in sizes.values()),
         disk_bytes=disk_bytes(plan.images, catalog),
         assumptions=(*_time_assumptions(sources, known.assumed, len(checks)), *_DISK_ASSUMPTIONS),
-        slow=tuple(sorted((one for one in slow if one.needs_s > one.timeout_s), key=lambda one: -one.needs_s)),
+        slow=tuple(sorted((cell for cell in slow if cell.needs_s > cell.timeout_s), key=lambda cell: -cell.needs_s)),
     )
 
 
 def disk_bytes(images: Iterable[ImageSpec], catalog: Catalog, *, bases: bool = True) -> int:
-    """Estimate what images take that are not there yet; `bases` counts the base image of each Python too.
+    """Estimate the size of images that do not exist yet, in bytes.
 
-    Those that stand on an image or Dockerfile of the user's own count nothing.
+    `bases` also counts the base image of each Python. Images that stand on an image or Dockerfile of the user's own
+    count nothing.
     """
     sizes, pythons = 0, set()
     for image in images:

@@ -1,4 +1,4 @@
-"""Is there disk for what is to be made: a decision from numbers. Pure."""
+"""The decision whether disk space is sufficient, made from numbers."""
 
 from collections.abc import Sequence
 
@@ -7,32 +7,32 @@ from orchestrator.domain import ImageSpec
 from orchestrator.planning.cost.estimate import BASE_MB, disk_bytes
 
 PACKED = 0.5
-"""Of the size of images, what their layers take in a bundle."""
+"""The share of the size of images that their layers take in a bundle."""
 
 
 def image_bytes(absent: Sequence[ImageSpec], bases: int, catalog: Catalog) -> int:
-    """Estimate what an engine needs to build images, with so many base images to fetch.
+    """Estimate the bytes that an engine needs to build images and to fetch a number of base images.
 
-    An environment is there twice while its image is made; the largest one counts so.
+    An environment exists twice while its image is made, so the largest one counts twice.
     """
     sizes = [disk_bytes([image], catalog, bases=False) for image in absent]
     return sum(sizes) + max(sizes, default=0) + bases * BASE_MB * 1_000_000
 
 
 def environment_bytes(absent: Sequence[ImageSpec], catalog: Catalog) -> int:
-    """Estimate what virtual environments take."""
+    """Estimate the bytes that virtual environments take."""
     return disk_bytes(absent, catalog, bases=False)
 
 
 def bundle_bytes(images: Sequence[ImageSpec], catalog: Catalog, there: int) -> int:
-    """Estimate what a bundle of images takes beyond what its folder holds already."""
+    """Estimate the bytes that a bundle of images needs beyond those that its folder holds already."""
     return max(0, round(disk_bytes(images, catalog) * PACKED) - there)
 
 
 def shortage(what: str, needed: int, free: int | None, where: str, remedies: Sequence[str]) -> str:
-    """Say in one line that there is too little disk; empty where it fits, and where free space is not known.
+    """Return a line that says that there is too little disk, or "" if it fits or free space is unknown.
 
-    The `remedies` are those of this place and this command, beside switching the check off.
+    The `remedies` are those of this place and this command, in addition to switching the check off.
     """
     if free is None or needed <= free:
         return ""
