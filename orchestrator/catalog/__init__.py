@@ -1,4 +1,4 @@
-"""Framework releases as data: `images/catalog/*.yaml` → what an environment holds."""
+"""Framework releases as data, which `images/catalog/*.yaml` holds with the content of their environments."""
 
 from orchestrator.catalog.base_images import BaseImages, load_base_images
 from orchestrator.catalog.catalog import Catalog, UnsupportedError, requirement

@@ -1,4 +1,4 @@
-"""The default base image of each Python: `images/base_images.yaml`."""
+"""The default base image of each Python, which `images/base_images.yaml` lists."""
 
 from pathlib import Path
 from typing import Annotated
@@ -22,9 +22,9 @@ class BaseImage(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     image: Annotated[str, AfterValidator(_template)]
-    """Template; `{python}` becomes `3.11`."""
+    """A template, in which `{python}` becomes `3.11`."""
     apt_archive: str | None = None
-    """Where its Debian packages are once its Debian release has left the mirrors."""
+    """The address of its Debian packages once its Debian release has left the mirrors."""
 
 
 class BaseImages(BaseModel):
@@ -41,7 +41,7 @@ class BaseImages(BaseModel):
 
 
 def load_base_images(path: Path) -> BaseImages:
-    """Read the table; raises `InputError` with a line for every mistake."""
+    """Read the table, or raise `InputError` with a line for every mistake."""
     read = source.read(path, "list of base images")
     mistakes = list(read.mistakes)
     try:

@@ -1,4 +1,4 @@
-"""The catalog: which framework releases there are, and what the environment of each one holds."""
+"""The catalog of framework releases and of the environment of each one."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from orchestrator.domain import Environment, Framework, Options
 
 
 class UnsupportedError(Exception):
-    """A framework, version, Python or system that the catalog has no environment for; says why and the way out."""
+    """A framework, version, Python or system that the catalog has no environment for, with the way out."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -24,30 +24,36 @@ class UnsupportedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """Every framework by its name; flavours are names within an entry."""
+    """Every framework by its name, where flavours are names within an entry."""
 
     entries: Mapping[str, Entry]
 
     def names(self) -> tuple[str, ...]:
-        """All frameworks and their flavours, in alphabetical order of the framework."""
+        """Return all frameworks and their flavours, in alphabetical order of the framework."""
         return tuple(name for entry in self.entries.values() for name in entry.packages)
 
     def family(self, name: str) -> str | None:
-        """The framework that a flavour belongs to: `mxnet` for `mxnet-mkl` and for itself; None where unknown."""
+        """Return the framework that a flavour belongs to, or None for an unknown name.
+
+        It is `mxnet` for `mxnet-mkl` and for `mxnet` itself.
+        """
         return next((family for family, entry in self.entries.items() if name in entry.packages), None)
 
     def entry(self, name: str) -> Entry | None:
-        """The entry of a framework or flavour; None where there is none."""
+        """Return the entry of a framework or flavour, or None for an unknown name."""
         family = self.family(name)
         return self.entries[family] if family else None
 
     def options(self, name: str) -> Mapping[str, Option]:
-        """Options of a framework or flavour by name; none where it is unknown."""
+        """Return the options of a framework or flavour by name, or none for an unknown name."""
         entry = self.entry(name)
         return entry.options if entry else {}
 
     def option_packages(self, framework: Framework, options: Options) -> tuple[str, ...]:
-        """Debian packages that options need where they are off their defaults; none for the user's own image."""
+        """Return the Debian packages that options need if they are off their defaults.
+
+        The user's own image gets none.
+        """
         if framework.image or framework.dockerfile:
             return ()
         known = self.options(framework.name)
@@ -59,7 +65,7 @@ class Catalog:
         )
 
     def release(self, framework: Framework) -> Release:
-        """The range that holds a framework's version, its front-end's where it runs on a backend.
+        """Return the range that holds the version of a framework, or of its front-end if it runs on a backend.
 
         Raises `UnsupportedError`.
         """
@@ -84,7 +90,7 @@ class Catalog:
         )
 
     def newest_known(self, name: str) -> str | None:
-        """The newest release of a framework or flavour that was seen to train; None where there is none."""
+        """Return the newest release of a framework or flavour that was seen to train, or None."""
         return max(self.seen(name), key=Version, default=None)
 
     def seen(self, name: str) -> tuple[str, ...]:
@@ -93,7 +99,7 @@ class Catalog:
         return tuple(filter(partial(self.has, name), entry.known if entry else ()))
 
     def has(self, name: str, version: str) -> bool:
-        """Whether there are environments for a release."""
+        """Return True if the catalog has environments for a release."""
         try:
             self.release(Framework(name, version))
         except UnsupportedError:
@@ -101,7 +107,10 @@ class Catalog:
         return True
 
     def pythons(self, framework: Framework) -> tuple[str, ...]:
-        """Python versions that a framework, and its backend, run on; the default first. Raises `UnsupportedError`."""
+        """Return the Python versions that a framework and its backend run on, the default first.
+
+        Raises `UnsupportedError`.
+        """
         own = self.release(framework).python
         if framework.backend is None:
             return own
@@ -114,20 +123,23 @@ class Catalog:
         return both
 
     def default_python(self, framework: Framework) -> str:
-        """The Python that is taken where the matrix names none. Raises `UnsupportedError`."""
+        """Return the Python of a framework for which the matrix names none.
+
+        Raises `UnsupportedError`.
+        """
         return self.pythons(framework)[0]
 
     def size_mb(self, framework: Framework) -> int:
-        """About what its environment adds to the base image; 0 where the user brings the image."""
+        """Return about how many megabytes the environment adds to its base image, or 0 for the user's own image."""
         if framework.image or framework.dockerfile:
             return 0
         backend = self.size_mb(framework.backend) if framework.backend else 0
         return self.release(framework).size_mb + backend
 
     def environment(self, framework: Framework, gpus: int) -> Environment:
-        """What a framework needs, on a system with that many GPUs.
+        """Return the environment that a framework needs on a system with `gpus` GPUs.
 
-        The user's own image or Dockerfile is asked for nothing but our builder. Raises `UnsupportedError`.
+        The user's own image or Dockerfile needs only our builder. Raises `UnsupportedError`.
         """
         builder = self._entry(framework).builder
         if framework.image or framework.dockerfile:
@@ -172,10 +184,11 @@ class Catalog:
 
 
 def requirement(distribution: str, version: str) -> str:
-    """A pip requirement of one version that also takes its post-releases, as some exist only so (MXNet 1.7.0).
+    """Return a pip requirement of one version and its post-releases.
 
-    A version with a post-release, development or local part is taken literally. PEP 440 orders 1.7.0 < 1.7.0.post1 <
-    1.7.0.1, and ignores the local part of a candidate (2.13.0+cpu), so that the range holds that one release.
+    Some versions exist only as post-releases, such as MXNet 1.7.0. A version with a post-release, development or local
+    part is taken literally. PEP 440 orders 1.7.0 < 1.7.0.post1 < 1.7.0.1, and ignores the local part of a candidate
+    (2.13.0+cpu), so that the range holds that one release.
     """
     parsed = Version(version)
     if parsed.is_postrelease or parsed.is_devrelease or parsed.local:
@@ -185,7 +198,7 @@ def requirement(distribution: str, version: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What one of a framework and its backend brings into the environment."""
+    """The part of an environment that a framework or its backend brings."""
 
     release: Release
     pin: tuple[str, str]
@@ -195,16 +208,16 @@ class _Part:
 
 
 def _merged(builder: str, python: str, parts: list[_Part], packages: tuple[tuple[str, str], ...]) -> Environment:
-    """One environment of a framework, its backend, and what the user pins over both."""
+    """Return one environment of a framework, its backend, and the packages that the user pins over both."""
     pins = [part.pin for part in parts if part.pin[0]]
     overridden = {canonicalize_name(name) for name, _ in packages}
     pins = [pin for pin in pins if _bare(pin[0]) not in overridden] + list(packages)
-    others = [line for part in parts for line in part.requirements if _bare(line) not in overridden]
+    requirements = [line for part in parts for line in part.requirements if _bare(line) not in overridden]
     releases = [part.release for part in parts]
     return Environment(
         builder=builder,
         python=python,
-        requirements=(*(requirement(*pin) for pin in pins), *_united(others)),
+        requirements=(*(requirement(*pin) for pin in pins), *_united(requirements)),
         system_packages=tuple(dict.fromkeys(name for release in releases for name in release.system_packages)),
         cuda_image=next((part.cuda_image for part in parts if part.cuda_image), None),
         package_index=next((part.package_index for part in parts if part.package_index), None),
@@ -217,12 +230,12 @@ def _merged(builder: str, python: str, parts: list[_Part], packages: tuple[tuple
 
 
 def _bare(line: str) -> str:
-    """The distribution that a requirement names, without extras and versions."""
+    """Return the distribution that a requirement names, without extras and versions."""
     return canonicalize_name(Requirement(line).name)
 
 
 def _united(lines: list[str]) -> Iterator[str]:
-    """Requirements with one line for each distribution: pip before 20.3 refuses a second one."""
+    """Yield requirements with one line for each distribution, as pip before 20.3 refuses a second one."""
     groups: dict[str, list[Requirement]] = {}
     for line in lines:
         groups.setdefault(f"{_bare(line)};{Requirement(line).marker}", []).append(Requirement(line))

@@ -11,7 +11,7 @@ from orchestrator.resources import BENCHMARKS
 
 @dataclass(frozen=True, slots=True)
 class DatasetInfo:
-    """One dataset; synthetic data has no images and suits every model."""
+    """A dataset, which suits every model if it is synthetic and so has no images."""
 
     name: str
     image: tuple[int, int, int] | None = None
@@ -21,11 +21,14 @@ class DatasetInfo:
     """Samples in an epoch."""
     testing: int = 0
     formats: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Of one that lies in a folder of the user's: format → member → its published sum, empty where there is none."""
+    """The formats of a dataset in a folder of the user's, each with its members.
+
+    A member has its published hash, or "" if there is none.
+    """
     where: str = ""
-    """Where its files are to be had."""
+    """The place where its files can be had."""
     own: bool = False
-    """Whether the matrix describes it."""
+    """True if the matrix describes it."""
 
 
 SYNTHETIC = DatasetInfo("synthetic")
@@ -33,7 +36,7 @@ DIGITS = DatasetInfo("digits", (1, 8, 8), 10, 1437, 360)
 
 
 def _published() -> dict[str, DatasetInfo]:
-    """Read the datasets that others publish: `benchmarks/data/published.json`, which containers read too."""
+    """Read the published datasets from `benchmarks/data/published.json`, which containers read too."""
     known = json.loads((BENCHMARKS / "data" / "published.json").read_text(encoding="utf-8"))
     return {
         name: DatasetInfo(
@@ -49,15 +52,15 @@ DATASETS: Mapping[str, DatasetInfo] = {SYNTHETIC.name: SYNTHETIC, DIGITS.name: D
 
 
 def unsuitable(dataset: DatasetInfo, model: ModelInfo, batch_size: int) -> str:
-    """Say why a model cannot be trained on a dataset, in one line; empty where it can.
+    """Return the reason that a model cannot be trained on a dataset, in one line, or "" if it can.
 
     The rule for images is that of `benchmarks/inputs/pictures.py`.
     """
     if dataset.image is None:
         return ""
     if not _fits(dataset.image, model.input_shape):
-        image, taken = (" x ".join(map(str, extents)) for extents in (dataset.image, model.input_shape))
-        return f"{dataset.name} ({image}) does not fit {model.name}, which takes {taken}"
+        image, input_shape = (" x ".join(map(str, extents)) for extents in (dataset.image, model.input_shape))
+        return f"{dataset.name} ({image}) does not fit {model.name}, which takes {input_shape}"
     if model.classes < dataset.classes:
         return f"{dataset.name} has {dataset.classes} classes; {model.name} tells {model.classes} apart"
     if batch_size > dataset.training:

@@ -1,4 +1,4 @@
-"""Faults of frameworks that parity checks have met: `images/known_faults.yaml`, data that reports name."""
+"""Known faults of frameworks that parity checks have met, which `images/known_faults.yaml` lists for reports."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -20,17 +20,17 @@ class _Shape(BaseModel):
 
 
 class KnownFault(_Shape):
-    """One fault, and where it is met."""
+    """One fault, with the conditions under which it occurs."""
 
     name: str
     frameworks: Annotated[tuple[str, ...], Field(min_length=1)]
-    """Pins as in `matrix.yaml`: `mxnet==1.2.0`, `keras==2.3.1 on cntk`."""
+    """Pins as in `matrix.yaml`, such as `mxnet==1.2.0` or `keras==2.3.1 on cntk`."""
     layers: tuple[str, ...] = ()
-    """Kinds of layers that the model must have, all of them."""
+    """Kinds of layers, all of which the model must have."""
     options: dict[str, OptionValue] = {}
     explains: tuple[Evidence, ...]
     fault: str
-    """What is wrong, in words that follow `known fault:`."""
+    """The fault in words that follow `known fault:`."""
 
 
 class _Faults(_Shape):
@@ -38,14 +38,14 @@ class _Faults(_Shape):
 
 
 def load_faults(path: Path) -> tuple[KnownFault, ...]:
-    """Read the known faults; raises `InputError` with a line for every mistake."""
+    """Read the known faults, or raise `InputError` with a line for every mistake."""
     read = source.read(path, "list of known faults")
     mistakes = list(read.mistakes)
     try:
-        found = _Faults.model_validate(read.value)
+        table = _Faults.model_validate(read.value)
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_context=False)
         mistakes += [read.mistake(each["loc"], plain_words(each["msg"])) for each in wrong]
     if mistakes:
         raise InputError(*(mistake.at(read.name) for mistake in sorted(mistakes)))
-    return found.faults
+    return table.faults

@@ -1,4 +1,4 @@
-"""What a file of `images/catalog/` may say; a framework release is a line there, not code."""
+"""The content of a file of `images/catalog/`, in which a framework release is a line and not code."""
 
 from typing import Annotated
 
@@ -28,64 +28,75 @@ class Option(_Strict):
 
     values: tuple[OptionValue, ...]
     default: OptionValue
-    """Of the builder's `OPTIONS`; a file of the catalog does not give it."""
+    """The default of the builder's `OPTIONS`, which a file of the catalog does not set."""
     help: str
     system_packages: tuple[str, ...] = ()
-    """Debian packages that an image holds where one of its cells asks for another value than the default."""
+    """Debian packages of an image with a cell whose value is not the default."""
 
 
 class Gpu(_Strict):
-    """What a GPU system needs in place of, or on top of, the CPU environment."""
+    """The needs of a GPU system, in place of or in addition to the CPU environment."""
 
     packages: dict[str, str] = {}
-    """CPU package name → name of its GPU build (`mxnet: mxnet-cu112`); the version stays."""
+    """CPU package name → name of its GPU build (`mxnet: mxnet-cu112`), with the same version."""
     requirements: tuple[str, ...] = ()
     """Added to the release's own."""
     cuda_image: str | None = None
-    """Image whose CUDA and cuDNN libraries are copied in; None where the wheels bring their own."""
+    """The image whose CUDA and cuDNN libraries are copied in; None if the wheels bring their own."""
 
 
 class Release(_Strict):
-    """A range of versions that are installed the same way; the first range that holds a version counts."""
+    """A range of versions that are installed the same way.
+
+    The first range that holds a version counts.
+    """
 
     versions: VersionRange
     python: tuple[str, ...] = Field(min_length=1)
-    """Python versions it runs on; the first is the default."""
+    """Python versions that it runs on, the default first."""
     packages: dict[str, str] = {}
-    """Name in `matrix.yaml` → distribution, where this range has another one than the entry says."""
+    """Name in `matrix.yaml` → distribution, if this range has another one than the entry."""
     requirements: tuple[str, ...] = ()
-    """pip requirements beside the framework itself: the pins that keep an old release working."""
+    """pip requirements in addition to the framework itself, such as pins that keep an old release working."""
     absent: dict[str, str] = {}
-    """Flavour that this range does not have → why, and what to name instead; its cells are skipped with that."""
+    """Flavour that this range does not have → the reason, and a name to use instead.
+
+    Its cells are skipped with this text.
+    """
     unsupported: str = ""
-    """Why nothing of this range can be measured; its cells are skipped with that, and nothing is built for them."""
+    """The reason that nothing of this range can be measured.
+
+    Its cells are skipped with it, and nothing is built for them.
+    """
     system_packages: tuple[str, ...] = ()
     """Debian packages."""
     cpu_index: str | None = None
-    """Index of CPU builds, asked only where no find-links folder offers them."""
+    """Index of CPU builds, used only if no find-links folder offers them."""
     gpu: Gpu | None = None
-    """None: this release has no GPU build we know of, and GPU systems are skipped with that reason."""
+    """None if no GPU build of this release is known; GPU systems are skipped with that reason."""
     variables: dict[str, str] = {}
     links: dict[str, str] = {}
-    """Symbolic link → target, for shared libraries that a release looks for under another name."""
+    """Symbolic link → target, for shared libraries that a release expects under another name."""
     size_mb: int = 500
-    """About what the environment adds to its base image, for the estimate of `orchestrator plan`."""
+    """About how much the environment adds to its base image, for the estimate of `orchestrator plan`."""
 
 
 class Entry(_Strict):
-    """One framework: `images/catalog/<name>.yaml`."""
+    """One framework, which `images/catalog/<name>.yaml` describes."""
 
     title: str
     builder: str
     """Module of `benchmarks/frameworks/`."""
     computes: bool = True
-    """False where the builder's steps do nothing: what its cells take is what the harness takes, and no result."""
+    """False if the builder's steps do nothing, so that its cells show the time of the harness and are no result."""
     packages: dict[str, str]
     """Name in `matrix.yaml` → its distribution on the package index; the first is the framework, others are flavours.
-    An empty distribution installs nothing (`noop`)."""
+
+    An empty distribution installs nothing (`noop`).
+    """
     backends: tuple[str, ...] = ()
-    """Frameworks it runs on; where given, one of them must follow the pin: `… on mxnet==1.5.1`."""
+    """Frameworks that it runs on; if there are any, one of them must follow the pin, as in `… on mxnet==1.5.1`."""
     options: dict[str, Option] = {}
     known: tuple[str, ...] = ()
-    """Releases that were seen to train, for hints; other versions inside a range are tried all the same."""
+    """Releases that were seen to train, for hints. Other versions inside a range are tried too."""
     releases: tuple[Release, ...] = Field(min_length=1)

@@ -1,6 +1,6 @@
-"""The files of a dataset in a folder of the user's: found, complete, and those that were published.
+"""The files of a dataset in a folder of the user's, with checks that they exist, are whole and are the published ones.
 
-Looked for in the same order as by `benchmarks/inputs/mounted.py`, which reads them; sums are of unpacked bytes.
+The order of search is that of `benchmarks/inputs/mounted.py`, which reads them. Hashes are of unpacked bytes.
 """
 
 import gzip
@@ -20,7 +20,7 @@ from orchestrator.catalog.datasets import DatasetInfo
 IDX = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
 CIFAR = (*(f"data_batch_{number}.bin" for number in range(1, 6)), "test_batch.bin")
 MEMBERS = {"idx": IDX, "cifar-binary": CIFAR}
-"""Of the formats that a dataset of one's own may have."""
+"""The formats that a user's own dataset may have, with their members."""
 _ARCHIVES = {
     "cifar-binary": ("cifar-10-batches-bin", "cifar-10-binary.tar.gz"),
     "cifar-python": ("cifar-10-batches-py", "cifar-10-python.tar.gz"),
@@ -33,32 +33,32 @@ _UNREADABLE = (OSError, EOFError, zlib.error, tarfile.TarError, KeyError)
 class _Member:
     name: str
     path: Path
-    """The file it is in: itself, gzipped, or an archive."""
+    """The file that contains it: itself, gzipped, or an archive."""
     inner: str = ""
-    """Its name in the archive; empty where the file is no archive."""
+    """Its name in the archive; empty if the file is no archive."""
 
 
 def own_dataset(
     name: str, kind: str, image: tuple[int, int, int], classes: int, counts: tuple[int, int]
 ) -> DatasetInfo:
-    """Describe a dataset of the user's own; `counts` are its training and its test samples."""
+    """Describe a dataset of the user's own, with `counts` as the numbers of its training and test samples."""
     members = {kind: dict.fromkeys(MEMBERS[kind], "")}
     return DatasetInfo(name, image, classes, *counts, formats=members, own=True)
 
 
 def examine(info: DatasetInfo, folder: Path) -> tuple[MountedData | None, list[str]]:
-    """Look at the files of a dataset, each of them whole: what containers are told of them, or every mistake."""
+    """Read the files of a dataset whole, and return what containers are told of them, or every mistake."""
     remedy = f"get it from {info.where}" if info.where else "docs/datasets.md says what belongs there"
     if info.image is None or not folder.is_dir():
         return None, [f"{folder}: no such folder; it should hold the files of {info.name}: {remedy}"]
-    kind, found, missing = min(((kind, *_found(folder, kind, info)) for kind in info.formats), key=_absent)
+    kind, members, missing = min(((kind, *_members(folder, kind, info)) for kind in info.formats), key=_absent)
     if missing:
         other = f", nor is {_ARCHIVES[kind][1]}" if kind in _ARCHIVES else f", nor is {missing[0]}.gz"
         more = f" ({len(missing)} such files are missing)" if len(missing) > 1 else ""
         return None, [f"{folder / missing[0]}: is not there{other}{more}; {remedy}"]
     sums: dict[str, str] = {}
     mistakes = []
-    for member in found:
+    for member in members:
         try:
             if not member.path.resolve().is_relative_to(folder.resolve()):
                 raise ValueError("leads out of its folder through a link, which no container can follow")
@@ -78,37 +78,37 @@ def _absent(of_format: tuple[str, list[_Member], list[str]]) -> int:
     return len(of_format[2])
 
 
-def _found(folder: Path, kind: str, info: DatasetInfo) -> tuple[list[_Member], list[str]]:
-    """The members of a format that are there, and the names of those that are not."""
-    found, missing = [], []
+def _members(folder: Path, kind: str, info: DatasetInfo) -> tuple[list[_Member], list[str]]:
+    """Return the members of a format that exist, and the names of those that do not."""
+    members, missing = [], []
     inner, archive = _ARCHIVES.get(kind, ("", ""))
     for name in info.formats[kind]:
         places = [folder / name, folder / f"{name}.gz", *([folder / inner / name] if inner else [])]
         path = next((place for place in places if place.is_file()), None)
         if path is not None:
-            found.append(_Member(name, path))
+            members.append(_Member(name, path))
         elif archive and (folder / archive).is_file():
-            found.append(_Member(name, folder / archive, f"{inner}/{name}"))
+            members.append(_Member(name, folder / archive, f"{inner}/{name}"))
         else:
             missing.append(name)
-    return found, missing
+    return members, missing
 
 
 def _sum(member: _Member, kind: str, info: DatasetInfo) -> str:
-    """SHA-256 of a member, as `sha256:…`; raises `ValueError` where the member is not what it should be."""
+    """Return the prefixed SHA-256 of a member, or raise `ValueError` for a wrong member."""
     algorithm, _, published = info.formats[kind][member.name].partition(":")
-    known, total = hashlib.new(algorithm or "sha256"), hashlib.sha256()
+    known, digest = hashlib.new(algorithm or "sha256"), hashlib.sha256()
     head, size = b"", 0
     with _opened(member) as stream:
         while chunk := stream.read(_CHUNK_BYTES):
             head, size = head or chunk[:16], size + len(chunk)
             known.update(chunk)
-            total.update(chunk)
+            digest.update(chunk)
     if published and known.hexdigest() != published:
         raise ValueError(f"is another file: its {algorithm.upper()} is {known.hexdigest()}, and should be {published}")
     if not published:
         _check(member.name, kind, info, head, size)
-    return f"sha256:{total.hexdigest()}"
+    return f"sha256:{digest.hexdigest()}"
 
 
 @contextmanager
@@ -129,7 +129,7 @@ def _opened(member: _Member) -> Iterator[IO[bytes] | gzip.GzipFile]:
 
 
 def _check(name: str, kind: str, info: DatasetInfo, head: bytes, size: int) -> None:
-    """Hold a member of one's own against what the matrix says of it; raises `ValueError` where they differ."""
+    """Compare a member of the user's own with its description in the matrix, or raise `ValueError`."""
     channels, height, width = info.image or (0, 0, 0)
     count = info.testing if name.startswith(("t10k", "test")) else info.training
     if kind == "cifar-binary":

@@ -1,4 +1,4 @@
-"""Reading `images/catalog/*.yaml`: every mistake in every file, each with its place."""
+"""The reader of `images/catalog/*.yaml`, which reports every mistake in every file with its place."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -18,7 +18,7 @@ from orchestrator.errors import InputError, plain_words
 
 
 def load(folder: Path) -> Catalog:
-    """Read every `*.yaml` of a folder; its name is the framework's.
+    """Read every `*.yaml` of a folder, each under the name of its framework.
 
     Raises `InputError` with a line for every mistake in every file.
     """
@@ -32,7 +32,7 @@ def load(folder: Path) -> Catalog:
     if not entries and not mistakes:
         raise InputError(f"{folder}: holds no framework; it should be the folder images/catalog")
     if not mistakes:
-        mistakes.extend(_across(folder, entries))
+        mistakes.extend(_contradictions(folder, entries))
     if mistakes:
         raise InputError(*mistakes)
     return Catalog(MappingProxyType(entries))
@@ -57,7 +57,7 @@ def _entry(path: Path) -> Entry:
 
 
 def _filled(value: Any) -> list[tuple[source.Loc, str]]:
-    """Give every option the default that its builder has; return what is wrong with them."""
+    """Give every option the default of its builder, and return the mistakes in the options."""
     if not isinstance(value, dict) or not isinstance(value.get("options"), dict):
         return []
     wrong: list[tuple[source.Loc, str]] = []
@@ -76,7 +76,7 @@ def _filled(value: Any) -> list[tuple[source.Loc, str]]:
 
 
 def _texts(value: object, key: str = "") -> object:
-    """Versions that were written as numbers (`python: [3.10]`) as the text that was written."""
+    """Return versions that were written as numbers as the text that was written, such as `3.10`."""
     if isinstance(value, dict):
         return {name: _texts(item, name) for name, item in value.items()}
     if isinstance(value, list):
@@ -85,7 +85,7 @@ def _texts(value: object, key: str = "") -> object:
 
 
 def _wrong(name: str, entry: Entry) -> Iterator[tuple[source.Loc, str]]:
-    """What the shape of an entry cannot say."""
+    """Yield the mistakes in an entry that its shape cannot rule out."""
     if name not in entry.packages:
         yield ("packages",), f"has no line for {name!r}, the name of the file"
     for option_name, option in entry.options.items():
@@ -103,8 +103,8 @@ def _wrong(name: str, entry: Entry) -> Iterator[tuple[source.Loc, str]]:
             yield ("known", index), f"{version!r} is in no range of releases"
 
 
-def _same(one: object, other: object) -> bool:
-    return type(one) is type(other) and one == other
+def _same(first: object, second: object) -> bool:
+    return type(first) is type(second) and first == second
 
 
 def _holds(release: Release, version: str) -> bool:
@@ -114,8 +114,8 @@ def _holds(release: Release, version: str) -> bool:
         return False
 
 
-def _across(folder: Path, entries: Mapping[str, Entry]) -> Iterator[str]:
-    """What one file says that another contradicts."""
+def _contradictions(folder: Path, entries: Mapping[str, Entry]) -> Iterator[str]:
+    """Yield the contradictions between two files."""
     owner: dict[str, str] = {}
     names = {name for entry in entries.values() for name in entry.packages}
     for family, entry in entries.items():

@@ -1,4 +1,4 @@
-"""A YAML file as plain values, with the place of every one of them, whatever the bytes.
+"""A YAML file as plain values, with the place of each one, whatever the bytes.
 
 Scalars follow YAML 1.2's core schema: `on` and `yes` are words, `010` is ten, and a number keeps the text it was
 written as, so that the version `1.10` does not become 1.1.
@@ -17,10 +17,10 @@ from orchestrator.errors import InputError
 MAX_BYTES = 256 * 1024
 MAX_DEPTH = 24
 MAX_VALUES = 50_000
-"""Counted after aliases are expanded: a bomb of a few lines holds billions."""
+"""Counted after aliases are expanded, as a bomb of a few lines holds billions."""
 
 Loc = tuple[str | int, ...]
-"""Where a value stands: keys and indices from the top."""
+"""The location of a value, as keys and indices from the top."""
 
 
 class WrittenInt(int):
@@ -45,36 +45,36 @@ class Place:
 
 @dataclass(frozen=True, order=True, slots=True)
 class Mistake:
-    """Something wrong at a place; sorts as it stands in the file."""
+    """A mistake at a place, sorted by its place in the file."""
 
     place: Place
     text: str
 
     def at(self, name: str) -> str:
-        """`file:line:column: what is wrong`."""
+        """Return the mistake as one line with the name of the file, its line and its column."""
         return f"{name}:{self.place.line}:{self.place.column}: {_in_one_line(self.text)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file that could be read: its values, and what is wrong with its YAML beyond syntax."""
+    """A file that could be read, with its values and the mistakes in its YAML beyond syntax."""
 
     name: str
-    """As the user wrote the path."""
+    """The path as the user wrote it."""
     value: Any
     places: Mapping[Loc, Place] = field(default_factory=dict)
     keys: Mapping[Loc, Place] = field(default_factory=dict)
-    """Of the key itself, where a value stands under one."""
+    """The place of the key itself, for a value under one."""
     mistakes: tuple[Mistake, ...] = ()
 
     def place(self, loc: Loc) -> Place:
-        """Where the value at `loc` stands, or the nearest value around it that does."""
+        """Return the place of the value at `loc`, or of the nearest value around it that has a place."""
         while loc and loc not in self.places:
             loc = loc[:-1]
         return self.places.get(loc, Place())
 
     def mistake(self, loc: Loc, text: str, *, key: bool = False) -> Mistake:
-        """Something wrong with the value at `loc`, or with its `key`; the text is led by the names on the way."""
+        """Return a mistake in the value at `loc`, or in its `key`, whose text begins with the names on the way."""
         place = self.keys[loc] if key and loc in self.keys else self.place(loc)
         path = _path(loc[:-1] if key else loc)
         return Mistake(place, f"{path}: {text}" if path else text)
@@ -85,16 +85,16 @@ def _path(loc: Loc) -> str:
 
 
 def _in_one_line(text: str) -> str:
-    """The same text with what would break the line, or steer a terminal, written out: a file may hold anything."""
+    """Return the text with characters escaped that break the line or steer a terminal, as a file may hold anything."""
     return "".join(
         letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in text
     )
 
 
 def read(path: Path, what: str) -> Source:
-    """Read a YAML file; `what` it is, for messages.
+    """Read a YAML file, which messages call `what`.
 
-    Raises `InputError` where it cannot be read, is no YAML, or grows beyond reason.
+    Raises `InputError` if it cannot be read, is no YAML, or grows beyond reason.
     """
     name = str(path)
     text = _decode(name, _bytes(path, what))
@@ -109,7 +109,7 @@ def read(path: Path, what: str) -> Source:
             f"{name}:{line}:{column}: not YAML: the character {error.character:#x} is not allowed"
         ) from None
     except (yaml.YAMLError, ValueError, OverflowError) as error:
-        # Beside its own errors the scanner lets those of `chr` and `int` through ("\UFFFFFFFF").
+        # The scanner passes on errors of `chr` and `int` too ("\UFFFFFFFF").
         raise InputError(f"{name}:1:1: not YAML: {_first_line(error)}") from None
     if node is None:
         raise InputError(f"{name}:1:1: the file is empty")
@@ -160,7 +160,7 @@ def _first_line(error: Exception) -> str:
 
 
 class _Loader(yaml.SafeLoader):
-    """Composes nodes only: no aliases are expanded and nothing is constructed."""
+    """A loader that only composes nodes, so that no alias is expanded and nothing is constructed."""
 
     depth = 0
 
@@ -174,7 +174,7 @@ class _Loader(yaml.SafeLoader):
         return node
 
     def resolve(self, kind: Any, value: Any, implicit: Any) -> str:
-        """Mark plain scalars, whose type is ours to find out."""
+        """Mark plain scalars, whose type `_plain` decides."""
         del value
         if kind is yaml.ScalarNode:
             return _PLAIN if implicit[0] else _TEXT
@@ -201,7 +201,10 @@ _CONSTANTS: Mapping[str, bool | None] = {
 
 
 def _plain(text: str) -> Any:
-    """A plain scalar by YAML 1.2's core schema, https://yaml.org/spec/1.2.2/#103-core-schema, decimal numbers only."""
+    """Return a plain scalar by YAML 1.2's core schema, with decimal numbers only.
+
+    The schema is https://yaml.org/spec/1.2.2/#103-core-schema.
+    """
     if text in _CONSTANTS:
         return _CONSTANTS[text]
     number: WrittenInt | WrittenFloat
@@ -216,7 +219,7 @@ def _plain(text: str) -> Any:
 
 
 class _Converter:
-    """Turns nodes into values, noting places; bounds what aliases expand to."""
+    """A converter of nodes to values that records places and limits what aliases expand to."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -263,7 +266,7 @@ class _Converter:
         return values
 
     def _merge(self, node: yaml.Node, values: dict[str, Any], loc: Loc) -> None:
-        """Add what `<<: *anchor` brings and the mapping itself does not say."""
+        """Add the keys of a merged mapping (`<<`) that the mapping itself does not set."""
         for source in node.value if isinstance(node, yaml.SequenceNode) else [node]:
             if not isinstance(source, yaml.MappingNode):
                 self._wrong(_place(source), loc, "'<<' merges a mapping; this is none")

@@ -1,4 +1,4 @@
-"""Versions: whether an environment holds those that were asked for, and ranges of them as a person reads them."""
+"""Checks of the versions that an environment holds, and ranges of versions as a person reads them."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,29 +9,29 @@ from packaging.version import InvalidVersion, Version
 _BOUNDED = re.compile(r">=(?P<begin>[^,<>=!~]+)(?P<rest>,<(?P<end>[^,<>=!~]+))?")
 
 
-def mismatches(expected: Iterable[tuple[str, str]], found: Mapping[str, str | None]) -> tuple[str, ...]:
-    """Name every distribution whose version is not the expected one, one line each; empty when all agree.
+def mismatches(expected: Iterable[tuple[str, str]], installed: Mapping[str, str | None]) -> tuple[str, ...]:
+    """Return a line for every distribution whose version is not the expected one.
 
     Post-releases and local builds count as their release: `1.7.0` is met by `1.7.0.post2` and by `1.7.0+cpu`.
     Extras (`keras[hdf5]`) are no part of a name.
     """
-    present = {canonicalize_name(name): version for name, version in found.items() if version}
+    present = {canonicalize_name(name): version for name, version in installed.items() if version}
     lines = []
     for name, version in expected:
-        got = present.get(canonicalize_name(name.partition("[")[0]))
-        if got is None:
+        actual = present.get(canonicalize_name(name.partition("[")[0]))
+        if actual is None:
             lines.append(f"{name} {version} was asked for and is not there")
-        elif not is_release(version, got):
-            lines.append(f"{name} {version} was asked for, {got} is there")
+        elif not is_release(version, actual):
+            lines.append(f"{name} {version} was asked for, {actual} is there")
     return tuple(lines)
 
 
-def is_release(wanted: str, found: str) -> bool:
-    """Whether `found` is the release `wanted`, one of its post-releases or a local build of either."""
+def is_release(wanted: str, actual: str) -> bool:
+    """Return True if `actual` is the release `wanted`, one of its post-releases or a local build of either."""
     try:
-        want, have = Version(wanted), Version(found)
+        want, have = Version(wanted), Version(actual)
     except InvalidVersion:
-        return wanted == found
+        return wanted == actual
     if want.local is not None and want.local != have.local:
         return False
     if want.post is not None and want.post != have.post:
@@ -47,7 +47,7 @@ def _without_post_and_local(version: Version) -> tuple[object, ...]:
 
 
 def united(ranges: Iterable[str]) -> Iterator[str]:
-    """Join each range `>=A,<B` to the one before it, `>=B,<C`, which it ends at; other ranges stay as they are."""
+    """Join each range `>=A,<B` to the range `>=B,<C` before it, and leave other ranges as they are."""
     last = ""
     for text in ranges:
         upper, lower = _BOUNDED.fullmatch(text), _BOUNDED.fullmatch(last)

@@ -1,4 +1,7 @@
-"""Frameworks' own definitions of a model: the files `<model>/<builder>.py` beside `<model>.py`, never executed here."""
+"""Frameworks' own definitions of a model, which are files `<model>/<builder>.py` next to `<model>.py`.
+
+They are never executed here.
+"""
 
 import ast
 import hashlib
@@ -16,13 +19,16 @@ _WHAT = "a definition"
 
 
 def builders() -> tuple[str, ...]:
-    """What such a file may be called after: the modules of `benchmarks/frameworks/`."""
+    """Return the names that such a file may have, which are those of the modules of `benchmarks/frameworks/`."""
     return tuple(sorted(path.stem for path in (BENCHMARKS / "frameworks").glob("[!_.]*.py")))
 
 
 @cache
 def default_options(builder: str) -> Mapping[str, OptionValue]:
-    """Return the options of a builder with their defaults, which stand in its file alone; none if there is no file."""
+    """Return the options of a builder with their defaults, or none if there is no file.
+
+    The defaults stand only in the builder's file.
+    """
     try:
         _, tree = python_file.read(BENCHMARKS / "frameworks" / f"{builder}.py")
     except python_file.UNREADABLE:
@@ -34,26 +40,27 @@ def default_options(builder: str) -> Mapping[str, OptionValue]:
 def definitions(
     folder: Path, shown: str, within: Path | None = None
 ) -> tuple[dict[str, tuple[Definition, ...]], dict[str, str]]:
-    """Read every definition in a folder of models, by model, and what is wrong with others, by `model/builder`.
+    """Read every definition in a folder of models.
 
-    `shown` is the folder as the user wrote it, `within` that of the matrix which names it.
+    Returns the valid ones by model, and the mistakes of the others by `model/builder`. `shown` is the folder as the
+    user wrote it, `within` that of the matrix that names it.
     """
-    known, found, mistakes = builders(), dict[str, tuple[Definition, ...]](), dict[str, str]()
+    known, by_model, mistakes = builders(), dict[str, tuple[Definition, ...]](), dict[str, str]()
     for path in sorted(folder.glob("[!_.]*/[!_.]*.py")):
         model, builder = path.parent.name, path.stem
         place = f"{shown}/{model}/{path.name}"
         if not (folder / f"{model}.py").is_file():
-            # A folder beside models may be anything; only a builder's name says that it was meant as one of these.
+            # A folder next to models may be anything; only a builder's name shows that it is meant as one of these.
             if builder in known:
                 mistakes[f"{model}/{builder}"] = (
                     f"{place}:1:1: not {_WHAT}: there is no model {shown}/{model}.py beside it"
                 )
             continue
         try:
-            found[model] = (*found.get(model, ()), _read(path, model, known, within))
+            by_model[model] = (*by_model.get(model, ()), _read(path, model, known, within))
         except python_file.UNREADABLE as error:
             mistakes[f"{model}/{builder}"] = python_file.mistake(place, error, _WHAT)
-    return found, mistakes
+    return by_model, mistakes
 
 
 def _read(path: Path, model: str, known: tuple[str, ...], within: Path | None) -> Definition:

@@ -1,7 +1,8 @@
-"""The layers of a model, from the text of its file: its `build` is followed statement by statement, never executed.
+"""The layers of a model, read from the text of its file.
 
-What is followed are numbers, tuples, loops, conditions, functions of the file, and calls of the vocabulary. Of a file
-that holds anything else nothing is said here; the container runs it all the same.
+Its `build` is followed statement by statement and never executed. Numbers, tuples, loops, conditions, functions of the
+file and calls of the vocabulary are followed. A file that holds anything else has no known layers here, and the
+container runs it all the same.
 """
 
 import ast
@@ -29,13 +30,13 @@ MAX_LAYERS = 2_000
 MAX_DEPTH = 40
 
 _NOTHING = object()
-"""What a block yields that ends without `return`; also the value of a constant that is not followed."""
+"""The result of a block that ends without `return`, and the value of a constant that is not followed."""
 
 
 def layers(tree: ast.Module) -> tuple[Any, ...] | None:
-    """Return the layers that `build` records, or None where the file holds what is not followed.
+    """Return the layers that `build` records, or None if the file holds something that is not followed.
 
-    Raises `WrongFileError` with the place that asks for what the vocabulary lacks or refuses.
+    Raises `WrongFileError` with the place of what the vocabulary lacks or refuses.
     """
     try:
         reader = _Reader(tree)
@@ -52,7 +53,7 @@ def layers(tree: ast.Module) -> tuple[Any, ...] | None:
 
 
 class _Reader:
-    """Follows the functions of one file."""
+    """A reader that follows the functions of one file."""
 
     def __init__(self, tree: ast.Module) -> None:
         self.functions: dict[str, ast.FunctionDef] = {}
@@ -82,8 +83,8 @@ class _Reader:
         except UnfollowedError:
             return _NOTHING
 
-    def call(self, function: ast.FunctionDef, given: list[Any], named: dict[str, Any]) -> Any:
-        """Return what a function of the file returns for these arguments."""
+    def call(self, function: ast.FunctionDef, positional: list[Any], named: dict[str, Any]) -> Any:
+        """Return the result of a function of the file for these arguments."""
         takes = function.args
         if function.decorator_list or takes.vararg or takes.kwarg or takes.posonlyargs or self._depth > MAX_DEPTH:
             raise UnfollowedError
@@ -94,10 +95,10 @@ class _Reader:
             for argument, default in zip(takes.kwonlyargs, takes.kw_defaults, strict=True)
             if default is not None
         }
-        bound = {**dict(zip(names, given, strict=False)), **named}
+        bound = {**dict(zip(names, positional, strict=False)), **named}
         scope = {name: self._evaluate(node, {}) for name, node in defaults.items()} | bound
         wanted = {*names, *(argument.arg for argument in takes.kwonlyargs)}
-        if len(given) > len(names) or set(scope) != wanted or len(bound) != len(given) + len(named):
+        if len(positional) > len(names) or set(scope) != wanted or len(bound) != len(positional) + len(named):
             raise UnfollowedError
         self._depth += 1
         result = self._run(function.body, scope)
@@ -145,7 +146,7 @@ class _Reader:
         if not isinstance(statement.target, ast.Name):
             raise UnfollowedError
         before = self._evaluate(ast.Name(statement.target.id, ast.Load()), scope)
-        if isinstance(before, list):  # other names may hold it too
+        if isinstance(before, list):  # other names may refer to the same list
             raise UnfollowedError
         scope[statement.target.id] = applied(statement.op, before, self._evaluate(statement.value, scope))
 
@@ -163,10 +164,10 @@ class _Reader:
 
     def _evaluate(self, node: ast.expr, scope: dict[str, Any]) -> Any:
         self._step()
-        how = getattr(self, f"_{type(node).__name__.lower()}", None)
-        if how is None:
+        evaluate = getattr(self, f"_{type(node).__name__.lower()}", None)
+        if evaluate is None:
             raise UnfollowedError
-        return how(node, scope)
+        return evaluate(node, scope)
 
     def _constant(self, node: ast.Constant, _scope: dict[str, Any]) -> Any:
         return bounded(node.value)
@@ -184,13 +185,13 @@ class _Reader:
         return self._listed(node.elts, scope)
 
     def _listed(self, nodes: Iterable[ast.expr], scope: dict[str, Any]) -> list[Any]:
-        found: list[Any] = []
+        values: list[Any] = []
         for node in nodes:
             if isinstance(node, ast.Starred):
-                found.extend(self._items(node.value, scope))
+                values.extend(self._items(node.value, scope))
             else:
-                found.append(self._evaluate(node, scope))
-        return found
+                values.append(self._evaluate(node, scope))
+        return values
 
     def _binop(self, node: ast.BinOp, scope: dict[str, Any]) -> Any:
         return applied(node.op, self._evaluate(node.left, scope), self._evaluate(node.right, scope))
@@ -244,17 +245,17 @@ class _Reader:
             if not isinstance(net, self._net):
                 raise UnfollowedError
             return self._layer(net, node, self._listed(node.args, scope), named)
-        given = self._listed(node.args, scope)
+        positional = self._listed(node.args, scope)
         if not isinstance(node.func, ast.Name) or node.func.id in scope or node.func.id in self.constants:
             raise UnfollowedError
         name = node.func.id
         if name in self.functions:
-            return self.call(self.functions[name], given, named)
-        if any(isinstance(value, range) and len(value) > MAX_ITEMS for value in given) or named:
+            return self.call(self.functions[name], positional, named)
+        if any(isinstance(value, range) and len(value) > MAX_ITEMS for value in positional) or named:
             raise UnfollowedError
-        return safely(FUNCTIONS.get(name), *given)
+        return safely(FUNCTIONS.get(name), *positional)
 
-    def _layer(self, net: Any, node: ast.Call, given: list[Any], named: dict[str, Any]) -> Any:
+    def _layer(self, net: Any, node: ast.Call, positional: list[Any], named: dict[str, Any]) -> Any:
         """Record a layer, as the container will."""
         kind = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         known = [name for name in vars(self._net) if not name.startswith("_")]
@@ -263,7 +264,7 @@ class _Reader:
         if len(net.layers) >= MAX_LAYERS:
             raise UnfollowedError
         try:
-            return getattr(net, kind)(*given, **named)
+            return getattr(net, kind)(*positional, **named)
         except ValueError as error:
             raise WrongFileError(str(error), place_of(node)) from None
         except TypeError as error:

@@ -1,4 +1,7 @@
-"""What the host knows of a model: the literals at the top of its file, `<name>.py`, which is never executed."""
+"""The host's knowledge of a model, from the literals at the top of its file.
+
+The file `<name>.py` is never executed.
+"""
 
 import ast
 import hashlib
@@ -23,77 +26,78 @@ _NAME = re.compile("[a-z][a-z0-9_]*")
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """One model file; the model itself is known to the container only."""
+    """One model file, whose model only the container builds."""
 
     name: str
-    """File name, and the name in `matrix.yaml`."""
+    """The name of the file, and the name in `matrix.yaml`."""
     title: str
     input_shape: tuple[int, ...]
-    """Of one sample, channels first."""
+    """The shape of one sample, channels first."""
     classes: int
     batch_size: int
-    """Default of the matrix."""
+    """The default of the matrix."""
     samples: int
-    """Size of the synthetic dataset, for epochs."""
+    """The size of the synthetic dataset, for epochs."""
     optimizer: Mapping[str, Any]
     parameters: int | None = None
-    """None where the host cannot follow the file's `build`."""
+    """None if the host cannot follow the file's `build`."""
     multiply_adds: int | None = None
-    """Of one sample's forward pass; None likewise."""
+    """Those of one sample's forward pass, or None likewise."""
     own: ModelFile | None = None
-    """The file, where it is the user's; None for a model that ships with the program."""
+    """The file of a user's model; None for a model that ships with the program."""
     definitions: tuple[Definition, ...] = ()
-    """What some frameworks run in place of what their builder makes of the model."""
+    """Definitions that some frameworks run in place of what their builder makes of the model."""
 
 
 def load_models(folder: Path) -> Mapping[str, ModelInfo]:
-    """Read every model that ships with the program, by name, in alphabetical order.
+    """Read every model that ships with the program, by name in alphabetical order.
 
     Raises `InputError` with a line for each file that is no model.
     """
-    found, mistakes = _read_all(folder)
+    models, mistakes = _read_all(folder)
     if mistakes:
         raise InputError(*mistakes.values())
-    if not found:
+    if not models:
         raise InputError(f"{folder}: holds no model; it should be the folder benchmarks/models")
-    return MappingProxyType({name: info for name, (info, _) in found.items()})
+    return MappingProxyType({name: info for name, (info, _) in models.items()})
 
 
 def own_models(
     folder: Path, shipped: Mapping[str, ModelInfo], called: str = "", within: Path | None = None
 ) -> tuple[dict[str, ModelInfo], dict[str, str]]:
-    """Read every model of a user's folder: those that are right by name, and what is wrong with others by name.
+    """Read every model of a user's folder.
 
-    `called` is the folder as the user wrote it, `within` that of the matrix which names it: a file that reads as if it
-    lay there must lie there. None of them may have the name of one that is `shipped`.
+    Returns the valid models by name, and the mistakes of the others by name. `called` is the folder as the user wrote
+    it, `within` that of the matrix that names it: a file that reads as if it lay there must lie there. No model may
+    have the name of one that is `shipped`.
     """
     shown = called or str(folder)
-    found, mistakes = _read_all(folder, shown, within)
-    right: dict[str, ModelInfo] = {}
-    for name, (info, text) in found.items():
+    models, mistakes = _read_all(folder, shown, within)
+    valid: dict[str, ModelInfo] = {}
+    for name, (info, text) in models.items():
         if name in shipped:
             mistakes[name] = f"{shown}/{name}.py:1:1: a model {name!r} is there already; give the file another name"
         else:
             digest = hashlib.sha256(text.encode()).hexdigest()
-            right[name] = replace(info, own=ModelFile(name, text, digest, info.definitions))
-    if not right and not mistakes:
+            valid[name] = replace(info, own=ModelFile(name, text, digest, info.definitions))
+    if not valid and not mistakes:
         mistakes[""] = f"{shown}: holds no model; a model is a file NAME.py, as docs/models.md shows"
-    return right, mistakes
+    return valid, mistakes
 
 
 def _read_all(
     folder: Path, shown: str = "", within: Path | None = None
 ) -> tuple[dict[str, tuple[ModelInfo, str]], dict[str, str]]:
-    """Every model of a folder with its text, and the mistake of every file that is none, by name."""
-    found: dict[str, tuple[ModelInfo, str]] = {}
+    """Return every model of a folder with its text, and the mistake of every file that is none, by name."""
+    models: dict[str, tuple[ModelInfo, str]] = {}
     defined, mistakes = definitions(folder, shown or str(folder), within)
     for path in sorted(folder.glob("[!_.]*.py")):
         try:
             info, text = _read(path, within)
-            found[path.stem] = replace(info, definitions=defined.get(path.stem, ())), text
+            models[path.stem] = replace(info, definitions=defined.get(path.stem, ())), text
         except python_file.UNREADABLE as error:
             mistakes[path.stem] = python_file.mistake(f"{shown or folder}/{path.name}", error, "a model")
-    return found, mistakes
+    return models, mistakes
 
 
 def _read(path: Path, within: Path | None) -> tuple[ModelInfo, str]:
@@ -104,7 +108,7 @@ def _read(path: Path, within: Path | None) -> tuple[ModelInfo, str]:
 
 
 def carried_model(file: ModelFile) -> ModelInfo | None:
-    """Return what the text of a planned model says; None where this release of the program refuses it."""
+    """Return the model that the text of a planned file describes, or None if this version of the program rejects it."""
     try:
         return _info(file.name, ast.parse(file.source))
     except python_file.UNREADABLE:
@@ -175,7 +179,7 @@ def _optimizer(literals: Literals) -> dict[str, Any]:
 
 
 def _check_parity_rate(literals: Literals) -> None:
-    """It is the container that reads it; here a mistake has its place."""
+    """Raise `WrongFileError` with its place for a wrong rate, which only the container uses."""
     rate, place = literals.get("PARITY_LEARNING_RATE", (0.01, python_file.TOP))
     if not isinstance(rate, float) or not 0 < rate < math.inf:
         raise WrongFileError("PARITY_LEARNING_RATE must be a number above 0, such as 0.001", place)

@@ -1,4 +1,7 @@
-"""Python files of a model, read as text and as a tree: what they say at their top is known without running them."""
+"""Python files of a model, read as text and as a tree.
+
+The literals at their top are known without running them.
+"""
 
 import ast
 import io
@@ -10,15 +13,15 @@ from orchestrator.catalog.source import Place
 from orchestrator.files import read_named, says_where_it_leads
 
 Literals = Mapping[str, tuple[Any, Place]]
-"""Name to value and where that stands; what is no literal is an Ellipsis."""
+"""Name → value and its place, where an Ellipsis stands for what is no literal."""
 TOP = Place()
 UNREADABLE = (SyntaxError, UnicodeDecodeError, ValueError, OSError, RecursionError, MemoryError)
-"""What `read` and a `WrongFileError` raise."""
+"""The errors that `read` and a `WrongFileError` raise."""
 _MAX_BYTES = 1024 * 1024
 
 
 class WrongFileError(ValueError):
-    """What is wrong with a file, and where."""
+    """A mistake in a file, with its place."""
 
     def __init__(self, message: str, place: Place = TOP) -> None:
         super().__init__(message)
@@ -26,7 +29,7 @@ class WrongFileError(ValueError):
 
 
 def read(path: Path, within: Path | None = None) -> tuple[str, ast.Module]:
-    """The text of a file and its tree; raises one of `UNREADABLE`.
+    """Return the text of a file and its tree, or raise one of `UNREADABLE`.
 
     A file that reads as if it lay `within` a folder must lie there.
     """
@@ -40,20 +43,20 @@ def read(path: Path, within: Path | None = None) -> tuple[str, ast.Module]:
 
 
 def mistake(shown: str, error: BaseException, what: str) -> str:
-    """One line for what `read` or a check raised: `mine/wide.py:5:13: not a model: …`."""
-    why = getattr(error, "strerror", None) or getattr(error, "msg", None) or error
+    """Return a line for an error of `read` or of a check, such as `mine/wide.py:5:13: not a model: …`."""
+    reason = getattr(error, "strerror", None) or getattr(error, "msg", None) or error
     line, column = (getattr(error, name, None) or 1 for name in ("lineno", "offset"))
-    return f"{shown}:{line}:{column}: not {what}: {why}"
+    return f"{shown}:{line}:{column}: not {what}: {reason}"
 
 
 def place_of(node: ast.expr | ast.stmt) -> Place:
-    """Where a node stands; a column counts bytes of UTF-8, as `ast` does."""
+    """Return the place of a node, where a column counts bytes of UTF-8 as in `ast`."""
     return Place(node.lineno, node.col_offset + 1)
 
 
 def literals(tree: ast.Module) -> Literals:
-    """Names in capitals that the top of a module gives a literal."""
-    found: dict[str, tuple[Any, Place]] = {}
+    """Return the literals of names in capitals at the top of a module."""
+    values: dict[str, tuple[Any, Place]] = {}
     for statement in tree.body:
         if isinstance(statement, ast.Assign):
             names = [target.id for target in statement.targets if isinstance(target, ast.Name) and target.id.isupper()]
@@ -61,14 +64,14 @@ def literals(tree: ast.Module) -> Literals:
                 value = ast.literal_eval(statement.value) if names else ...
             except ValueError:
                 value = ...
-            found.update(dict.fromkeys(names, (value, place_of(statement.value))))
-    return found
+            values.update(dict.fromkeys(names, (value, place_of(statement.value))))
+    return values
 
 
 def require_function(tree: ast.Module, name: str, argument: str) -> None:
     """Raise `WrongFileError` unless the top of a module defines a function of one argument."""
-    made = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]
-    if not made:
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]
+    if not functions:
         raise WrongFileError(f"it has no function {name}({argument})")
-    if len(made[-1].args.args) != 1:
-        raise WrongFileError(f"{name} takes one argument, {argument}", place_of(made[-1]))
+    if len(functions[-1].args.args) != 1:
+        raise WrongFileError(f"{name} takes one argument, {argument}", place_of(functions[-1]))

@@ -1,4 +1,4 @@
-"""Values and operations that are followed in a model's file: numbers, text, sequences, and what is done with them."""
+"""The values and operations that are followed in a model's file, such as numbers, text and sequences."""
 
 import ast
 import operator
@@ -12,17 +12,17 @@ OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Eq: operator.eq, ast.NotEq: operator.ne,
     ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
-    ast.Is: operator.is_, ast.IsNot: operator.is_not, ast.In: lambda one, other: one in other,
-    ast.NotIn: lambda one, other: one not in other,
+    ast.Is: operator.is_, ast.IsNot: operator.is_not, ast.In: lambda item, items: item in items,
+    ast.NotIn: lambda item, items: item not in items,
 }  # fmt: skip
 UNARY: dict[type[ast.AST], Callable[[Any], Any]] = {
     ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Not: operator.not_,
 }  # fmt: skip
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "range": range, "len": len, "enumerate": lambda *given: tuple(enumerate(*given)),
-    "zip": lambda *given: tuple(zip(*given, strict=False)),
+    "range": range, "len": len, "enumerate": lambda *arguments: tuple(enumerate(*arguments)),
+    "zip": lambda *sequences: tuple(zip(*sequences, strict=False)),
     "min": min, "max": max, "int": int, "abs": abs, "sum": sum, "tuple": tuple, "list": list,
-    "reversed": lambda given: tuple(reversed(given)), "sorted": sorted,
+    "reversed": lambda sequence: tuple(reversed(sequence)), "sorted": sorted,
 }  # fmt: skip
 
 
@@ -30,25 +30,25 @@ class UnfollowedError(Exception):
     """Something in the file that is not followed."""
 
 
-def applied(sign: ast.operator, one: Any, other: Any) -> Any:
-    """Return what a binary operator makes of two values."""
+def applied(sign: ast.operator, left: Any, right: Any) -> Any:
+    """Return the result of a binary operator on two values."""
     if isinstance(sign, ast.Pow):
-        if not all(isinstance(value, int) and abs(value) <= 64 for value in (one, other)):
+        if not all(isinstance(value, int) and abs(value) <= 64 for value in (left, right)):
             raise UnfollowedError
-        return safely(operator.pow, one, other)
-    if isinstance(sign, ast.Mult) and any(isinstance(value, tuple | list | str) for value in (one, other)):
-        times = [value for value in (one, other) if isinstance(value, int)]
+        return safely(operator.pow, left, right)
+    if isinstance(sign, ast.Mult) and any(isinstance(value, tuple | list | str) for value in (left, right)):
+        times = [value for value in (left, right) if isinstance(value, int)]
         if not times or times[0] > MAX_ITEMS:
             raise UnfollowedError
-    return safely(OPERATORS.get(type(sign)), one, other)
+    return safely(OPERATORS.get(type(sign)), left, right)
 
 
-def safely(function: Callable[..., Any] | None, *given: Any) -> Any:
-    """Return what a function makes of values; it is not followed where it raises."""
+def safely(function: Callable[..., Any] | None, *arguments: Any) -> Any:
+    """Return the result of a function on values, or raise `UnfollowedError` if it raises."""
     if function is None:
         raise UnfollowedError
     try:
-        return bounded(function(*given))
+        return bounded(function(*arguments))
     except UnfollowedError:
         raise
     except Exception as error:
@@ -56,7 +56,7 @@ def safely(function: Callable[..., Any] | None, *given: Any) -> Any:
 
 
 def bounded(value: Any) -> Any:
-    """Return the value itself, where it is of a kind and size that is followed."""
+    """Return the value unchanged, or raise `UnfollowedError` for a kind or size that is not followed."""
     if value is None or isinstance(value, bool | float):
         return value
     if isinstance(value, int) and abs(value) <= MAX_NUMBER:

@@ -1,4 +1,7 @@
-"""Modules of the measuring side that the host uses itself: the layers, their counts and the optimizers of models."""
+"""Modules of the measuring side that the host uses too.
+
+They are the layers, their counts and the optimizers of models.
+"""
 
 import importlib.util
 from functools import cache
@@ -9,7 +12,7 @@ from orchestrator.resources import BENCHMARKS
 
 @cache
 def module(name: str) -> Any:
-    """Run `benchmarks/vocabulary/<name>.py` as a module of its own, which needs the standard library alone."""
+    """Run `benchmarks/vocabulary/<name>.py` as a separate module, which needs only the standard library."""
     path = BENCHMARKS / "vocabulary" / f"{name}.py"
     specification = importlib.util.spec_from_file_location(f"orchestrator_vocabulary_{name}", path)
     if specification is None or specification.loader is None:
