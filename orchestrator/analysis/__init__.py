@@ -1,4 +1,4 @@
-"""Samples in, values out: estimates, ratios, verdicts and ranks, with no I/O."""
+"""The statistics of samples, with estimates, ratios, verdicts and ranks, and without I/O."""
 
 from orchestrator.analysis.change_points import ChangePoint, change_points
 from orchestrator.analysis.comparison import POWER, Comparison, compare

@@ -1,4 +1,4 @@
-"""Where a series of nights changed its level for good, and by how much."""
+"""The lasting changes of level in a series of nights, with their sizes."""
 
 import math
 import sys
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 SHORTEST = 3
-"""Values on either side of a change: what lasts for one night or two is a spike."""
+"""Values on either side of a change; what lasts for one night or two is a spike."""
 LARGEST_P = 0.005
-"""Of a change that is reported."""
+"""The largest p-value of a change that is reported."""
 _WINDOW = 5
-"""Of the running median, which two spikes beside each other do not move."""
+"""The window of the running median, which two spikes in a row do not move."""
 _SPIKE = 7.0
-"""Robust standard deviations from the running median."""
+"""Distance of a spike from the running median, in robust standard deviations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,31 +30,32 @@ class ChangePoint:
     """One lasting change of level."""
 
     index: int
-    """Of the first value after the change."""
+    """Index of the first value after the change."""
     before: float
-    """Geometric mean from the change before to this one, without spikes; in the unit of the values."""
+    """Geometric mean from the previous change to this one, without spikes, in the unit of the values."""
     after: float
-    """The same, from this change to the next."""
+    """Geometric mean from this change to the next, likewise."""
     p_value: float
-    """Probability of a change as sure as this anywhere in a series of this length that has none."""
+    """Probability of a change at least this clear anywhere in a series of this length that has none."""
 
 
 def change_points(values: Sequence[float], *, min_effect: float = 0.02) -> list[ChangePoint]:
-    """Find the lasting changes of level in a series, one value a night, in its order.
+    """Return the lasting changes of level in a series, which has one value a night in order.
 
-    Works on logarithms. A value far from the median of the five around it is a spike, and is left out.
-    Candidates are the best splits of seeded intervals, the narrowest first; each is placed by least squares between
-    its neighbours; then the least sure are dropped until all have a two-sample t test, multiplied by the number of
-    places that were searched, at or below `LARGEST_P`, and the smallest until all are at least `min_effect`
-    (0.02: by the factor 1.02, up or down). A change shows from its third night on. Takes n log n for n values.
+    The method works on logarithms. A value far from the median of the five around it is a spike, and is left out.
+    Candidates are the best splits of seeded intervals, the narrowest first. Each is placed by least squares between its
+    neighbours. Then the least sure are dropped until every p-value is at most `LARGEST_P`. It comes from a two-sample t
+    test, times the number of places that were searched. Finally the smallest are dropped until every effect is at least
+    `min_effect` (0.02 stands for the factor 1.02, up or down). A change shows from its third night on. The time grows
+    as n log n with the number of values.
 
-    Nights without a value are left out by the caller. Raises `ValueError` where a value is not positive and finite,
-    or `min_effect` is negative.
+    The caller leaves out nights without a value. Raises `ValueError` if a value is not positive and finite, or if
+    `min_effect` is negative.
     Sources: Hampel, "The influence curve and its role in robust estimation", J. American Statistical Association 69
     (1974); Kovács, Bühlmann, Li and Munk, "Seeded binary segmentation", Biometrika 110 (2023); Baranowski, Chen and
     Fryzlewicz, "Narrowest-over-threshold detection", J. Royal Statistical Society B 81 (2019).
     """
-    import numpy as np  # noqa: PLC0415 - a fifth of a second, which no command should pay that reads no series
+    import numpy as np  # noqa: PLC0415 - takes a fifth of a second, and only commands that read a series need it
 
     if not 0 <= min_effect <= sys.float_info.max:
         raise ValueError(f"a smallest effect is 0 or a share such as 0.02, not {min_effect}")
@@ -75,7 +76,10 @@ def change_points(values: Sequence[float], *, min_effect: float = 0.02) -> list[
 
 
 def _spikes(logs: "Floats") -> "npt.NDArray[np.bool_]":
-    """Which values are far from the median of the five around them; of the first and last two, those of the end."""
+    """Return True for the values far from the median of the five around them.
+
+    The first two and the last two values are compared with the median at their end.
+    """
     import numpy as np  # noqa: PLC0415 - as above
 
     if len(logs) < _WINDOW:
@@ -86,7 +90,7 @@ def _spikes(logs: "Floats") -> "npt.NDArray[np.bool_]":
 
 
 _ROUNDING = 1e-12
-"""Of logarithms: below it, values are equal."""
+"""Logarithms that differ by less are equal."""
 
 
 class _Levels:
@@ -102,7 +106,10 @@ class _Levels:
         self.scale = max(1.4826 / math.sqrt(2) * float(np.median(differences)), _ROUNDING)
 
     def splits(self, starts: "npt.NDArray[np.intp]", length: int) -> "tuple[npt.NDArray[np.intp], Floats]":
-        """The best split of each interval of one length, and how far its means lie apart in standard deviations."""
+        """Return the best split of each interval of one length, and the distance of its means.
+
+        The distance is in standard deviations.
+        """
         import numpy as np  # noqa: PLC0415 - as above
 
         left = np.arange(SHORTEST, length - SHORTEST + 1)
@@ -114,24 +121,27 @@ class _Levels:
         return starts + left[best], apart[np.arange(len(starts)), best]
 
     def placed(self, changes: Sequence[int], places: Iterable[int] | None = None) -> list[int]:
-        """Each change, or those at some places among them, where least squares put it between its neighbours."""
+        """Return the changes, placed by least squares between their neighbours.
+
+        `places` limits this to some of the changes.
+        """
         import numpy as np  # noqa: PLC0415 - as above
 
-        found = list(changes)
-        moving = range(len(found)) if places is None else [each for each in places if 0 <= each < len(found)]
+        placed = list(changes)
+        moving = range(len(placed)) if places is None else [each for each in places if 0 <= each < len(placed)]
         for _ in range(3):
-            before = list(found)
+            before = list(placed)
             for place in moving:
-                start = found[place - 1] if place else 0
-                end = found[place + 1] if place + 1 < len(found) else self.size
+                start = placed[place - 1] if place else 0
+                end = placed[place + 1] if place + 1 < len(placed) else self.size
                 if end - start >= 2 * SHORTEST:
-                    found[place] = int(self.splits(np.array([start]), end - start)[0][0])
-            if found == before:
+                    placed[place] = int(self.splits(np.array([start]), end - start)[0][0])
+            if placed == before:
                 break
-        return found
+        return placed
 
     def means(self, changes: Sequence[int]) -> list[float]:
-        """Of the logarithms, between the changes."""
+        """Return the means of the logarithms between the changes."""
         import numpy as np  # noqa: PLC0415 - as above
 
         ends = np.array([0, *changes, self.size])
@@ -139,9 +149,10 @@ class _Levels:
         return [float(each) for each in np.diff(self.sums[ends]) / np.diff(ends) + offset]
 
     def p_values(self, changes: Sequence[int]) -> list[float]:
-        """Of a t test between the stretches before and after each change, times the places where it could have been.
+        """Return the p-value of each change, times the number of places where it could have been.
 
-        The variance is that of all values around the levels of their own stretches.
+        A t test compares the stretches before and after the change. The variance is that of all values around the
+        levels of their own stretches.
         """
         import numpy as np  # noqa: PLC0415 - as above
         from scipy.special import stdtr  # noqa: PLC0415 - half a second, as in estimates.quantile
@@ -157,7 +168,10 @@ class _Levels:
         return [min(1.0, float(each)) for each in 2 * self.size * stdtr(degrees, -distances)]
 
     def sure(self, changes: list[int], smallest: float) -> list[int]:
-        """The changes that are left when the least sure, then the smallest, are dropped and the others placed anew."""
+        """Return the changes that remain after the least sure and then the smallest are dropped.
+
+        The others are placed again each time.
+        """
         import numpy as np  # noqa: PLC0415 - as above
 
         while changes:
@@ -172,25 +186,25 @@ class _Levels:
 
 
 def _narrowest_over(levels: _Levels) -> list[int]:
-    """Splits of the narrowest intervals that show one, no two of one interval.
+    """Return the splits of the narrowest intervals that show one, at most one for each interval.
 
-    Intervals of rising lengths, each overlapping the next by three quarters.
+    The intervals have rising lengths, and each overlaps the next by three quarters.
     """
     import numpy as np  # noqa: PLC0415 - as above
     from scipy.special import ndtri  # noqa: PLC0415 - half a second, as in estimates.quantile
 
-    # A little below what is asked for in the end: there a change has all the values up to its neighbours.
+    # This is a little below the final threshold, where a change has all the values up to its neighbours.
     threshold = -0.8 * float(ndtri(LARGEST_P / 2 / levels.size)) * levels.scale
     lengths = [2 * SHORTEST]
     while lengths[-1] < levels.size:
         lengths.append(min(levels.size, math.ceil(lengths[-1] * math.sqrt(2))))
-    found: list[int] = []
+    splits: list[int] = []
     for length in lengths:
         shift = max(1, length // 4)
         starts = np.unique(np.append(np.arange(0, levels.size - length + 1, shift), levels.size - length))
         places, apart = levels.splits(starts, length)
         over = np.flatnonzero(apart > threshold)
         for each in over[np.argsort(-apart[over], kind="stable")]:
-            if bisect(found, starts[each]) == bisect(found, starts[each] + length - 1):
-                insort(found, int(places[each]))
-    return found
+            if bisect(splits, starts[each]) == bisect(splits, starts[each] + length - 1):
+                insort(splits, int(places[each]))
+    return splits

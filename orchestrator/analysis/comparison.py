@@ -1,4 +1,4 @@
-"""A candidate beside its baseline: the ratio, how sure it is, what it could have missed, and a verdict."""
+"""The comparison of a candidate with its baseline, which gives a ratio with its certainty and a verdict."""
 
 import math
 import sys
@@ -10,7 +10,7 @@ from orchestrator.analysis.estimates import exponential, quantile
 from orchestrator.analysis.verdicts import Verdict
 
 POWER = 0.8
-"""How often the minimum detectable effect is found, and how often `more_repeats` are enough."""
+"""Probability that the minimum detectable effect shows, and that `more_repeats` are enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,31 +18,35 @@ class Comparison:
     """What the repeats of a candidate and of its baseline say about one metric."""
 
     ratio: float
-    """Candidate over baseline, of geometric means; what is better depends on the metric."""
+    """Geometric mean of the candidate over that of the baseline; the metric decides which direction is better."""
     low: float | None
-    """Lower end of the interval around the ratio; None where there are fewer than two repeats of a side."""
+    """Lower end of the interval around the ratio; None if a side has fewer than two repeats."""
     high: float | None
     p_value: float | None
-    """Of no difference at all, two-sided; below 1 - confidence where the interval leaves 1 out."""
+    """Two-sided p-value of no difference at all, which is below 1 - confidence if the interval leaves 1 out."""
     minimum_detectable_effect: float | None
-    """The true slowdown that repeats which scatter like these show as `slower` with 80 % probability: 0.05 is a
-    candidate that takes 1.05 times as long, or runs at 1/1.05 of the rate. None as with the interval."""
+    """The true slowdown that repeats with this scatter show as `slower` with 80 % probability.
+
+    0.05 is a candidate that takes 1.05 times as long, or runs at 1/1.05 of the rate. None if there is no interval.
+    """
     more_repeats: int | None
-    """Only where inconclusive: fewest further repeats of each side after which there is another verdict with 80 %
-    probability; None where that cannot be said or takes a thousand."""
+    """Fewest further repeats of each side after which another verdict follows with 80 % probability.
+
+    Only for `inconclusive`; None if it cannot be computed or takes a thousand repeats.
+    """
     verdict: Verdict
     """`slower` always means worse, `faster` better."""
     repeats: int
     """Pairs, or repeats of the side that has fewer."""
     confidence: float
-    """Of the interval, and so of `slower` and `faster`."""
+    """Confidence of the interval, and so of `slower` and `faster`."""
     equivalence: float
-    """Probability, at most, of `same` where the truth lies outside the tolerance."""
+    """Largest probability of `same` if the truth lies outside the tolerance."""
     tolerance: float
 
     @property
     def differs(self) -> bool:
-        """Whether the interval leaves 1 out: a difference to show, whatever the verdict makes of its size."""
+        """Return True if the interval leaves 1 out, so that a difference shows whatever the verdict on its size."""
         return self.low is not None and self.high is not None and not self.low <= 1 <= self.high
 
 
@@ -55,7 +59,10 @@ class _Rule:
     bound: float
 
     def verdict(self, worse: float, half: float, equal_half: float) -> Verdict:
-        """What an estimate allows by how much worse the candidate is, and the half widths of the two intervals."""
+        """Return the verdict on an estimate.
+
+        `worse` is how much worse the candidate is. The others are the half widths of the two intervals.
+        """
         if worse - half > self.bound:
             return Verdict.SLOWER
         if worse + half < -self.bound:
@@ -65,10 +72,10 @@ class _Rule:
         return Verdict.INCONCLUSIVE
 
     def settled(self, apart: Contrast, further: int) -> float:
-        """Probability of a verdict other than `inconclusive` after further repeats.
+        """Return the probability of a verdict other than `inconclusive` after further repeats.
 
-        Where the estimate will lie is predicted from the repeats at hand (Student's t with their degrees of freedom
-        around their estimate, nothing assumed of the truth before), with their variance.
+        The repeats so far predict the future estimate by Student's t around their own estimate, with their variance and
+        degrees of freedom and without a prior.
         """
         from scipy.special import stdtr  # noqa: PLC0415 - half a second, as in estimates.quantile
 
@@ -92,17 +99,20 @@ def compare(  # noqa: PLR0913 - two samples, and the rule by name: one call says
 ) -> Comparison:
     """Compare one metric of a candidate with that of its baseline, by the values of their repeats.
 
-    The ratio is that of the geometric means, with Student's t interval on the logarithms: of the ratios pair by pair
-    with `paired` (values at one place were measured in one block, in any unit), else Welch's of two independent sides.
-    `slower` or `faster`: the interval lies wholly beyond `tolerance` (0.02: outside 1/1.02 … 1.02). `same`: two
-    one-sided tests, each at `equivalence` (1 - confidence unless given), place it inside; that is the interval of
-    confidence 1 - 2 × equivalence lying inside. Otherwise, and with fewer than two repeats of a side, `inconclusive`.
-    The verdicts exclude each other, since the second interval lies within the first.
+    The ratio is that of the geometric means, with Student's t interval on the logarithms. With `paired`, the interval
+    is that of the ratios pair by pair: the values at one place come from one block, in any unit. Otherwise it is
+    Welch's interval of two independent sides.
 
-    Ratios need values above 0. A metric that may be 0 or below (an accuracy, some losses) is compared by differences:
-    hand in `math.exp(value)` and the tolerance `math.expm1(amount)`; the logarithm of the ratio is then the difference.
+    The verdict is `slower` or `faster` if the interval lies wholly beyond `tolerance` (0.02 stands for outside 1/1.02 …
+    1.02). It is `same` if two one-sided tests, each at `equivalence` (1 - confidence by default), place the ratio
+    inside. This means that the interval of confidence 1 - 2 × equivalence lies inside. Otherwise it is `inconclusive`,
+    as it is with fewer than two repeats of a side. The verdicts exclude each other, since the second interval lies
+    within the first.
 
-    Raises `ValueError` where a side is empty, a value is not positive and finite, paired sides differ in length, the
+    Ratios need values above 0. A metric that may be 0 or below (an accuracy, some losses) is compared by differences.
+    Pass `math.exp(value)` and the tolerance `math.expm1(amount)`: the logarithm of the ratio is then the difference.
+
+    Raises `ValueError` if a side is empty, a value is not positive and finite, paired sides differ in length, the
     tolerance is negative, or the confidence is not between 0.5 and 1 (equivalence: 0 and (1 + confidence's error)/2).
     Sources: Schuirmann, "A comparison of the two one-sided tests procedure and the power approach", J. Pharmacokinet.
     Biopharm. 15 (1987); Johnson and Welch, "Applications of the non-central t-distribution", Biometrika 31 (1940), for
@@ -157,10 +167,10 @@ def _p_value(apart: Contrast) -> float:
 
 
 def _detectable(apart: Contrast, confidence: float) -> float:
-    """How far beyond the tolerance, on the logarithm, an effect is found with the stated power.
+    """Return the distance beyond the tolerance, on the logarithm, of an effect that shows with the stated power.
 
-    That is where the non-central t distribution has 80 % above the critical value, by the normal approximation of
-    Johnson and Welch: the power is then 0.80 from ten repeats on, and 0.81 with three.
+    There the non-central t distribution has 80 % above the critical value, by the normal approximation of Johnson and
+    Welch. The power is then 0.80 from ten repeats on, and 0.81 with three.
     """
     degrees = apart.degrees()
     critical = quantile(degrees, confidence)

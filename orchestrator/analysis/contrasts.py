@@ -1,4 +1,4 @@
-"""How far the logarithms of two sides lie apart, how sure that is, and how sure more repeats would make it."""
+"""The distance between the logarithms of two sides, with its standard error now and after more repeats."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -15,36 +15,37 @@ class Contrast:
 
     value: float
     variances: tuple[float, ...]
-    """Of one repeat, on the logarithms: of each side, or of the ratios where the repeats are paired."""
+    """Variances of one repeat on the logarithms, of each side or of the ratios of paired repeats."""
     counts: tuple[int, ...]
     """Repeats behind each of the variances."""
 
     @property
     def repeats(self) -> int:
-        """Of the side that has fewer; pairs, where they are paired."""
+        """Return the number of pairs, or of repeats of the side that has fewer."""
         return min(self.counts)
 
     def error(self, further: int = 0) -> float:
-        """Standard error, as it is or as it would be after `further` repeats that scatter as those so far."""
+        """Return the standard error, now or after `further` repeats that scatter like those so far."""
         return math.sqrt(sum(v / (n + further) for v, n in zip(self.variances, self.counts, strict=True)))
 
     def degrees(self, further: int = 0) -> float:
-        """Degrees of freedom of the standard error: n - 1 of pairs, of two sides by Satterthwaite's formula.
+        """Return the degrees of freedom of the standard error.
 
+        They are n - 1 for pairs, and follow Satterthwaite's formula for two sides. Each side needs two repeats or more.
         Source: Satterthwaite, "An approximate distribution of estimates of variance components", Biometrics Bulletin 2
-        (1946). Needs two repeats or more of each side.
+        (1946).
         """
         counts = [n + further for n in self.counts]
         shares = [v / n for v, n in zip(self.variances, counts, strict=True)]
         largest = max(shares)
         if largest == 0:
             return float(sum(n - 1 for n in counts))
-        # Relative to the largest: the square of a tiny variance is no longer a float.
+        # Shares are relative to the largest, as the square of a tiny variance is no longer a float.
         relative = [share / largest for share in shares]
         return sum(relative) ** 2 / sum(share**2 / (n - 1) for share, n in zip(relative, counts, strict=True))
 
     def half_width(self, confidence: float, further: int = 0) -> float:
-        """Half of a two-sided t interval around the value; Welch's, where there are two sides.
+        """Return half of a two-sided t interval around the value, which is Welch's for two sides.
 
         Source: Welch, "The generalization of 'Student's' problem when several different population variances are
         involved", Biometrika 34 (1947).
@@ -53,11 +54,11 @@ class Contrast:
 
 
 def contrast(candidate: Sequence[float], baseline: Sequence[float], *, paired: bool = False) -> Contrast:
-    """Hold the repeats of a candidate against those of its baseline.
+    """Return the contrast of the repeats of a candidate and those of its baseline.
 
-    With `paired`, the repeats at one place belong together and their ratios are what scatters.
-    Raises `ValueError` where a side has no repeat, or one that is not positive and finite, and where the sides of
-    pairs differ in length.
+    With `paired`, the repeats at one place belong together, and the scatter is that of their ratios.
+    Raises `ValueError` if a side has no repeat, if a value is not positive and finite, and if the sides of pairs differ
+    in length.
     """
     (mean_a, variance_a), (mean_b, variance_b) = _mean_and_variance(candidate), _mean_and_variance(baseline)
     if not paired:
@@ -76,9 +77,9 @@ def _mean_and_variance(values: Sequence[float]) -> tuple[float, float]:
 
 
 def fewest_further(repeats: int, settled: Callable[[int], bool]) -> int | None:
-    """Fewest repeats beyond those at hand that settle it; None where a thousand in all would not.
+    """Return the fewest further repeats that settle a comparison, or None if a thousand in all would not.
 
-    `settled` says so for a number of further repeats, and goes on saying so for larger ones.
+    `settled` answers for a number of further repeats, and stays True for larger numbers.
     """
     low, high = 0, _MOST_REPEATS - repeats
     if low >= high or not settled(high):

@@ -1,4 +1,4 @@
-"""What repeats say about one cell: a value, an interval around it, and how far the repeats scatter."""
+"""Estimates of one cell from its repeats, with a value, an interval and the scatter."""
 
 import math
 import sys
@@ -9,8 +9,11 @@ from orchestrator.results.contract import LARGEST
 
 CONFIDENCE = 0.95
 PREDICTION = 0.99
-"""Of prediction intervals: at this one, nine of ten re-measurements or more lie inside in 98 of 100 cases (at 0.95 it
-would be 88), whatever the number of repeats."""
+"""Confidence of prediction intervals.
+
+At this one, nine of ten re-measurements or more lie inside in 98 of 100 cases (at 0.95 it would be 88), whatever the
+number of repeats.
+"""
 _LARGEST_LOG = math.log(sys.float_info.max)
 
 
@@ -21,12 +24,14 @@ class Estimate:
     value: float
     """Geometric mean over the repeats."""
     low: float | None
-    """Lower end of the interval; None where one repeat gives none."""
+    """Lower end of the interval; None for one repeat."""
     high: float | None
     n: int
     next_low: float | None = None
-    """Lower end of where one further repeat on the same host will lie, as far as these can tell: what differs between
-    runs is in none of them. None where one repeat gives no scatter."""
+    """Lower end of the prediction for one further repeat on the same host.
+
+    Differences between runs are not part of it. None for one repeat, which has no scatter.
+    """
     next_high: float | None = None
     confidence: float = CONFIDENCE
     prediction: float = PREDICTION
@@ -35,9 +40,9 @@ class Estimate:
 def estimate(repeat_values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
     """Estimate a rate or a duration from the values of its repeats.
 
-    Geometric mean with Student's t interval on the logarithms, n - 1 degrees of freedom: repeats scatter by
-    factors, not by amounts. Source: Student, "The probable error of a mean", Biometrika 6 (1908), on log values.
-    Raises `ValueError` where there is no value, or one that is not positive and finite.
+    It is the geometric mean with Student's t interval on the logarithms, n - 1 degrees of freedom, because repeats
+    scatter by factors and not by amounts. Source: Student, "The probable error of a mean", Biometrika 6 (1908), on log
+    values. Raises `ValueError` if there is no value, or one that is not positive and finite.
     """
     mean, squared_error = log_mean(repeat_values)
     n = len(repeat_values)
@@ -53,12 +58,12 @@ def estimate(repeat_values: Sequence[float], confidence: float = CONFIDENCE) -> 
 def prediction(
     repeat_values: Sequence[float], further: int = 1, confidence: float = PREDICTION
 ) -> tuple[float, float] | tuple[None, None]:
-    """Where the geometric mean of `further` repeats to come on the same host will lie, given those so far.
+    """Return the interval in which the geometric mean of `further` repeats on the same host will lie.
 
-    Student's t prediction interval on the logarithms: n - 1 degrees of freedom, standard deviation of the repeats
-    times √(1/n + 1/further). Source: Whitmore, "Prediction limits for a univariate normal observation", The American
-    Statistician 40 (1986). Two Nones where one repeat says nothing about scatter.
-    Raises `ValueError` where there is no value, or one that is not positive and finite.
+    It is Student's t prediction interval on the logarithms, with n - 1 degrees of freedom and the standard deviation of
+    the repeats times √(1/n + 1/further). Source: Whitmore, "Prediction limits for a univariate normal observation", The
+    American Statistician 40 (1986). Both ends are None for one repeat, which says nothing about scatter.
+    Raises `ValueError` if there is no value, or one that is not positive and finite.
     """
     mean, squared_error = log_mean(repeat_values)
     n = len(repeat_values)
@@ -69,23 +74,26 @@ def prediction(
 
 
 def exponential(log: float) -> float:
-    """Inverse of the logarithm, held inside `LARGEST`: two repeats that lie far apart bound next to nothing."""
+    """Return the exponential of a logarithm, kept inside `LARGEST`.
+
+    Two repeats that lie far apart bound next to nothing.
+    """
     return bounded(math.exp(max(-_LARGEST_LOG, min(log, _LARGEST_LOG))))
 
 
 def bounded(ratio: float) -> float:
-    """A positive ratio, held inside what a figure may be."""
+    """Return a positive ratio, kept inside the range that a figure may have."""
     return max(1 / LARGEST, min(ratio, LARGEST))
 
 
 def log_mean(values: Sequence[float]) -> tuple[float, float]:
-    """Mean of the logarithms and the squared standard error of that mean (0 where one value gives none).
+    """Return the mean of the logarithms and its squared standard error, which is 0 for one value.
 
-    Raises `ValueError` where there is no value, or one that is not positive and finite.
+    Raises `ValueError` if there is no value, or one that is not positive and finite.
     """
     if not values:
         raise ValueError("no repeats to estimate from")
-    # An integer may be finite, and no float.
+    # An integer may be finite and still too large for a float.
     if not all(0 < value <= sys.float_info.max for value in values):
         raise ValueError("a rate or a duration must be positive and finite")
     logs = [math.log(value) for value in values]
@@ -96,15 +104,18 @@ def log_mean(values: Sequence[float]) -> tuple[float, float]:
 
 
 def quantile(degrees: float, confidence: float) -> float:
-    """Half width, in standard errors, of a two-sided Student t interval."""
-    # Half a second, which no command should pay that estimates nothing.
+    """Return the half width of a two-sided Student t interval, in standard errors."""
+    # The import takes half a second, and only commands that estimate need it.
     from scipy.special import stdtrit  # noqa: PLC0415
 
     return float(stdtrit(degrees, 0.5 + confidence / 2))
 
 
 def variation(values: Sequence[float]) -> float | None:
-    """Coefficient of variation, standard deviation (n - 1) over mean; None with fewer than two values."""
+    """Return the coefficient of variation, or None with fewer than two values.
+
+    It is the standard deviation (n - 1) over the mean.
+    """
     if len(values) < 2:
         return None
     mean = math.fsum(values) / len(values)

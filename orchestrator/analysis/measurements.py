@@ -1,4 +1,4 @@
-"""From the raw samples of a result to the figures of a repeat, and from repeats to those of a cell."""
+"""The figures of a repeat from the raw samples of a result, and the figures of a cell from its repeats."""
 
 import math
 import statistics
@@ -13,17 +13,20 @@ from orchestrator.results.contract import Block, Result, steady_blocks
 from orchestrator.results.throughput import block_rates
 
 PHASES = ("create", "import", "data", "build", "first_step", "warmup", "steady", "evaluation", "latency")
-"""Where a container's life goes, in order; `create` is measured by the host, `evaluation` lies between epochs."""
+"""The phases of a container, in order.
+
+The host measures `create`, and `evaluation` lies between epochs.
+"""
 _LEAST_BLOCK_S = 0.01
-"""Of which the reading of the clocks is no more than a ten-thousandth."""
+"""The reading of the clocks is at most a ten-thousandth of such a block."""
 _DRAWN_SHARES = tuple(number / 20 for number in range(21))
 
 
 def cores_busy(blocks: Sequence[Block]) -> float | None:
-    """Return CPU time ÷ wall time of blocks, or None where a block is shorter than 10 ms on average.
+    """Return CPU time ÷ wall time of blocks, or None if blocks are shorter than 10 ms on average.
 
-    The CPU clock is read outside the wall clock, so that nothing but the steps is in the wall time. The CPU time of a
-    block is therefore about a microsecond too much: nothing beside 0.2 s, and more cores than there are beside 0.5 µs.
+    The CPU clock is read outside the wall clock, so that the wall time is that of the steps alone. The CPU time of a
+    block is therefore about a microsecond too much. This is nothing in 0.2 s, and more cores than there are in 0.5 µs.
     """
     wall_s = sum(block.wall_s for block in blocks)
     if wall_s < _LEAST_BLOCK_S * len(blocks):
@@ -33,12 +36,12 @@ def cores_busy(blocks: Sequence[Block]) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """What a model has learned by the end of an epoch."""
+    """The scores of a model at the end of an epoch."""
 
     epoch: int
-    """From 1."""
+    """Counted from 1."""
     trained_s: float
-    """Wall time of training until then: the first step and the epochs, without their evaluation."""
+    """Wall time of training until then, for the first step and the epochs without their evaluation."""
     train_loss: float
     test_loss: float
     test_accuracy: float
@@ -46,16 +49,16 @@ class CurvePoint:
 
 @dataclass(frozen=True, slots=True)
 class RepeatEpochs:
-    """Total time of one epoch run: a metric of its own."""
+    """The total time of one epoch run, which is a separate metric."""
 
     epoch_s: tuple[float, ...]
     """Wall time of each epoch, in order."""
     total_s: float
-    """The first step, which came before the first epoch, and all epochs."""
+    """Time of all epochs, and of the first step before them."""
     after_first_s: float | None
-    """All epochs but the first; None where there is only one."""
+    """Time of all epochs but the first; None if there is only one."""
     curve: tuple[CurvePoint, ...] = ()
-    """What was learned by the end of each epoch; empty where nothing was evaluated."""
+    """Scores at the end of each epoch; empty if nothing was evaluated."""
 
 
 def repeat_epochs(result: Result) -> RepeatEpochs:
@@ -75,17 +78,17 @@ class Epochs:
     """Total time of the epoch runs of one cell, estimated from its repeats."""
 
     epoch_s: tuple[float, ...]
-    """Wall time of each epoch that all repeats have, in order: the geometric mean over the repeats."""
+    """Wall time of each epoch that all repeats have, in order, as the geometric mean over the repeats."""
     total_s: Estimate
     after_first_s: Estimate | None
     curve: tuple[CurvePoint, ...] = ()
     """Medians over the repeats, for each epoch that all of them have evaluated."""
     test_accuracies: tuple[float, ...] = ()
-    """At the end, one for each repeat that was evaluated."""
+    """Accuracies at the end, one for each repeat that was evaluated."""
 
 
 def epoch_totals(repeats: Sequence[RepeatEpochs]) -> Epochs | None:
-    """Estimate the total time of a cell, with and without the first epoch; None without repeats."""
+    """Estimate the total time of a cell with and without the first epoch, or return None without repeats."""
     if not repeats:
         return None
     rest = [repeat.after_first_s for repeat in repeats if repeat.after_first_s is not None]
@@ -100,7 +103,7 @@ def epoch_totals(repeats: Sequence[RepeatEpochs]) -> Epochs | None:
 
 
 def _middle(points: Sequence[CurvePoint]) -> CurvePoint:
-    """The median of each figure; the points are of one epoch."""
+    """Return the median of each figure of points of one epoch."""
     return CurvePoint(
         epoch=points[0].epoch,
         trained_s=statistics.median(point.trained_s for point in points),
@@ -112,13 +115,13 @@ def _middle(points: Sequence[CurvePoint]) -> CurvePoint:
 
 @dataclass(frozen=True, slots=True)
 class RepeatMeasurement:
-    """What one container measured."""
+    """The figures of one container."""
 
     samples_per_s: float
     block_variation: float | None
     """Coefficient of variation over the blocks that count, as in `samples_per_s`."""
     cpu_cores: float | None
-    """CPU time ÷ wall time over the same blocks: how many cores were busy; None where blocks are too short to say."""
+    """Busy cores, as CPU time ÷ wall time over the same blocks; None if blocks are too short for it."""
     phases_s: tuple[tuple[str, float], ...]
     peak_rss_bytes: int
     peak_device_bytes: int | None
@@ -129,18 +132,19 @@ class RepeatMeasurement:
     multiply_adds: int
     """Per sample, forward pass."""
     epochs: RepeatEpochs | None = None
-    """None where steps were timed."""
+    """None if steps were timed."""
     used: ProcessUse | None = None
     """CPU time and disk of the whole process; None in older results."""
     gpus: GpuUse | None = None
-    """What its GPUs went through in the timed blocks; None where none was read."""
+    """Conditions of its GPUs in the timed blocks; None if none was read."""
 
 
 def repeat_measurement(result: Result, create_s: float | None, *, in_epochs: bool = False) -> RepeatMeasurement:
-    """Summarise the raw samples of one repeat; `create_s` is the host's time to start the container, if known.
+    """Return the figures of one repeat from its raw samples.
 
-    With `in_epochs` each timed block is an epoch, and the steady state begins with the second.
-    Raises `ValueError` where a block has no finite rate: the smallest of durations are positive and still make none.
+    `create_s` is the host's time to start the container, if known. With `in_epochs`, each timed block is an epoch, and
+    the steady state begins with the second. Raises `ValueError` if a block has no finite rate, as the smallest positive
+    durations have none.
     """
     counted = steady_blocks(result.blocks, epochs=in_epochs)
     spent = {phase: getattr(result.phases, f"{phase}_s") for phase in PHASES[1:]}
@@ -169,7 +173,7 @@ def repeat_measurement(result: Result, create_s: float | None, *, in_epochs: boo
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What the `ok` repeats of one cell say together."""
+    """The figures of one cell from its `ok` repeats."""
 
     throughput: Estimate
     """Samples/s."""
@@ -177,7 +181,7 @@ class Measurement:
     phases_s: tuple[tuple[str, float], ...]
     """Mean over the repeats."""
     start_s: float
-    """Import, build and first step: what a user waits before work begins."""
+    """Import, build and first step, which is the wait of a user before work begins."""
     peak_rss_bytes: int
     """The highest of any repeat, as is `peak_device_bytes`."""
     peak_device_bytes: int | None
@@ -192,13 +196,16 @@ class Measurement:
     parameters: int
     multiply_adds: int
     step_quantiles_s: tuple[float, ...]
-    """Step times pooled over the repeats, for drawing: their 0, 5, 10 … 100 % quantiles; empty without steps."""
+    """Step times pooled over the repeats, for charts: their 0, 5, 10 … 100 % quantiles; empty without steps."""
     epochs: Epochs | None = None
-    """None where steps were timed."""
+    """None if steps were timed."""
 
 
 def measurement(repeats: Sequence[RepeatMeasurement], step_s: Sequence[Sequence[float]] = ()) -> Measurement:
-    """Summarise the repeats of one cell, and the step times of each; raises `ValueError` where there is no repeat."""
+    """Return the figures of one cell from its repeats and the step times of each.
+
+    Raises `ValueError` if there is no repeat.
+    """
     values = [repeat.samples_per_s for repeat in repeats]
     pooled = sorted(chain.from_iterable(step_s))
     phases = mean_phases([repeat.phases_s for repeat in repeats])
@@ -223,7 +230,7 @@ def measurement(repeats: Sequence[RepeatMeasurement], step_s: Sequence[Sequence[
 
 
 def mean_phases(repeats: Sequence[Sequence[tuple[str, float]]]) -> tuple[tuple[str, float], ...]:
-    """Mean seconds per phase, in order, over the repeats that know the phase."""
+    """Return the mean seconds of each phase in order, over the repeats that have the phase."""
     known: dict[str, list[float]] = {phase: [] for phase in PHASES}
     for repeat in repeats:
         for phase, seconds in repeat:

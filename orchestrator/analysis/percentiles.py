@@ -28,9 +28,9 @@ class Percentiles:
 
 
 def percentiles(repeats: Sequence[Sequence[float]]) -> Percentiles | None:
-    """Return the percentiles of the step times of all repeats together; None without steps.
+    """Return the percentiles of the step times of all repeats together, or None without steps.
 
-    Each repeat is the times of its steps in seconds, see `quantiles` and `bounds`.
+    Each repeat is the times of its steps in seconds. See `quantiles` and `bounds`.
     """
     timed = [sorted(repeat) for repeat in repeats if len(repeat)]
     if not timed:
@@ -61,13 +61,19 @@ def bounds(repeats: Sequence[Sequence[float]], share: float) -> Bounds | None:
 
 
 def least_steps(share: float, confidence: float = CONFIDENCE) -> int:
-    """Return the fewest independent steps that bound a quantile at both ends: 368 for the p99 at 95 %."""
+    """Return the fewest independent steps that bound a quantile at both ends.
+
+    They are 368 for the p99 at 95 %.
+    """
     tail = (1 - confidence) / 2
     return max(math.ceil(math.log(tail) / math.log(beyond)) for beyond in (share, 1 - share))
 
 
 def quantiles(values: Sequence[float], shares: Sequence[float]) -> tuple[float, ...]:
-    """Quantiles by linear interpolation between order statistics (Hyndman and Fan, type 7); there must be a value."""
+    """Return quantiles of at least one value, by linear interpolation between order statistics.
+
+    The definition is type 7 of Hyndman and Fan.
+    """
     ordered = sorted(values)
     return tuple(_quantile(ordered, share) for share in shares)
 
@@ -91,12 +97,12 @@ def _bounds(timed: Sequence[Sequence[float]], pooled: Sequence[float], share: fl
     return min(low, exponential(center - half)), max(high, exponential(center + half))
 
 
-@lru_cache(maxsize=1024)  # the cells of a run have few numbers of steps between them
+@lru_cache(maxsize=1024)  # the cells of a run share few numbers of steps
 def _ranks(steps: int, share: float) -> tuple[int, int] | None:
-    """Return the places, from 0, of the order statistics that bound a quantile; None if there are too few steps."""
+    """Return the places of the order statistics that bound a quantile, from 0, or None for too few steps."""
     if steps < least_steps(share):
         return None
-    # Half a second, which no command should pay that estimates nothing.
+    # The import takes half a second, and only commands that estimate need it.
     from scipy.special import bdtr  # noqa: PLC0415
 
     tail = (1 - CONFIDENCE) / 2

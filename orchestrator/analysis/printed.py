@@ -1,4 +1,4 @@
-"""Figures that scripts printed: summarised from repeat to repeat, never measured, never compared with what is."""
+"""Figures that scripts printed, which are summarised over repeats and never compared with measured ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,26 +15,29 @@ class Printed:
     name: str
     unit: str
     better: str
-    """`higher` or `lower`, as the matrix says."""
+    """`higher` or `lower`, as in the matrix."""
     value: float
-    """Median over the repeats; a repeat's own value is the median over the matches that count."""
+    """Median over the repeats, each of which is the median over its counted matches."""
     low: float
     high: float
-    """The lowest and the highest repeat: two or three are too few for an interval that means something."""
+    """The highest repeat, as `low` is the lowest; two or three repeats are too few for a meaningful interval."""
     repeats: tuple[float, ...]
-    """Of the `ok` repeats, in their order."""
+    """The value of each `ok` repeat, in order."""
     matches: int
-    """In the output of all repeats together."""
+    """Matches in the output of all repeats together."""
 
 
 def printed(metrics: Sequence[Metric], results: Sequence[ScriptResult]) -> tuple[Printed, ...]:
-    """Summarise what the repeats of one cell printed, in the order of the matrix; empty without repeats."""
+    """Return a summary of the figures that the repeats of one cell printed, or none without repeats.
+
+    The order is that of the matrix.
+    """
     return tuple(_summary(metric, results) for metric in metrics) if results else ()
 
 
 def _summary(metric: Metric, results: Sequence[ScriptResult]) -> Printed:
-    found = [result.metrics[metric.name] for result in results]
-    repeats = tuple(float(median(each.values)) for each in found)
+    figures = [result.metrics[metric.name] for result in results]
+    repeats = tuple(float(median(each.values)) for each in figures)
     return Printed(
         name=metric.name,
         unit=metric.unit,
@@ -43,5 +46,5 @@ def _summary(metric: Metric, results: Sequence[ScriptResult]) -> Printed:
         low=min(repeats),
         high=max(repeats),
         repeats=repeats,
-        matches=sum(each.matches for each in found),
+        matches=sum(each.matches for each in figures),
     )

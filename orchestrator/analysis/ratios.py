@@ -1,4 +1,4 @@
-"""What repeats say about two cells: a ratio, its interval, a verdict, and the ranks that follow in a group."""
+"""The ratio of two cells with its interval and verdict, and the ranks in a group that follow."""
 
 import math
 from bisect import bisect_left, bisect_right
@@ -10,27 +10,29 @@ from orchestrator.analysis.estimates import CONFIDENCE, Estimate, exponential
 from orchestrator.analysis.verdicts import Verdict
 
 TOLERANCE = 0.02
-"""Ratios between 1/1.02 and 1.02 make no difference to anyone."""
+"""Ratios between 1/1.02 and 1.02 make no practical difference."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """Rate of a candidate over rate of its baseline: above 1 the candidate is faster."""
+    """The rate of a candidate over that of its baseline, which is above 1 for a faster candidate."""
 
     value: float
     low: float | None
-    """Lower end of the interval; None where a side was measured once."""
+    """Lower end of the interval; None if a side was measured once."""
     high: float | None
     verdict: Verdict
     more_repeats: int | None = None
-    """Only where inconclusive: about how many further repeats of each side would settle it, if value and scatter
-    stay as they are; None where that cannot be said or is out of reach."""
+    """About how many further repeats of each side would settle an `inconclusive` ratio.
+
+    It assumes the present value and scatter. None if it cannot be computed or is out of reach.
+    """
     confidence: float = CONFIDENCE
     tolerance: float = TOLERANCE
 
     @property
     def inverse(self) -> "Ratio":
-        """The same comparison seen from the baseline."""
+        """Return the same comparison from the view of the baseline."""
         swapped = {Verdict.FASTER: Verdict.SLOWER, Verdict.SLOWER: Verdict.FASTER}
         return Ratio(
             1 / self.value,
@@ -51,10 +53,10 @@ def ratio(
 ) -> Ratio:
     """Compare the rates of two cells by their repeats.
 
-    Ratio of geometric means with Welch's t interval on the logarithms, so the sides may scatter differently.
-    `same` needs the whole interval inside 1/(1 + tolerance) … 1 + tolerance (an equivalence test, stricter than
-    Schuirmann's two one-sided tests, J. Pharmacokinet. Biopharm. 15, 1987, by its wider interval).
-    Raises `ValueError` where a side has no repeat, or one that is not positive and finite.
+    The ratio is that of the geometric means, with Welch's t interval on the logarithms, so that the sides may scatter
+    differently. `same` needs the whole interval inside 1/(1 + tolerance) … 1 + tolerance. This is an equivalence test,
+    whose wider interval makes it stricter than Schuirmann's two one-sided tests (J. Pharmacokinet. Biopharm. 15, 1987).
+    Raises `ValueError` if a side has no repeat, or one that is not positive and finite.
     """
     apart = contrast(candidate_repeats, baseline_repeats)
     value = exponential(apart.value)
@@ -81,7 +83,7 @@ def _verdict(difference: float, half: float, tolerance: float) -> Verdict:
 
 
 def _more_repeats(apart: Contrast, confidence: float, tolerance: float) -> int | None:
-    """Fewest further repeats per side after which the interval, as narrow as it would be then, gives a verdict."""
+    """Return the fewest further repeats of each side after which the narrower interval gives a verdict."""
     return fewest_further(
         max(apart.counts),
         lambda further: (
@@ -92,7 +94,7 @@ def _more_repeats(apart: Contrast, confidence: float, tolerance: float) -> int |
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """A place in a group, as a span where the repeats do not tell cells apart."""
+    """A place in a group, which is a span if the repeats do not separate cells."""
 
     first: int
     """1 + the number of cells that are surely faster."""
@@ -101,7 +103,7 @@ class Rank:
 
     @property
     def label(self) -> str:
-        """`1`, or `2–3` for a tie."""
+        """Return the rank as text, such as `1`, or `2–3` for a tie."""
         return f"{self.first}" if self.first == self.last else f"{self.first}–{self.last}"
 
 
@@ -118,10 +120,11 @@ def ranks(ratios: Sequence[Sequence[Ratio | None]]) -> tuple[Rank, ...]:
 
 
 def ranks_by_intervals(estimates: Sequence[Estimate]) -> tuple[Rank, ...]:
-    """Rank the cells of a large group by their own intervals, in n log n: surely faster is what lies wholly above.
+    """Rank the cells of a large group by their own intervals, in n log n.
 
-    Two intervals that do not overlap are nearly always a decided pair too, and not the other way round: the spans are
-    no narrower than those of `ranks`. A cell without an interval is told from none.
+    A cell is surely faster if its interval lies wholly above. Two intervals that do not overlap nearly always belong to
+    a decided pair too, but not the other way round, so the spans are no narrower than those of `ranks`. A cell without
+    an interval is separated from none.
     """
     lows = sorted(each.low for each in estimates if each.low is not None)
     highs = sorted(each.high for each in estimates if each.high is not None)
@@ -135,11 +138,11 @@ def ranks_by_intervals(estimates: Sequence[Estimate]) -> tuple[Rank, ...]:
 
 
 def ratio_matrix(repeats: Sequence[Sequence[float]]) -> tuple[tuple[Ratio | None, ...], ...]:
-    """Compare every cell with every other: row over column, None on the diagonal."""
+    """Compare every cell with every other, as a matrix of row over column with None on the diagonal."""
     size = len(repeats)
     matrix: list[list[Ratio | None]] = [[None] * size for _ in range(size)]
     for i in range(size):
         for j in range(i + 1, size):
-            found = ratio(repeats[i], repeats[j])
-            matrix[i][j], matrix[j][i] = found, found.inverse
+            compared = ratio(repeats[i], repeats[j])
+            matrix[i][j], matrix[j][i] = compared, compared.inverse
     return tuple(tuple(row) for row in matrix)

@@ -28,9 +28,9 @@ class Verdict(StrEnum):
 
     @property
     def is_good(self) -> bool:
-        """Return true if the candidate is shown to be as good or better; an undecided one is not."""
+        """Return True if the candidate is shown to be as good or better, which an undecided one is not."""
         return self in {Verdict.SAME, Verdict.FASTER, Verdict.FIXED, Verdict.NEW}
 
 
 OF_FIGURES: Final = (Verdict.FASTER, Verdict.SLOWER, Verdict.SAME, Verdict.INCONCLUSIVE, Verdict.NOT_COMPARABLE)
-"""The verdicts that two series of figures can have; the others are of sides that have no figures."""
+"""The verdicts on two series of figures; the others are on sides without figures."""

@@ -1,1 +1,1 @@
-"""Which cells do the same work, judged from what their parity checks answered."""
+"""The judgement of which cells do the same work, from the answers of their parity checks."""

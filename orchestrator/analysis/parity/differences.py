@@ -1,4 +1,4 @@
-"""What two answers of parity containers differ by, each thing at its worst and held to its bar."""
+"""The differences between two answers of parity containers, each at its worst and compared with its bar."""
 
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
@@ -26,25 +26,36 @@ class Bars:
     """Largest relative differences that two cells of the same work may show."""
 
     weights: float
-    """Of each initial tensor's values, as a relative norm; so are `gradients` and `logits`."""
+    """Relative norm for the values of each initial tensor, as are `gradients` and `logits`."""
     first_loss: float
     gradients: float
     losses: tuple[tuple[str, float], ...]
-    """After so many steps."""
+    """Bars after a number of steps."""
     logits: float
     at_edges: float = 0.0
-    """Of a first gradient over its bar whose tensor lies in front of a ReLU or a max pool; where it is not the higher
-    one it says nothing."""
+    """The bar of a first gradient in front of a ReLU or a max pool that exceeds its own bar.
+
+    It has no effect unless it is the higher one.
+    """
 
 
 EXACT = Bars(weights=1e-6, first_loss=1e-5, gradients=1e-4, losses=(("10", 1e-4),), logits=1e-4, at_edges=1e-2)
-"""A value that rounding moves over the edge of a ReLU takes one summand of thousands out of the gradients in front of
-it, and nothing behind it tells: that is no other work, and is noted. Everything else must keep its own bar."""
+"""Bars of exact arithmetic.
+
+A value that rounding moves over the edge of a ReLU takes one summand of thousands out of the gradients in front of
+it, and nothing behind it shows that. This is no other work, and is noted. Everything else must keep its own bar.
+"""
 WITH_BATCH_NORM = Bars(weights=1e-6, first_loss=1e-5, gradients=0.1, losses=(("3", 1e-3), ("10", 1e-2)), logits=1e-4)
-"""Batch norm amplifies rounding from step to step. Rounding also moves some values over the edge of a ReLU, where the
-gradient jumps: ResNet20's in float32 is up to 2.3e-2 away from that in float64, computed by the same program."""
+"""Bars with batch norm, which amplifies rounding from step to step.
+
+Rounding also moves some values over the edge of a ReLU, where the gradient jumps: ResNet20's in float32 is up to 2.3e-2
+away from that in float64, computed by the same program.
+"""
 REDUCED = Bars(weights=2**-8, first_loss=2e-2, gradients=0.2, losses=(("10", 5e-2),), logits=0.1)
-"""Where a side computes in fewer bits: wide enough for the rounding of bfloat16, a guard against another model only."""
+"""Bars for a side that computes in fewer bits.
+
+They are wide enough for the rounding of bfloat16, and only guard against another model.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,26 +64,26 @@ class Difference:
 
     evidence: Evidence
     what: str
-    """`first loss`, `first gradient of conv2d_1.weight`."""
+    """Words such as `first loss` or `first gradient of conv2d_1.weight`."""
     value: float
-    """Relative."""
+    """Relative difference."""
     bar: float
     detail: str = ""
-    """Both values, where they say something to people."""
+    """Both values, if they mean something to people."""
 
     @property
     def within(self) -> bool:
-        """Whether the bar is kept."""
+        """Return True if the difference keeps its bar."""
         return self.value <= self.bar
 
     @property
     def text(self) -> str:
-        """`first loss 2.31 in torch 2.13.0, 2.29 in mxnet 1.9.1: 0.0087 apart, bar 1e-05`."""
+        """Return the difference as a sentence with its size and its bar."""
         return f"{self.what}{f' {self.detail}' if self.detail else ''}: {self.value:.2g} apart, bar {self.bar:g}"
 
 
 def bars(one: Side, other: Side) -> Bars:
-    """The bars that a pair is held to."""
+    """Return the bars for a pair of sides."""
     if {one.precision, other.precision} != {FULL_PRECISION}:
         return REDUCED
     kinds = {kind for side in (one, other) if side.result for kind in shapes.kinds(side.result)}
@@ -128,9 +139,9 @@ def _loss(
 def _tensors(
     evidence: Evidence, one: Side, other: Side, bar: float, eased: tuple[float, Set[str]] = (0.0, frozenset())
 ) -> Iterator[Difference]:
-    """The worst of the tensors that both sides give; nothing where one gives none at all.
+    """Yield the worst of the tensors that both sides have, or nothing if a side has none at all.
 
-    `eased` is a higher bar and the layers it holds for; the worst that needs it is told besides.
+    `eased` is a higher bar with the layers that it applies to. The worst tensor that needs it comes in addition.
     """
     a, b, led_by = one.tensors[evidence], other.tensors[evidence], _LED_BY[evidence]
     if not a.names or not b.names:

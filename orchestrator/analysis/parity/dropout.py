@@ -1,4 +1,4 @@
-"""Whether each dropout of a model drops in training, as the model's definition has it."""
+"""The check that each dropout of a model drops in training, as its definition says."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -7,23 +7,23 @@ from orchestrator.catalog.faults import Evidence
 from orchestrator.results.parity import Dropout, ParityResult
 
 ROUNDING: Final = 1e-5
-"""Up to this share of it, a loss that changes without anything being learned is rounding: as of any first loss."""
+"""Relative change of a loss up to which it is rounding, if nothing is learned. It is the bar of any first loss."""
 
 
 def unasked(result: ParityResult) -> tuple[str, ...]:
-    """Dropouts of the model whose losses an answer does not hold, as older ones hold none."""
+    """Return the dropouts of the model whose losses an answer lacks, as older answers do."""
     kinds = {layer.name: layer.name.rpartition("_")[0] for layer in result.counted}
     return tuple(name for name, kind in kinds.items() if kind == "dropout" and name not in result.dropouts)
 
 
 def difference(label: str, result: ParityResult, other_label: str, other: ParityResult) -> tuple[str, Evidence] | None:
-    """The first thing in which dropouts differ from the definition or from each other, in one line."""
-    found = (
+    """Return in one line the first difference of dropouts from the definition or from each other, or None."""
+    differences = (
         *_against_definition(label, result),
         *_against_definition(other_label, other),
         *_between(label, result, other_label, other),
     )
-    return (found[0], "dropout") if found else None
+    return (differences[0], "dropout") if differences else None
 
 
 def _against_definition(label: str, result: ParityResult) -> Iterator[str]:
@@ -42,5 +42,5 @@ def _between(label: str, result: ParityResult, other_label: str, other: ParityRe
 
 
 def _drops(seen: Dropout) -> bool:
-    """Whether losses change by more than rounding."""
+    """Return True if losses change by more than rounding."""
     return max(seen.losses) - min(seen.losses) > ROUNDING * max(map(abs, seen.losses))

@@ -14,37 +14,47 @@ from orchestrator.catalog.faults import Evidence
 from orchestrator.results.parity import OptimizerSteps, Stepped
 
 MOST_LEFT_OUT: Final = 0.5
-"""Share of all elements above which a note tells how many were left out."""
+"""Share of all elements above which a note says how many were left out."""
 ROUNDING: Final = {FULL_PRECISION: 2.0**-24, "amp": 2.0**-24, "bf16": 2.0**-9}
-"""Largest relative rounding of a weight, by precision; each step adds it to what the optimizer does. With `amp` the
-weights and the optimizer are in float32."""
+"""Largest relative rounding of a weight by precision, which each step adds to the work of the optimizer.
+
+With `amp`, the weights and the optimizer are in float32.
+"""
 
 RULES: Final = {"sgd": 1e-5, "adam": 1e-4, "rmsprop": 1e-5}
-"""Largest relative difference from each optimizer's rule in float64. Frameworks compute in float32, which rounds by
-less than 1e-6. Adam also takes 0.999 from 1, which leaves float32 five digits, and its root passes half of that on."""
+"""Largest relative difference from each optimizer's rule in float64.
+
+Frameworks compute in float32, which rounds by less than 1e-6. Adam also takes 0.999 from 1, which leaves float32 five
+digits, and its root passes half of that on.
+"""
 WITH_FEWER_BITS: Final = 0.1
-"""The same where the weights are held in less than float32, or where the rule is not known here."""
+"""The same bar for weights in less than float32, or for a rule that is not known here."""
 
 
 @dataclass(frozen=True, slots=True)
 class BetweenSides:
-    """How alike two sides must move the elements that both sampled: a guard, for the rule is what is exact."""
+    """The bars between two sides for the elements that both sampled.
+
+    They are a guard only: the comparison with the rule is the exact one.
+    """
 
     bar: float
     """Largest relative difference of each tensor."""
     least: float
-    """Share of a tensor's root mean square that the gradient of an element must exceed at each step to be compared,
-    where the optimizer divides by gradients: rounding that reverses a smaller one reverses a whole step."""
+    """Smallest gradient of a compared element, as a share of its tensor's root mean square at each step.
+
+    It applies if the optimizer divides by gradients: rounding that reverses a smaller one reverses a whole step.
+    """
 
 
 EXACT: Final = BetweenSides(bar=0.1, least=0.01)
-"""The forms of a rule move small elements differently, which moves the gradients of the steps after: up to 0.02."""
+"""The forms of a rule move small elements differently, which moves the gradients of later steps by up to 0.02."""
 LOOSE: Final = BetweenSides(bar=0.5, least=0.1)
-"""With batch norm, or in less than float32: gradients may be 0.1 and 0.2 apart, and each step adds to that."""
+"""With batch norm, or in less than float32, gradients may be 0.1 and 0.2 apart, and each step adds to that."""
 
 
 def differences(one: Side, other: Side) -> Iterator[Difference]:
-    """Compare the steps of each side with their rule, and those of both sides; yield each comparison at its worst."""
+    """Yield the comparisons of the steps with their rule and between the sides, each at its worst."""
     for side in (one, other):
         if side.result and side.result.optimizer:
             yield from _from_rule(side, side.result.optimizer)
@@ -54,20 +64,20 @@ def differences(one: Side, other: Side) -> Iterator[Difference]:
 
 def settings_difference(one: Side, other: Side) -> tuple[str, Evidence] | None:
     """Return in one line how the settings of two optimizers differ, or None."""
-    told = [
+    described = [
         (side.label, f"{_name(side.result.optimizer)} ({_settings(side.result.optimizer)})")
         for side in (one, other)
         if side.result and side.result.optimizer
     ]
-    if len({settings for _, settings in told}) < 2:
+    if len({settings for _, settings in described}) < 2:
         return None
-    return "the optimizer is " + ", ".join(f"{settings} in {label}" for label, settings in told), "optimizer"
+    return "the optimizer is " + ", ".join(f"{settings} in {label}" for label, settings in described), "optimizer"
 
 
 def notes(one: Side, other: Side) -> Iterator[str]:
-    """Yield what weakens a verdict: steps that were not compared, or many elements that were left out.
+    """Yield notes that weaken a verdict, such as steps that were not compared or many elements that were left out.
 
-    The texts name no side, so that a report says each once for a whole group.
+    The texts name no side, so that a report prints each once for a whole group.
     """
     left_out = max(_left_out(side.result.optimizer) if side.result else 1.0 for side in (one, other))
     if left_out == 1:
@@ -83,7 +93,7 @@ def notes(one: Side, other: Side) -> Iterator[str]:
 
 
 def _rounds_off(side: Side, steps: OptimizerSteps) -> bool:
-    """Return whether rounding of bfloat16 explains more of the steps than their bar, in half of the tensors or more."""
+    """Return True if rounding of bfloat16 explains more of the steps than their bar, in half of the tensors or more."""
     rounding = _rounding(side, steps)
     if rounding <= ROUNDING[FULL_PRECISION] * steps.steps**0.5:
         return False
@@ -128,7 +138,7 @@ def _from_rule(side: Side, steps: OptimizerSteps) -> Iterator[Difference]:
 
 
 def _rounding(side: Side, steps: OptimizerSteps) -> float:
-    """Return how much of a tensor's weights the rounding of all steps explains."""
+    """Return the share of a tensor's weights that the rounding of all steps explains."""
     return float(ROUNDING.get(side.precision, ROUNDING[FULL_PRECISION]) * steps.steps**0.5)
 
 

@@ -1,4 +1,4 @@
-"""Whether the layers that frameworks made are the same ones, and those of the model's definition."""
+"""The comparison of the layers that frameworks made with each other and with the model's definition."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -6,35 +6,35 @@ from typing import Final
 from orchestrator.results.parity import NativeLayer, ParityResult
 
 WITH_AN_EDGE: Final = frozenset({"relu", "max_pool"})
-"""Where the gradient jumps: at zero, and where two values of a window are equal."""
+"""Layers whose gradient jumps, at zero or where two values of a window are equal."""
 
 
 def kinds(result: ParityResult) -> set[str]:
-    """Kinds of layers in a model: `conv2d` of `conv2d_1`."""
+    """Return the kinds of layers in a model, such as `conv2d` for `conv2d_1`."""
     return {layer.name.rpartition("_")[0] for layer in (*result.counted, *result.layers)}
 
 
 def in_front_of_edges(result: ParityResult) -> frozenset[str]:
-    """Layers whose gradients come back through one that jumps: a ReLU, a max pool."""
+    """Return the layers whose gradients come back through a ReLU or a max pool, where they jump."""
     names = [layer.name for layer in result.counted]
     edges = [place for place, name in enumerate(names) if name.rpartition("_")[0] in WITH_AN_EDGE]
     return frozenset(names[: edges[-1]]) if edges else frozenset()
 
 
 def difference(label: str, result: ParityResult, other_label: str, other: ParityResult) -> str:
-    """The first thing in which layers differ, in one line; empty where they agree.
+    """Return in one line the first difference between layers, or "" if they agree.
 
-    Native layers are held against the definition and against each other, the definitions (which images may hold in
-    different states) against each other.
+    Native layers are compared with the definition and with each other. Definitions are compared with each other, as
+    images may hold different versions of them.
     """
-    found = (
+    differences = (
         *_against_definition(label, result),
         *_against_definition(other_label, other),
         *_between(label, result.counted, other_label, other.counted, whole=True),
         *_between(label, result.layers, other_label, other.layers, whole=False),
         *_totals(label, result, other_label, other),
     )
-    return found[0] if found else ""
+    return differences[0] if differences else ""
 
 
 def _against_definition(label: str, result: ParityResult) -> Iterator[str]:
@@ -52,13 +52,16 @@ def _against_definition(label: str, result: ParityResult) -> Iterator[str]:
 def _between(
     label: str, layers: Sequence[NativeLayer], other_label: str, others: Sequence[NativeLayer], *, whole: bool
 ) -> Iterator[str]:
-    """What differs layer by layer; `whole` also asks that each has every layer of the other."""
-    mine, theirs = _by_name(layers), _by_name(others)
-    for name in dict.fromkeys((*mine, *theirs)):
-        if name in mine and name in theirs:
-            yield from _unlike(name, label, mine[name], other_label, theirs[name])
+    """Yield the differences layer by layer.
+
+    With `whole`, each side also needs every layer of the other.
+    """
+    by_name, others_by_name = _by_name(layers), _by_name(others)
+    for name in dict.fromkeys((*by_name, *others_by_name)):
+        if name in by_name and name in others_by_name:
+            yield from _unlike(name, label, by_name[name], other_label, others_by_name[name])
         elif whole:
-            yield f"{name} is in {label if name in mine else other_label} only"
+            yield f"{name} is in {label if name in by_name else other_label} only"
 
 
 def _totals(label: str, result: ParityResult, other_label: str, other: ParityResult) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The sides of a pair: what each parity container answered, with its tensors ready to be compared."""
+"""The sides of a pair, each with its parity answer and its tensors ready for comparison."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,28 +14,28 @@ if TYPE_CHECKING:
 
 FULL_PRECISION: Final = "fp32"
 NOISE: Final = 1e-5
-"""Share of the norm of all tensors together below which a tensor is rounding: where both sides are, they are equal."""
+"""Share of the norm of all tensors together below which a tensor is rounding; two such tensors are equal."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """One cell of a pair: who it is, and what its parity container answered or why there is no answer."""
+    """One cell of a pair, with the answer of its parity container or the reason that there is none."""
 
     label: str
     framework: Framework
     options: Options
     result: ParityResult | None
     why_not: str = ""
-    """One line; empty only where there is a result."""
+    """One line; empty only if there is a result."""
 
     @property
     def precision(self) -> str:
-        """As the options have it."""
+        """Return the precision that the options set."""
         return str(dict(self.options).get("precision", FULL_PRECISION))
 
     @cached_property
     def tensors(self) -> Mapping[str, "Stack"]:
-        """Initial weights, first gradients and logits of timed inference, ready to be compared."""
+        """Return initial weights, first gradients and logits of timed inference, ready for comparison."""
         if self.result is None:
             return {}
         logits = {"logits": self.result.inferred} if self.result.inferred else {}
@@ -47,14 +47,14 @@ class Side:
 
     @cached_property
     def sampled(self) -> "Sampled | None":
-        """What the timed steps did to a few elements of each tensor; None where that was not asked."""
+        """Return the changes of a few elements of each tensor in the timed steps, or None if they were not recorded."""
         steps = self.result.optimizer if self.result else None
         return Sampled.of({name: tensor.sample for name, tensor in steps.tensors.items()}) if steps else None
 
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """Sampled elements laid side by side, and where those of each tensor begin."""
+    """Sampled elements of all tensors in one row, with the length of each tensor's part."""
 
     names: tuple[str, ...]
     lengths: tuple[int, ...]
@@ -64,7 +64,7 @@ class Sampled:
 
     @classmethod
     def of(cls, samples: Mapping[str, Sample]) -> "Sampled":
-        """Lay them out in the order of their names; a tensor without elements is left out."""
+        """Lay samples out in the order of their names, without tensors that have no elements."""
         import numpy as np  # noqa: PLC0415 - as below
 
         names = tuple(name for name in sorted(samples) if samples[name].moved)
@@ -76,14 +76,17 @@ class Sampled:
         )
 
     def apart(self, other: "Sampled", least: float) -> "npt.NDArray[np.float64]":
-        """Relative norm of the difference of each tensor, by the elements whose gradients both are above `least`."""
+        """Return the relative norm of the difference of each tensor.
+
+        Only elements whose gradients are above `least` on both sides count.
+        """
         import numpy as np  # noqa: PLC0415 - as below
 
-        kept = np.minimum(self.gradients, other.gradients) > least
+        counted = np.minimum(self.gradients, other.gradients) > least
         starts = np.concatenate([[0], np.cumsum(self.lengths)[:-1]]).astype(int)
 
         def norms(values: "npt.NDArray[np.float64]") -> "npt.NDArray[np.float64]":
-            return np.sqrt(np.add.reduceat(np.where(kept, values, 0.0) ** 2, starts))
+            return np.sqrt(np.add.reduceat(np.where(counted, values, 0.0) ** 2, starts))
 
         largest = np.maximum(norms(self.moved), norms(other.moved))
         distances = norms(self.moved - other.moved)
@@ -95,7 +98,7 @@ class Sampled:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """Tensors laid side by side: the sketches in one row of numbers, and where each begins."""
+    """Sketches of tensors in one row of numbers, with the length of each tensor's part."""
 
     names: tuple[str, ...]
     lengths: tuple[int, ...]
@@ -104,8 +107,8 @@ class Stack:
 
     @classmethod
     def of(cls, tensors: Mapping[str, Tensor]) -> "Stack":
-        """Lay them out in the order of their names."""
-        import numpy as np  # noqa: PLC0415 - a fifth of a second, which no command should pay that compares nothing
+        """Lay tensors out in the order of their names."""
+        import numpy as np  # noqa: PLC0415 - takes a fifth of a second, and only comparisons need it
 
         names = tuple(sorted(tensors))
         return cls(
@@ -116,16 +119,18 @@ class Stack:
         )
 
     def apart(self, other: "Stack") -> "npt.NDArray[np.float64]":
-        """Relative norm of the difference of each tensor; both must hold tensors of the same names and lengths.
+        """Return the relative norm of the difference of each tensor, for tensors of the same names and lengths.
 
         The difference of two sketches is the sketch of the difference, whose norm estimates that of the difference
-        itself, with a standard error of √(2/1024), 4 %; where a sketch is the values themselves, it is exact.
+        itself, with a standard error of √(2/1024), 4 %. A sketch that is the values themselves makes it exact.
         """
         import numpy as np  # noqa: PLC0415 - as above
 
         starts = np.concatenate([[0], np.cumsum(self.lengths)[:-1]]).astype(int)
         distances = np.sqrt(np.add.reduceat((self.values - other.values) ** 2, starts))
         largest = np.maximum(self.norms, other.norms)
-        felt = largest > NOISE * float(np.sqrt(np.sum(largest**2)))
-        relative: npt.NDArray[np.float64] = np.divide(distances, largest, out=np.zeros_like(distances), where=felt)
+        significant = largest > NOISE * float(np.sqrt(np.sum(largest**2)))
+        relative: npt.NDArray[np.float64] = np.divide(
+            distances, largest, out=np.zeros_like(distances), where=significant
+        )
         return relative

@@ -1,4 +1,4 @@
-"""Which cells do the same work, judged pair by pair from what their parity containers answered.
+"""The judgement of which cells do the same work, pair by pair, from the answers of their parity containers.
 
 `docs/measurement.md` says what is compared and where the bars come from.
 """
@@ -16,7 +16,7 @@ from orchestrator.matrix import pins
 
 
 class Work(StrEnum):
-    """What may be said of the work of two cells."""
+    """A verdict on the work of two cells."""
 
     SAME = "same work"
     NOT_COMPARABLE = "not comparable"
@@ -25,15 +25,15 @@ class Work(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PairParity:
-    """The verdict on two cells; it is the same seen from either."""
+    """The verdict on two cells, which is the same from either side."""
 
     work: Work
     reason: str = ""
     """One line; empty only for the same work."""
     known_fault: str = ""
-    """What explains a difference, where a framework is known for it."""
+    """A known fault of a framework that explains a difference."""
     note: str = ""
-    """What weakens a verdict of the same work, such as reduced precision."""
+    """A note that weakens a verdict of the same work, such as reduced precision."""
     differences: tuple[Difference, ...] = ()
     """Everything that was compared, in order; the worst tensor stands for all gradients."""
 
@@ -80,7 +80,7 @@ def pair(one: Side, other: Side, mode: Mode, faults: Sequence[KnownFault] = ()) 
 
 
 def _over_its_bar(differences: Sequence[Difference]) -> tuple[str, Evidence] | None:
-    """The first of the differences that is, and how many more are."""
+    """Return the first difference that exceeds its bar, with the number of the others, or None."""
     broken = [difference for difference in differences if not difference.within]
     if not broken:
         return None
@@ -97,7 +97,10 @@ def _unasked(one: Side, other: Side, mode: Mode) -> str:
 
 
 def _unanswered(one: Side, other: Side, faults: Sequence[KnownFault]) -> PairParity:
-    """The verdict where a side has no answer; what kinds of layers its model has, the other side may know."""
+    """Return the verdict on a pair in which a side has no answer.
+
+    The other side may know the kinds of layers of the model.
+    """
     without = [side for side in (one, other) if side.result is None]
     reasons = dict.fromkeys(side.why_not for side in without)
     named = (f"{side.label}: {side.why_not}" for side in without)
@@ -143,18 +146,18 @@ def _unequal(
 
 
 def explains(fault: KnownFault, evidence: Evidence, side: Side) -> bool:
-    """Whether a known fault can be the reason of a difference on one side of a pair."""
+    """Return True if a known fault can be the reason of a difference on one side of a pair."""
     if side.result is None or evidence not in fault.explains:
         return False
     return meets(fault, side, shapes.kinds(side.result))
 
 
 def meets(fault: KnownFault, side: Side, kinds: Set[str]) -> bool:
-    """Whether a side with these kinds of layers is one that a fault speaks of."""
+    """Return True if a fault applies to a side with these kinds of layers."""
     facts = side.result.facts if side.result else {}
-    given = {**dict(side.options), **facts}  # what `layout: auto` came to, the facts say
+    settings = {**dict(side.options), **facts}  # the facts hold the outcome of `layout: auto`
     return (
         any(pins.parse(text).holds(side.framework) for text in fault.frameworks)
         and set(fault.layers) <= kinds
-        and all(name not in given or given[name] == value for name, value in fault.options.items())
+        and all(name not in settings or settings[name] == value for name, value in fault.options.items())
     )
