@@ -1,4 +1,4 @@
-"""`python -m bench [NAME …]`: measure, keep the raw figures, and write `docs/performance.md` from them."""
+"""The command `python -m bench [NAME …]`, which measures, stores the raw figures and writes `docs/performance.md`."""
 
 import argparse
 import json
@@ -7,8 +7,8 @@ import sys
 from typing import Any
 
 from bench import detection
-from bench.kept import ROOT, counted, measure, merged, where
 from bench.pairs import UNBOUNDED
+from bench.records import ROOT, counted, measure, merged, where
 
 FIGURES = ROOT / "docs" / "performance.json"
 PAGE = ROOT / "docs" / "performance.md"
@@ -25,13 +25,13 @@ NAMES = (
     "bundles",
 )
 REAL = ("regress", "bisect", "nights")
-"""Regression tests in containers, on the page of detection; they take hours."""
+"""Regression tests in containers, which go on the page of detection and take hours."""
 WITH_A_PAGE_OF_THEIR_OWN = ("parity", "detection")
-"""They compare no times, and take choices of their own: `python -m bench.parity --help`."""
+"""Benchmarks that compare no times and have options of their own, as `python -m bench.parity --help` shows."""
 
 
 def page(figures: dict[str, Any]) -> str:
-    """The page, from the raw figures alone."""
+    """Return the page from the raw figures alone."""
     lines = [
         "# Performance",
         "",
@@ -76,30 +76,30 @@ def _median(values: list[float]) -> float:
 
 
 def main() -> None:
-    """Measure the named benchmarks, all by default."""
+    """Measure the named benchmarks, or all of them by default."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument(
         "names", nargs="*", help=f"of {', '.join((*NAMES, *REAL, *WITH_A_PAGE_OF_THEIR_OWN))}; all by default"
     )
     parser.add_argument("--pairs", type=int, help="pairs per comparison (at least 20 for a figure worth quoting)")
     parser.add_argument("--only", nargs="+", default=[], help="of one benchmark, only these comparisons")
-    options, of_one = parser.parse_known_args()
-    every = (*NAMES, *REAL, *WITH_A_PAGE_OF_THEIR_OWN)
-    unknown = sorted(set(options.names) - set(every))
+    options, benchmark_options = parser.parse_known_args()
+    known = (*NAMES, *REAL, *WITH_A_PAGE_OF_THEIR_OWN)
+    unknown = sorted(set(options.names) - set(known))
     if unknown:
-        parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(every)}")
-    if (options.only or of_one) and len(options.names) != 1:
-        parser.error(f"{' '.join(of_one) or '--only'} belongs to one benchmark: name it")
+        parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(known)}")
+    if (options.only or benchmark_options) and len(options.names) != 1:
+        parser.error(f"{' '.join(benchmark_options) or '--only'} belongs to one benchmark: name it")
     figures = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
-    for name in options.names or every:
-        more = [*of_one, *(["--only", *options.only] if options.only else [])]
-        more += ["--pairs", str(options.pairs)] if options.pairs and name not in WITH_A_PAGE_OF_THEIR_OWN else []
+    for name in options.names or known:
+        arguments = [*benchmark_options, *(["--only", *options.only] if options.only else [])]
+        arguments += ["--pairs", str(options.pairs)] if options.pairs and name not in WITH_A_PAGE_OF_THEIR_OWN else []
         if name in WITH_A_PAGE_OF_THEIR_OWN:
-            subprocess.run([sys.executable, "-m", f"bench.{name}", *more], cwd=ROOT, check=True)
+            subprocess.run([sys.executable, "-m", f"bench.{name}", *arguments], cwd=ROOT, check=True)
         elif name in REAL:
-            detection.keep_real(name, measure(name, *more))
+            detection.keep_real(name, measure(name, *arguments))
         else:
-            figures[name] = merged(figures.get(name, []), measure(name, *more))
+            figures[name] = merged(figures.get(name, []), measure(name, *arguments))
             FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
             PAGE.write_text(page(figures))
     print(page(figures))

@@ -1,8 +1,9 @@
-"""Short blocks with and without readings around them, in turn in one process: `alternating.py REQUEST PAIRS SEED`.
+"""Short blocks with and without readings around them, in turn in one process.
 
-Runs in a container of the image that is measured, on the code of `benchmarks/` in it: the session is started as a run
-starts it, and a block is the one that a run times. Prints the seconds of each pair of blocks as JSON, with readings
-first; the readings themselves are inside those seconds, although a run leaves them outside of what it times.
+The call is `alternating.py REQUEST PAIRS SEED`. It runs in a container of the measured image, on the code of
+`benchmarks/` in it. The session starts as a run starts it, and a block is the one that a run times. The output is the
+seconds of each pair of blocks as JSON, with readings first. The readings are inside those seconds, although a run
+leaves them out of the time.
 """
 
 import json
@@ -16,20 +17,20 @@ from benchmarks.sampling import conditions
 from benchmarks.workload import Workload, model_module
 
 STEPS = 3
-"""Of a block: the shorter it is, the smaller is its own scatter beside what a reading takes."""
+"""Steps of a block, which are few so that its scatter is small beside the cost of a reading."""
 SETTLING = 200
 """Steps before anything is compared."""
 
 
 def taken(timer):
-    """Seconds of one block, with whatever is read before and after it."""
+    """Return the seconds of one block, with the readings before and after it."""
     begin = time.perf_counter()
     timer.block(STEPS)
     return time.perf_counter() - begin
 
 
 def main(path, pairs, seed):
-    """Start a session, and run the pairs, each in an order drawn anew."""
+    """Start a session, and run the pairs, each in a new random order."""
     request = contract.request(json.loads(Path(path).read_text()))
     process.prepare(request)
     sampler = conditions.Sampler()
@@ -44,14 +45,14 @@ def main(path, pairs, seed):
     unread.block(SETTLING)
     sides = [(0, read), (1, unread)]
     order = random.Random(seed)
-    found = []
+    seconds = []
     for _ in range(pairs):
         order.shuffle(sides)
         both = [0.0, 0.0]
         for side, timer in sides:
             both[side] = taken(timer)
-        found.append(both)
-    print(json.dumps({"samples": STEPS * request.batch_size, "seconds": found}))
+        seconds.append(both)
+    print(json.dumps({"samples": STEPS * request.batch_size, "seconds": seconds}))
 
 
 if __name__ == "__main__":

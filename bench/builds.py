@@ -1,11 +1,10 @@
-"""Building: six images made by `orchestrator build -j 2`, against `docker build` of the same six, one after another.
+"""Six images built by `orchestrator build -j 2`, against `docker build` of the same six, one after another.
 
-The images hold one small package on six Pythons: little, and yet made of what every build is made of (a virtual
-environment, a download, unpacking, byte code, commits and copies of layers). Both sides get the same Dockerfiles and
-contexts, and nothing that an earlier round has made: the build argument at the head of the stage that installs is new
-each time. Ours is the whole of what the command does: looking for what is there, base images by digest, builds, asking
-each image for its versions, names, and the removal of the stage that may hold credentials. What a round has made is
-removed off the clock.
+The images hold one small package on six Pythons. This is little, and has all parts of any build: a virtual environment,
+a download, unpacking, byte code, commits and copies of layers. Both sides get the same Dockerfiles and contexts, and
+nothing from an earlier round, as the build argument at the head of the installing stage is new each time. Ours is all
+that the command does: it looks for existing images, gets base images by digest, builds, asks each image for its
+versions, names it, and removes the stage that may hold credentials. The images of a round are removed off the clock.
 """
 
 import argparse
@@ -38,7 +37,7 @@ PYTHONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
 
 
 def six_specs(number: int) -> list[ImageSpec]:
-    """The no-op framework's environment on six Pythons, unlike that of any other round."""
+    """Return the no-op framework's environment on six Pythons, unlike that of any other round."""
     catalog = load(resources.IMAGES / "catalog")
     specs = []
     for python in PYTHONS:
@@ -53,7 +52,7 @@ def six_specs(number: int) -> list[ImageSpec]:
 
 
 def ours(client: docker.DockerClient, specs: Sequence[ImageSpec], settings: BuildSettings, scratch: Path) -> float:
-    """Seconds for all six by our builder."""
+    """Return the seconds of all six images by our builder."""
     began = time.perf_counter()
     results = build(specs, settings, client, jobs=2, logs=scratch, listener=ignore, stop=threading.Event())
     elapsed = time.perf_counter() - began
@@ -66,11 +65,11 @@ def ours(client: docker.DockerClient, specs: Sequence[ImageSpec], settings: Buil
     return elapsed
 
 
-def theirs(client: docker.DockerClient, wanted: Sequence[Recipe], scratch: Path) -> float:
-    """Seconds for all six by `docker build`."""
+def theirs(client: docker.DockerClient, our_recipes: Sequence[Recipe], scratch: Path) -> float:
+    """Return the seconds of all six images by `docker build`."""
     token = uuid4().hex
     commands = []
-    for recipe in wanted:
+    for recipe in our_recipes:
         folder = Path(tempfile.mkdtemp(dir=scratch))
         for file in recipe.files:
             path = folder / file.name
@@ -90,7 +89,7 @@ def theirs(client: docker.DockerClient, wanted: Sequence[Recipe], scratch: Path)
 
 
 def measure(pairs: int, scratch: Path) -> Ratio:
-    """Run both sides pair by pair, after one of each that is not counted."""
+    """Run both sides pair by pair, after one of each that does not count."""
     client = connect(os.environ)
     settings = site_settings(BuildSettings(), None)
     rounds = count()

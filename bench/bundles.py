@@ -1,10 +1,10 @@
-"""The air gap: bundles against `docker save` and `docker load` of the same images, in size, time and memory.
+"""Bundles against `docker save` and `docker load` of the same images, in size, time and memory.
 
 The images are four framework releases that share a base. `docker save` of all at once, through `zstd -3 -T0`, is the
-best that a shell can do; `docker save | gzip` of each is what people do. Both sides of an export write a file and
-begin with the images on the engine; both sides of a load begin with a file and a second engine, which this starts in
-a folder of its own (and so must be root), empty or with the images in it. Everything else is off the clock, and the
-orchestrator itself, its wheels and its image, is left out of the bundles.
+best that a shell can do; `docker save | gzip` of each is what people do. Both sides of an export write a file, with the
+images on the engine at first. Both sides of a load read a file into a second engine, empty or with the images in it.
+The benchmark starts that engine in a folder of its own, and so must be root. Everything else is off the clock. The
+bundles leave out the orchestrator itself, its wheels and its image.
 """
 
 import argparse
@@ -33,7 +33,7 @@ MOST_BYTES = 200_000_000
 ROOT = Path(__file__).parent.parent
 COMMAND = [sys.executable, "-m", "orchestrator"]
 WITHOUT_ORCHESTRATOR = ["--no-orchestrator"]
-"""Neither its wheels nor its image: they come from an index, and `docker save` has nothing like them."""
+"""Neither its wheels nor its image, which come from an index and have no counterpart in `docker save`."""
 
 
 def matrix(path: Path, frameworks: Sequence[str]) -> Path:
@@ -42,11 +42,11 @@ def matrix(path: Path, frameworks: Sequence[str]) -> Path:
 
 
 def run(command: Sequence[str], environment: dict[str, str] | None = None) -> tuple[float, int]:
-    """Seconds, and the largest resident size in bytes, of one command."""
-    given = {**os.environ, **(environment or {})}
-    given.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program has its bytecode
+    """Return the seconds and the largest resident size in bytes of one command."""
+    variables = {**os.environ, **(environment or {})}
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program has its bytecode
     began = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=ROOT, env=given)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=ROOT, env=variables)
     _, status, usage = os.wait4(process.pid, 0)
     elapsed = time.perf_counter() - began
     assert status == 0, command
@@ -68,9 +68,9 @@ def layers(bundle: Path) -> dict[str, int]:
 
 @contextmanager
 def second_engine(folder: Path) -> Iterator[str]:
-    """A container engine of its own, with nothing in it; gives the address."""
+    """Start a separate container engine with nothing in it, and give its address."""
     address = f"unix://{folder / 'socket'}"
-    # In a network of its own: an engine that is told to have no bridge removes docker0, which may be another one's.
+    # The engine gets its own network: without a bridge it removes docker0, which may belong to another engine.
     command = [
         "unshare", "--net", "--",
         "dockerd", "--data-root", str(folder / "data"), "--exec-root", str(folder / "run"), "-H", address,
@@ -90,7 +90,7 @@ def second_engine(folder: Path) -> Iterator[str]:
 
 
 class Bench:
-    """What the comparisons share: a scratch folder, the images, and how much memory ours took."""
+    """The common parts of the comparisons, with a scratch folder, the images and the peak memory of ours."""
 
     def __init__(self, scratch: Path) -> None:
         self.scratch = scratch
@@ -135,13 +135,13 @@ class Bench:
         return shell(f"zstd -d -q -c {self.stream} | docker -H {address} load -q")
 
     def zipped_bytes(self) -> int:
-        """What people carry: each image saved and zipped by itself."""
+        """Return the size of what people carry, which is each image saved and zipped by itself."""
         total = 0
         for image in self.images.split():
-            said = subprocess.run(
+            finished = subprocess.run(
                 f"docker save {image} | gzip | wc -c", shell=True, check=True, stdout=subprocess.PIPE, text=True
             )
-            total += int(said.stdout)
+            total += int(finished.stdout)
         return total
 
 
@@ -227,7 +227,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
     options = parser.parse_args()
-    found: list[dict[str, Any]] = []
+    figures: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory(prefix="bench-bundles-", dir="/var/tmp") as scratch:
         bench = Bench(Path(scratch))
         ratios: list[Ratio] = []
@@ -239,8 +239,8 @@ def main() -> None:
             ratios += export(bench, options.pairs)
         if "load" in options.only:
             ratios += load(bench, options.pairs)
-        found = [*(asdict(ratio) | {"within": ratio.within} for ratio in ratios), *peaks(bench)]
-    print(json.dumps(found))
+        figures = [*(asdict(ratio) | {"within": ratio.within} for ratio in ratios), *peaks(bench)]
+    print(json.dumps(figures))
 
 
 if __name__ == "__main__":

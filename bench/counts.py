@@ -1,4 +1,4 @@
-"""Counts that show how easily the code reads: `make counts`.
+"""Counts that show how easily the code reads, which `make counts` prints.
 
 They are for the reader. Only the direction of imports and the names of public classes are tested.
 """
@@ -109,7 +109,7 @@ def import_circles(sources: Sequence[Module]) -> list[list[str]]:
 
 
 def _loaded_with(source: Module, sources: Mapping[str, Module]) -> set[str]:
-    """Return what a module imports at its top level: an import inside a function closes no circle."""
+    """Return the imports at a module's top level, as an import inside a function closes no circle."""
     targets = {target for node in source.tree.body for _, target in _imported(node)}
     modules = {target if target in sources else target.rpartition(".")[0] for target in targets}
     return {name for name in modules if name in sources and name != source.name}
@@ -126,7 +126,7 @@ def repeated_classes(sources: Sequence[Module]) -> dict[str, list[str]]:
 
 
 def variables_called(sources: Sequence[Module], name: str) -> int:
-    """Count the places that bind a name: assignments, loops, parameters."""
+    """Count the places that bind a name, which are assignments, loops and parameters."""
     return sum(
         (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == name)
         or (isinstance(node, ast.arg) and node.arg == name)
@@ -151,13 +151,15 @@ def parameters(sources: Sequence[Module]) -> list[tuple[int, str]]:
     for source in sources:
         for node in ast.walk(source.tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-                counted.append((sum(one.arg not in {"self", "cls"} for one in every), f"{source.name}.{node.name}"))
+                arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+                counted.append(
+                    (sum(argument.arg not in {"self", "cls"} for argument in arguments), f"{source.name}.{node.name}")
+                )
     return sorted(counted, reverse=True)
 
 
 def summary(sources: Sequence[Module]) -> Iterator[tuple[str, str, str]]:
-    """Yield what is counted, the count, and what is wanted."""
+    """Yield each count with its name and the wanted value."""
     named = {source.name: source for source in sources}
     folders = Counter(str(source.path.parent) for source in sources)
     full = [f"{folder} {count}" for folder, count in folders.most_common() if count > 15]
@@ -178,7 +180,7 @@ def summary(sources: Sequence[Module]) -> Iterator[tuple[str, str, str]]:
     yield "functions of more than 8 parameters outside cli/", _listed(many), "0"
     outside = [source.name for source in sources if ".cli" not in source.name and _imports(source, "typer")]
     yield "Typer imported outside cli/", _listed(outside), "0"
-    yield "files of more than 300 lines", _listed([str(one.path) for one in sources if one.lines > 300]), "0"
+    yield "files of more than 300 lines", _listed([str(source.path) for source in sources if source.lines > 300]), "0"
     for part in PARTS:
         of_part = [source.lines for source in sources if source.path.parts[0] == part]
         yield f"lines of {part}/", f"{sum(of_part)} in {len(of_part)} files", "–"

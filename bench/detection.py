@@ -1,7 +1,7 @@
-"""How often the statistics of a night are right: `docs/detection.md` and the figures behind it.
+"""The error rates of a night's statistics, with `docs/detection.md` and the figures behind it.
 
-What is simulated is drawn from seeds, and judged by the functions of `orchestrator.analysis` that the product calls.
-What is real is measured in containers, by `python -m bench regress bisect nights`.
+Simulated data is drawn from seeds, and judged by the functions of `orchestrator.analysis` that the product calls.
+Real figures are measured in containers, by `python -m bench regress bisect nights`.
 """
 
 import argparse
@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from bench import otava_beside, simulated
-from bench.kept import ROOT, conditions, counted, merged, where
+from bench import otava_change_points, simulated
+from bench.records import ROOT, conditions, counted, merged, where
 from orchestrator.analysis import Verdict, bounds, change_points, looks
 from orchestrator.results.contract import LATENCY_STEPS
 
@@ -29,23 +29,23 @@ ALARMS = (Verdict.SLOWER, Verdict.FASTER)
 
 @dataclass(frozen=True)
 class Row:
-    """One figure beside what is wanted of it."""
+    """One figure with its wanted value."""
 
     what: str
     wanted: str
-    """Empty where the figure is only shown."""
+    """Empty if the figure is only shown."""
     value: float
     error: float | None
-    """Standard error of the simulation; None where the figure is a time."""
+    """Standard error of the simulation; None if the figure is a time."""
     draws: str
     within: bool | None
     unit: str = ""
 
 
 def share(what: str, hits: int, draws: int, drawn: str, *, low: float = 0.0, high: float = 1.0) -> Row:
-    """A share of draws beside its bars."""
+    """Return a share of draws with its bars."""
     value = hits / draws
-    # As if one draw more had hit and one had not: that none did is not known without error.
+    # One more hit and one more miss are added, as a share of none is not known without error.
     smooth = (hits + 1) / (draws + 2)
     error = math.sqrt(smooth * (1 - smooth) / draws)
     bars = [f"≥ {low:.1%}"] * (low > 0) + [f"≤ {high:.1%}"] * (high < 1)
@@ -54,7 +54,7 @@ def share(what: str, hits: int, draws: int, drawn: str, *, low: float = 0.0, hig
 
 
 def mean(what: str, values: list[float], drawn: str, unit: str, high: float | None = None) -> Row:
-    """A mean over draws."""
+    """Return a mean over draws."""
     value, error = statistics.fmean(values), statistics.stdev(values) / math.sqrt(len(values))
     wanted = "" if high is None else f"≤ {high:g}"
     return Row(what, wanted, value, error, f"{len(values)} {drawn}", None if high is None else value <= high, unit)
@@ -73,7 +73,7 @@ def nights(count: int = 4000) -> Iterator[Row]:
 
 
 def limits(count: int = 2000) -> Iterator[Row]:
-    """The worst that can be without being wrong: every cell at the very tolerance."""
+    """Twenty cells all at the very tolerance, which is the hardest case that is no error."""
     draw, plan, limit = np.random.default_rng(502), looks(CELLS), 1 + simulated.TOLERANCE
     ends = [[simulated.decided(draw, plan, limit).verdict for _ in range(CELLS)] for _ in range(count)]
     false = sum(any(each in ALARMS for each in night) for night in ends)
@@ -89,13 +89,13 @@ def slowdowns(count: int = 20_000) -> Iterator[Row]:
     for number, (percent, low) in enumerate(((3, 0.0), (4, 0.0), (5, 0.90), (7, 0.0), (10, 0.0))):
         draw = np.random.default_rng(510 + number)
         ends = [simulated.decided(draw, plan, 1 + percent / 100) for _ in range(count)]
-        found = sum(each.verdict is Verdict.SLOWER for each in ends)
-        yield share(f"a slowdown of {percent} % is found within 24 blocks", found, count, "cells", low=low)
+        named = sum(each.verdict is Verdict.SLOWER for each in ends)
+        yield share(f"a slowdown of {percent} % is found within 24 blocks", named, count, "cells", low=low)
         yield mean("… blocks spent", [each.blocks for each in ends], "cells", "blocks")
 
 
 def coverage(count: int = 10_000) -> Iterator[Row]:
-    """Whether 95 % intervals hold the truth 95 times in a hundred."""
+    """The share of 95 % intervals that hold the truth."""
     number = 520
     for runs in (None, "of the runs too"):
         for shape in simulated.SHAPES:
@@ -115,7 +115,7 @@ def coverage(count: int = 10_000) -> Iterator[Row]:
 
 
 def percentiles(count: int = 1000) -> Iterator[Row]:
-    """How often 95 % intervals of percentiles of single steps hold the true one, with 150 steps a repeat.
+    """The share of 95 % intervals of percentiles of single steps that hold the true one, with 150 steps a repeat.
 
     Where repeats differ by more than the steps within them do, a p99 is that of one repeat in a hundred, of which a
     dozen know little: those intervals are too narrow. Resampling whole repeats is shown for comparison.
@@ -128,17 +128,19 @@ def percentiles(count: int = 1000) -> Iterator[Row]:
                 number += 1
                 draw = np.random.default_rng(number)
                 cells = shape.drawn(draw, count, repeats, LATENCY_STEPS)
-                found = [bounds(cell, at) or (truth, 0.0) for cell in cells.tolist()]
+                intervals = [bounds(cell, at) or (truth, 0.0) for cell in cells.tolist()]
                 bar = {} if shape.between > shape.within else {"low": 0.90}
-                yield share(f"{name} over {repeats} repeats: {what}", _holding(found, truth), count, "intervals", **bar)
+                yield share(
+                    f"{name} over {repeats} repeats: {what}", _holding(intervals, truth), count, "intervals", **bar
+                )
                 if name == "p99":
-                    yield mean("… their width", [high / low - 1 for low, high in found if high], "intervals", "%")
+                    yield mean("… their width", [high / low - 1 for low, high in intervals if high], "intervals", "%")
                     other = simulated.resampled(draw, cells[:300], at)
                     yield share("… by resampling whole repeats", _holding(other, truth), len(other), "intervals")
 
 
-def _holding(found: list[tuple[float, float]], truth: float) -> int:
-    return sum(low <= truth <= high for low, high in found)
+def _holding(intervals: list[tuple[float, float]], truth: float) -> int:
+    return sum(low <= truth <= high for low, high in intervals)
 
 
 def changes(count: int = 2000) -> Iterator[Row]:
@@ -150,9 +152,9 @@ def changes(count: int = 2000) -> Iterator[Row]:
         for step in (0.0, *wanted):
             history = simulated.histories(draw, count, step, spikes=spikes)
             ours = [[each.index for each in change_points(values)] for values in history.values]
-            theirs = otava_beside.indices(history.values.tolist())
-            for name, found in (("", ours), (" (Otava)", theirs)):
-                judged = simulated.judged(history, found)
+            theirs = otava_change_points.indices(history.values.tolist())
+            for name, indices in (("", ours), (" (Otava)", theirs)):
+                judged = simulated.judged(history, indices)
                 if step:
                     low = 0.0 if name else wanted[step] - (0.05 if spikes else 0.0)
                     what = f"{kind}: a step of {100 * step:.0f} % is found within 3 nights{name}"
@@ -161,25 +163,25 @@ def changes(count: int = 2000) -> Iterator[Row]:
                 alarms = (
                     f"{kind}, {f'a step of {100 * step:.0f} %' if step else 'no step'}: false alarms a series{name}"
                 )
-                others = [float(each) for each in _others(history, found)]
-                yield mean(alarms, others, "series", "", high)
+                per_series = [float(each) for each in _false_alarms(history, indices)]
+                yield mean(alarms, per_series, "series", "", high)
 
 
-def _others(history: simulated.History, found: list[list[int]]) -> Iterator[float]:
-    for number, indices in enumerate(found):
+def _false_alarms(history: simulated.History, indices_of_series: list[list[int]]) -> Iterator[float]:
+    for number, indices in enumerate(indices_of_series):
         steps = None if history.steps is None else history.steps[number : number + 1]
-        one = simulated.History(history.values[number : number + 1], steps)
-        yield simulated.judged(one, [indices]).false_alarms
+        series = simulated.History(history.values[number : number + 1], steps)
+        yield simulated.judged(series, [indices]).false_alarms
 
 
 def speed() -> Iterator[Row]:
-    """How long one series takes."""
+    """The time that one series takes."""
     draw = np.random.default_rng(560)
-    taken = {}
+    medians_s = {}
     for length in (1000, 10_000):
         values = simulated.long_history(draw, length)
-        taken[length] = statistics.median(_seconds(lambda values=values: change_points(values)) for _ in range(15))
-    short, long = 1000 * taken[1000], taken[10_000] / taken[1000]
+        medians_s[length] = statistics.median(_seconds(lambda values=values: change_points(values)) for _ in range(15))
+    short, long = 1000 * medians_s[1000], medians_s[10_000] / medians_s[1000]
     yield Row("one series of 1 000 nights", "≤ 100", short, None, "median of 15", short <= 100, "ms")
     yield Row("one of 10 000 nights, as often", "≤ 20", long, None, "median of 15", long <= 20, "×")
 
@@ -200,8 +202,8 @@ def bisection(count: int = 1000) -> Iterator[Row]:
             steps = [1 + percent / 100 * (place in changed) for place in range(1, 13)]
             ends = [simulated.searched(draw, steps, every=every) for _ in range(count)]
             what = f"{'two changes' if every else 'one change'} of {percent} % among 13 releases"
-            named = sum(found == list(changed) for found, _ in ends)
-            wrong = sum(bool(set(found) - set(changed)) for found, _ in ends)
+            named = sum(places == list(changed) for places, _ in ends)
+            wrong = sum(bool(set(places) - set(changed)) for places, _ in ends)
             yield share(f"{what}: named, and nothing else", named, count, "searches")
             yield share("… another release named", wrong, count, "searches", high=0.05)
             yield mean("… blocks measured", [blocks for _, blocks in ends], "searches", "blocks")
@@ -220,11 +222,11 @@ PARTS: dict[str, tuple[str, Callable[[], Iterator[Row]]]] = {
 
 
 def page(figures: dict[str, Any]) -> str:
-    """The page, from the figures alone."""
+    """Return the page from the figures alone."""
     real = [row for name in figures.get("real", {}) for row in figures["real"][name]]
     simulated_rows = [row for name in PARTS if name in figures for row in figures[name]["rows"]]
     rows = [row for row in (*real, *simulated_rows) if row["within"] is not None]
-    held = sum(row["within"] for row in rows)
+    fulfilled = sum(row["within"] for row in rows)
     lines = [
         "# Detection",
         "",
@@ -234,7 +236,7 @@ def page(figures: dict[str, Any]) -> str:
         "All else is simulated from fixed seeds, and judged by the functions that a night's runs are judged by:",
         "a run scatters by 2 % (standard deviation), a session of a night by 1 %, the tolerance is 2 %;",
         "twenty cells are a family, looked at after 6, 12 and 24 blocks. ± is one standard error of the simulation.",
-        f"Of {len(rows)} figures of which something is wanted, {held} hold it.",
+        f"Of {len(rows)} figures of which something is wanted, {fulfilled} hold it.",
     ]
     if real:
         lines += ["", "## In containers", "", "MXNet on this host's CPUs; every interval is the one that decided.", ""]
@@ -249,12 +251,12 @@ def page(figures: dict[str, Any]) -> str:
 
 
 def _line(row: dict[str, Any]) -> str:
-    held = {None: "", True: "holds", False: "**does not hold**"}[row["within"]]
+    outcome = {None: "", True: "holds", False: "**does not hold**"}[row["within"]]
     factor, unit = (100, " %") if row["unit"] == "%" else (1, f" {row['unit']}" if row["unit"] else "")
     digits = 2 if row["unit"] == "%" else 1 if row["unit"] else 4
     error = "" if row["error"] is None else f" ± {factor * row['error']:.{digits}f}"
-    found = f"{factor * row['value']:.{digits}f}{error}{unit}"
-    return f"| {row['what']} | {row['wanted']} | {found} | {row['draws']} | {held} |"
+    value = f"{factor * row['value']:.{digits}f}{error}{unit}"
+    return f"| {row['what']} | {row['wanted']} | {value} | {row['draws']} | {outcome} |"
 
 
 def _when(figures: dict[str, Any]) -> Iterator[str]:
@@ -266,20 +268,20 @@ def _when(figures: dict[str, Any]) -> Iterator[str]:
 
 
 def keep_real(name: str, rows: list[dict[str, Any]]) -> None:
-    """Put what a benchmark in containers has found among the figures, and write the page."""
+    """Store the figures of a benchmark in containers, and write the page."""
     figures = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
     real = figures.setdefault("real", {})
     real[name] = merged(real.get(name, []), rows)
-    _keep(figures)
+    _store(figures)
 
 
-def _keep(figures: dict[str, Any]) -> None:
+def _store(figures: dict[str, Any]) -> None:
     FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
     PAGE.write_text(page(figures))
 
 
 def main() -> None:
-    """Simulate the named parts, all by default, and write the page."""
+    """Simulate the named parts, or all of them by default, and write the page."""
     parser = argparse.ArgumentParser(prog="python -m bench.detection", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=tuple(PARTS), default=list(PARTS))
     figures = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
@@ -288,7 +290,7 @@ def main() -> None:
         rows = [asdict(row) for row in PARTS[name][1]()]
         print(f"== {name}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
         figures[name] = {"measured": on, "rows": rows}
-        _keep(figures)
+        _store(figures)
     print(page(figures))
 
 

@@ -1,10 +1,10 @@
-"""LeNet b200: training throughput as a run measures it, against a hand-written loop in the same image.
+"""LeNet's training throughput at batch size 200 as a run measures it, against a hand-written loop in the same image.
 
 Both sides get the same image, the same CPUs, the same thread settings and the same data.
 Ours is a repeat of a run, from request to checked result; its figure is the median over its blocks.
 Theirs is a script of `bench/handwritten/`; its figure is the median over the speeds that it logs. It takes as many
-steps to warm up, as many blocks, and as many steps to a block as our latest repeat took: a repeat finds out for itself
-how many steps a block needs to be long enough.
+steps to warm up, as many blocks, and as many steps to a block as our latest repeat took, since a repeat itself
+measures how many steps make a block long enough.
 """
 
 import argparse
@@ -32,16 +32,16 @@ FRAMEWORKS = {
     "jax": Framework("jax", "0.12.0.1"),
     "keras-mxnet": Framework("keras-mxnet", "2.2.4.3", backend=Framework("mxnet", "1.5.1")),
 }
-# glibc gives the top of its heap back after each step of PyTorch or JAX, or not, by accidents of the heap's layout:
-# processes of one program then differ by 13 % (PyTorch, standard deviation) and stay so, and two programs that compile
-# to the same instructions by 14 % (JAX). Both sides get fixed thresholds.
+# After each step of PyTorch or JAX, glibc may return the top of its heap, by accidents of the heap's layout. Processes
+# of one program then differ lastingly by 13 % (PyTorch, standard deviation), and two programs that compile to the same
+# instructions by 14 % (JAX). Both sides get fixed thresholds.
 THRESHOLDS: Options = (("env.MALLOC_MMAP_THRESHOLD_", 32 << 20), ("env.MALLOC_TRIM_THRESHOLD_", 1 << 30))
 OPTIONS = {"torch": THRESHOLDS, "jax": THRESHOLDS}
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How many steps come first, and how the timed ones are cut into blocks."""
+    """The number of warm-up steps, and of the timed blocks and their steps."""
 
     warmup: int
     blocks: int
@@ -49,35 +49,35 @@ class Pace:
 
     @classmethod
     def of(cls, result: Result) -> "Pace":
-        """That of a repeat: all its timed blocks have the same number of steps."""
+        """Return the pace of a repeat, whose timed blocks all have the same number of steps."""
         (every,) = {block.steps for block in result.blocks}
         before = (result.first_step, *result.warmup)
         return cls(sum(block.steps for block in before), len(result.blocks), every)
 
     @property
     def arguments(self) -> list[str]:
-        """For a hand-written loop."""
+        """Return the arguments of a hand-written loop."""
         return [f"--warmup={self.warmup}", f"--steps={self.blocks * self.every}", f"--every={self.every}"]
 
 
-def handwritten(image: str, builder: str, given: dict[str, str], pace: Pace) -> float:
-    """Median samples/s of the hand-written loop in a container of the same image."""
+def handwritten(image: str, builder: str, environment: dict[str, str], pace: Pace) -> float:
+    """Return the median samples/s of the hand-written loop in a container of the same image."""
     allocation = allocate(SYSTEM, inventory())
     assert isinstance(allocation, Allocation), allocation
     cpus = ",".join(str(cpu) for cpu in allocation.cpus)
-    settings = [f"--env={name}={value}" for name, value in (threads(allocation) | given).items()]
+    settings = [f"--env={name}={value}" for name, value in (threads(allocation) | environment).items()]
     command = ["docker", "run", "--rm", "--network=none", f"--cpuset-cpus={cpus}", *settings, "--shm-size=1g"]
     command += [f"--volume={HANDWRITTEN}:/handwritten:ro", "--entrypoint=python", image]
     command += [f"/handwritten/{builder}_loop.py", f"--threads={SYSTEM.cpus}", f"--batch={BATCH}"]
     command += pace.arguments
-    said = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
-    speeds = [float(line) for line in said.splitlines()]
-    assert len(speeds) == pace.blocks, said
+    printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+    speeds = [float(line) for line in printed.splitlines()]
+    assert len(speeds) == pace.blocks, printed
     return statistics.median(speeds)
 
 
 def measure(name: str, pairs: int, scratch: Path) -> Ratio:
-    """Compare one framework, after one repeat of each side that is not counted."""
+    """Compare one framework, after one repeat of each side that does not count."""
     framework, options = FRAMEWORKS[name], OPTIONS.get(name, ())
     duration = Duration(warmup_steps=WARMUP, steps=STEPS)
     plan = inside.training(
@@ -116,9 +116,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.frameworks", description=__doc__)
     parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--only", nargs="+", choices=FRAMEWORKS, default=list(FRAMEWORKS))
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bench-frameworks-") as scratch:
-        emit([measure(name, asked.pairs, Path(scratch)) for name in asked.only])
+        emit([measure(name, options.pairs, Path(scratch)) for name in options.only])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Mutated matrices, each given to the command `plan`: exit status 0 or 2, and never a traceback.
+"""Mutated matrices for the command `plan`, which must end with status 0 or 2 and never with a traceback.
 
 python -m bench.fuzz [--mutations 20000] [--seed 1]
 """
@@ -21,15 +21,18 @@ from bench.mutations import corpus, mutated
 from orchestrator.cli.program import run
 
 PARTS = 20
-"""Each with a seed of its own, so that the figures do not depend on how many run at once."""
+"""Each has a seed of its own, so that the figures do not depend on how many run at once."""
 
 
 def ended(path: Path) -> tuple[int | str, str]:
-    """Exit status of `plan --json` on a file, or the last line of a traceback; and what it said on stderr."""
-    said = io.StringIO()
+    """Return how `plan --json` ended on a file, and its stderr.
+
+    The end is the exit status, or the last line of a traceback.
+    """
+    messages = io.StringIO()
     try:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
-            return run(["plan", "-f", str(path), "--json"]), said.getvalue()
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(messages):
+            return run(["plan", "-f", str(path), "--json"]), messages.getvalue()
     except BaseException:
         return traceback.format_exc().strip().splitlines()[-1], traceback.format_exc()
 
@@ -38,7 +41,10 @@ Ends = collections.Counter[int | str]
 
 
 def part(seed: int, mutations: int) -> tuple[Ends, float]:
-    """How so many mutations ended, and the seconds of the slowest; what ended otherwise is told on stderr."""
+    """Return how a number of mutations ended, and the seconds of the slowest.
+
+    Wrong ends are printed on stderr.
+    """
     generator, matrices = random.Random(seed), corpus()
     ends: Ends = collections.Counter()
     slowest_s = 0.0
@@ -49,13 +55,13 @@ def part(seed: int, mutations: int) -> tuple[Ends, float]:
             content = mutated(generator, matrices)
             path.write_bytes(content)
             began = time.perf_counter()
-            end, said = ended(path)
+            end, messages = ended(path)
             slowest_s = max(slowest_s, time.perf_counter() - began)
-            if end == 2 and not said.startswith("matrix.yaml"):
+            if end == 2 and not messages.startswith("matrix.yaml"):
                 end = "refused without a place"
             ends[end] += 1
             if end not in {0, 2}:
-                print(f"== {end}\n{content!r}\n{said}", file=sys.stderr, flush=True)
+                print(f"== {end}\n{content!r}\n{messages}", file=sys.stderr, flush=True)
     return ends, slowest_s
 
 

@@ -1,4 +1,4 @@
-"""A run with one cell, for benchmarks that compare what happens inside a run with the same by hand."""
+"""A run with one cell, for benchmarks that compare a part of a run with the same work by hand."""
 
 import os
 import threading
@@ -32,7 +32,7 @@ from orchestrator.running import Surroundings, execute
 from orchestrator.runtimes import DockerRuntime, this_process
 
 IDLE_WAIT_S = 10.0
-"""As the command has it by default."""
+"""The default of the command."""
 SYSTEM = System("cpu", cpus=2, memory_bytes=8 << 30)
 
 
@@ -46,7 +46,7 @@ def training(
     repeats: int,
     options: Options = (),
 ) -> Plan:
-    """One cell that trains a model, to be repeated."""
+    """Return the plan of one cell that trains a model in several repeats."""
     environment = load(resources.IMAGES / "catalog").environment(framework, SYSTEM.gpus)
     spec = ImageSpec(f"bench/{framework.name}", tag, "cpu", framework, environment)
     cell = Cell(
@@ -57,7 +57,10 @@ def training(
 
 
 def begin(plan: Plan, folder: Path) -> tuple[Run, Iterator[Outcome]]:
-    """Begin a run as the command does it; every outcome it gives is ok, and costs one repeat."""
+    """Begin a run as the command does.
+
+    It gives outcomes that are all ok, each at the cost of one repeat.
+    """
     folder.mkdir()
     run = Run(folder)
     user = f"{os.getuid()}:{os.getgid()}"
@@ -65,13 +68,13 @@ def begin(plan: Plan, folder: Path) -> tuple[Run, Iterator[Outcome]]:
     around = Surroundings(
         run, runtime, inventory(), lambda: datetime.now(UTC), _built, threading.Event(),
         turns=turns(),
-        idle=lambda given, stop: idle.wait(given.cpus, IDLE_WAIT_S, stop),
+        idle=lambda allocation, stop: idle.wait(allocation.cpus, IDLE_WAIT_S, stop),
     )  # fmt: skip
     return run, map(_ok, execute(plan, around))
 
 
 def image_of(run: Run, plan: Plan) -> str:
-    """Id of the image that the first repeat ran in."""
+    """Return the id of the image that the first repeat ran in."""
     stored = run.outcome(plan.cells[0].id, 0)
     assert stored is not None
     assert stored.image_id is not None

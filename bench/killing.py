@@ -1,15 +1,15 @@
-"""`kill -9` of the orchestrator at random moments, and `--resume` until the run is complete: what is lost or doubled?
+"""`kill -9` of the orchestrator at random moments, and `--resume` until the run is complete without loss or duplicate.
 
     python -m bench.killing [--moments 50] [--seed 1]
 
-A run measures PyTorch and nothing (`noop`), with the parity check of PyTorch before it. It is begun as a person begins
-it, killed with all its processes at a random moment, gone on with and killed again, four times in all, and then left to
-end. Beside every second run something else burns the CPU, so that its repeats are disturbed and measured again. For
-every kill the figure says after how long it came, what the run was doing, and how many repeats were measured by then.
+A run measures PyTorch and nothing (`noop`), with the parity check of PyTorch before it. It begins as a person begins
+it. At a random moment it is killed with all its processes, and then resumed, four times in all. Then it runs to its
+end. During every second run another process burns the CPU, so that the repeats are disturbed and measured again. For
+every kill the figure says when it came, what the run was doing, and how many repeats were measured by then.
 
-Complete is a run in which every repeat ended `ok`, with one result that is its own; in which what had been measured
-before a kill is byte for byte as it was; in which as many disturbed measurements are kept as the outcomes say, and no
-more than the limit; and after which the engine holds no container of it.
+A run is complete if every repeat ended `ok`, with one result of its own. What had been measured before a kill must be
+byte for byte as it was. As many disturbed measurements must be stored as the outcomes say, and no more than the limit.
+Afterwards the engine must hold no container of the run.
 """
 
 import argparse
@@ -41,25 +41,25 @@ repeats: 2
 """
 REPEATS = 4
 KILLS = 4
-"""Of one run."""
+"""Kills of one run."""
 IN_THE_MIDDLE = ("checking parity", "measuring", "measuring again")
 HOG = "import os\nos.sched_setaffinity(0, [{cpu}])\nparent = os.getppid()\nwhile os.getppid() == parent: pass"
 
 
 def command(results: Path) -> list[str]:
-    """Begin a run, or go on with the one that is there."""
+    """Return the command that begins a run, or resumes the one that exists."""
     begun = any(results.glob("*/run.json"))
-    how = ["--resume", "latest"] if begun else ["--runtime", "docker"]
-    return [sys.executable, "-m", "orchestrator", "run", "--idle-wait", "0", *how, "--results", str(results)]
+    arguments = ["--resume", "latest"] if begun else ["--runtime", "docker"]
+    return [sys.executable, "-m", "orchestrator", "run", "--idle-wait", "0", *arguments, "--results", str(results)]
 
 
 def run(folder: Path, results: Path, kill_after_s: float | None = None) -> float:
-    """Seconds that a run took to its end, or until it was killed."""
+    """Return the seconds that a run took to its end, or until it was killed."""
     began = time.perf_counter()
     with (folder / "log.txt").open("ab") as log:
         process = subprocess.Popen(
             command(results), cwd=folder, stdout=log, stderr=log, start_new_session=True,
-            # A cache of its own: the answer of a parity check would be taken from it.
+            # The cache is new, as an old one may hold the answer of a parity check.
             env=os.environ | {"XDG_CACHE_HOME": str(results) + "-cache"},
         )  # fmt: skip
         try:
@@ -72,12 +72,12 @@ def run(folder: Path, results: Path, kill_after_s: float | None = None) -> float
 
 @contextlib.contextmanager
 def hog(*, on: bool) -> Iterator[None]:
-    """Burn the CPU that the cells are given, as any other process of the host could."""
-    given = allocate(System("cpu", cpus=1), inventory())
-    if not on or not isinstance(given, Allocation):
+    """Burn the CPU that the cells use, as any other process of the host could."""
+    allocation = allocate(System("cpu", cpus=1), inventory())
+    if not on or not isinstance(allocation, Allocation):
         yield
         return
-    with subprocess.Popen([sys.executable, "-c", HOG.format(cpu=given.cpus[0])]) as process:
+    with subprocess.Popen([sys.executable, "-c", HOG.format(cpu=allocation.cpus[0])]) as process:
         try:
             yield
         finally:
@@ -85,29 +85,29 @@ def hog(*, on: bool) -> Iterator[None]:
 
 
 def outcomes(results: Path) -> dict[Path, dict[str, Any]]:
-    """What every repeat ended as, by its folder."""
+    """Return the outcome of every repeat by its folder."""
     return {path.parent: json.loads(path.read_bytes()) for path in of_repeats(results, "outcome.json")}
 
 
 def of_repeats(results: Path, name: str) -> list[Path]:
-    """The files of this name, one for each repeat that has one."""
+    """Return the files of a name, one for each repeat that has one."""
     return [path for path in results.glob(f"*/*/*/*/{name}") if path.parts[-4] != "parity"]
 
 
 def measured(results: Path) -> dict[Path, bytes]:
-    """Every outcome that is `ok` and its result, as bytes."""
-    ends = [folder for folder, one in outcomes(results).items() if one["status"] == "ok"]
+    """Return the bytes of every outcome that is `ok` and of its result."""
+    ends = [folder for folder, outcome in outcomes(results).items() if outcome["status"] == "ok"]
     return {path: path.read_bytes() for end in ends for path in (end / "outcome.json", end / "result.json")}
 
 
 def doing(results: Path) -> str:
-    """What a run was at when it was killed, by its files."""
+    """Return what a run was doing when it was killed, by its files."""
     if not any(results.glob("*/run.json")):
         return "not begun"
     if len(outcomes(results)) == REPEATS:
         return "reporting"
-    asked = [path.parent for path in of_repeats(results, "request.json")]
-    under_way = [folder for folder in asked if not (folder / "outcome.json").exists()]
+    requested = [path.parent for path in of_repeats(results, "request.json")]
+    under_way = [folder for folder in requested if not (folder / "outcome.json").exists()]
     if under_way:
         return "measuring again" if any(disturbed(folder) for folder in under_way) else "measuring"
     checks = [path for path in results.glob("*/parity/*/*/request.json") if not path.with_name("outcome.json").exists()]
@@ -115,13 +115,13 @@ def doing(results: Path) -> str:
 
 
 def disturbed(folder: Path) -> int:
-    """How many measurements of a repeat were set aside because they were disturbed."""
-    kept = [json.loads(path.read_bytes()) for path in folder.glob("attempt-*/outcome.json")]
-    return sum(one["status"] == "ok" and bool(one["disturbance"]) for one in kept)
+    """Return the number of measurements of a repeat that were set aside because they were disturbed."""
+    attempts = [json.loads(path.read_bytes()) for path in folder.glob("attempt-*/outcome.json")]
+    return sum(attempt["status"] == "ok" and bool(attempt["disturbance"]) for attempt in attempts)
 
 
 def problem(results: Path, before: dict[Path, bytes], client: docker.DockerClient) -> str:
-    """What is lost, doubled or left; empty where all is as it should be."""
+    """Return a sentence on what is lost, doubled or left over, or "" for a complete run."""
     runs = list(results.glob("*/run.json"))
     if len(runs) != 1:
         return f"{len(runs)} runs"
@@ -141,7 +141,7 @@ def problem(results: Path, before: dict[Path, bytes], client: docker.DockerClien
 
 
 def killed(folder: Path, number: int, whole_s: float, generator: random.Random) -> tuple[list[dict[str, Any]], str]:
-    """One run, killed and gone on with: its kills, and what is wrong with it in the end."""
+    """Kill and resume one run, and return its kills and the problem at its end."""
     results = folder / f"run-{number}"
     kills: list[dict[str, Any]] = []
     before: dict[Path, bytes] = {}
@@ -174,9 +174,9 @@ def main() -> None:
         whole_s = run(folder, folder / "whole")
         runs = -(-options.moments // KILLS)
         for number in range(1, runs + 1):
-            found, wrong = killed(folder, number, whole_s, generator)
-            kills += found
-            again += sum(one["remeasured"] for one in outcomes(folder / f"run-{number}").values())
+            kills_of_run, wrong = killed(folder, number, whole_s, generator)
+            kills += kills_of_run
+            again += sum(outcome["remeasured"] for outcome in outcomes(folder / f"run-{number}").values())
             problems += [f"run {number}: {wrong}"] if wrong else []
             print(f"  {number}/{runs}: {wrong or 'complete'}", file=sys.stderr)
     middle = sum(kill["doing"] in IN_THE_MIDDLE for kill in kills)
@@ -185,7 +185,7 @@ def main() -> None:
         f"{runs - len(problems)} of {runs} runs complete after {len(kills)} kills, {middle} of them in the middle of a "
         f"check or a measurement; {again} repeats measured again" + ("" if problems else "; nothing lost or doubled")
     )
-    print(text + "".join(f"; {one}" for one in problems), file=sys.stderr)
+    print(text + "".join(f"; {line}" for line in problems), file=sys.stderr)
     figure = {
         "name": "`kill -9` at random moments of runs, resumed", "moments": len(kills), "runs": runs,
         "complete": runs - len(problems), "problems": problems, "whole_run_s": round(whole_s, 2), "seed": options.seed,

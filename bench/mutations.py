@@ -1,4 +1,4 @@
-"""Matrices that somebody mistyped, cut off, merged badly, or wrote in malice: mutations of valid ones, from a seed."""
+"""Mutations of valid matrices from a seed, as if mistyped, cut off, merged badly or written in malice."""
 
 import random
 import re
@@ -66,7 +66,10 @@ VALUES: tuple[Any, ...] = (
 
 
 def corpus() -> list[bytes]:
-    """Every matrix that this repository shows to its readers, parts of one made whole; a catalog is none."""
+    """Return every matrix that this repository shows to its readers, with parts of one completed.
+
+    A catalog is none.
+    """
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
     shown = [block for page in pages for block in re.findall(r"```yaml\n(.*?)```", page.read_text("utf-8"), re.DOTALL)]
     matrices = [block for block in shown if re.search(r"^(frameworks|scripts):", block, re.MULTILINE)]
@@ -78,7 +81,7 @@ def _whole(block: str) -> str:
 
 
 def mutated(generator: random.Random, matrices: Sequence[bytes]) -> bytes:
-    """One of the matrices with one to four mutations: of bytes, of tokens, or of its structure."""
+    """Return one of the matrices with one to four mutations of its bytes, tokens or structure."""
     content = generator.choice(matrices)
     for _ in range(generator.randint(1, 4)):
         content = generator.choice((_bytes, _bytes, _tokens, _tokens, _structure))(generator, content, matrices)
@@ -104,16 +107,16 @@ def _tokens(generator: random.Random, content: bytes, matrices: Sequence[bytes])
     tokens = _TOKEN.findall(content)
     if not tokens:
         return content
-    one, other = generator.randrange(len(tokens)), generator.randrange(len(tokens))
+    first, second = generator.randrange(len(tokens)), generator.randrange(len(tokens))
     match generator.randrange(4):
         case 0:
-            del tokens[one]
+            del tokens[first]
         case 1:
-            tokens[one], tokens[other] = tokens[other], tokens[one]
+            tokens[first], tokens[second] = tokens[second], tokens[first]
         case 2:
-            tokens.insert(one, tokens[other])
+            tokens.insert(first, tokens[second])
         case _:
-            tokens[one] = generator.choice(PIECES)
+            tokens[first] = generator.choice(PIECES)
     return b"".join(tokens)
 
 
@@ -121,7 +124,7 @@ def _structure(generator: random.Random, content: bytes, matrices: Sequence[byte
     """Put another value, or a part of another matrix, in the place of any value or key."""
     try:
         document, other = yaml.safe_load(content), yaml.safe_load(generator.choice(matrices))
-    except Exception:  # whatever a loader that is not ours makes of it
+    except Exception:  # another loader may raise anything
         return content
     places = _places(document)
     if not places:
@@ -138,9 +141,9 @@ def _structure(generator: random.Random, content: bytes, matrices: Sequence[byte
 
 
 def _places(value: Any) -> list[tuple[Any, Any]]:
-    found: list[tuple[Any, Any]] = []
+    places: list[tuple[Any, Any]] = []
     if isinstance(value, dict | list):
         for key in value if isinstance(value, dict) else range(len(value)):
-            found.append((value, key))
-            found += _places(value[key])
-    return found
+            places.append((value, key))
+            places += _places(value[key])
+    return places

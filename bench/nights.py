@@ -1,10 +1,10 @@
-"""Nights in a row with real MXNet: releases appear one by one on an index of this host, and not all of them are sound.
+"""A series of nights with real MXNet, in which releases appear one by one on an index of this host.
 
     python -m bench.nights [--pairs 24] [--keep FOLDER]
 
-Three of the releases that appear were never published: 1.8.1 asks for a package that nobody offers, the library of
-1.8.2 is cut off, and 1.9.2 is 1.9.1 that waits, after each synchronised block, for 15 % of the block's time. The last
-night's index is silent. With `--keep` it goes on where it was, and runs and reports stay to be looked at.
+Three of the releases that appear were never published: 1.8.1 needs a package that nobody offers, the library of 1.8.2
+is cut off, and 1.9.2 is 1.9.1 that waits, after each synchronised block, for 15 % of the block's time. The last night's
+index is silent. With `--keep` it continues where it was, and runs and reports stay.
 """
 
 import argparse
@@ -47,14 +47,14 @@ SILENT = "silent"
 
 @dataclass(frozen=True)
 class Night:
-    """What appears before it, and how the night must end."""
+    """The release that appears before a night, and the required end of the night."""
 
     release: str
-    """Empty where nothing appears."""
+    """Empty if no release appears."""
     exit_codes: tuple[int, ...]
     ending: str
     judgements: tuple[str, ...] = ()
-    """Of the release; what a sound one comes to is not known before."""
+    """Possible judgements of the release; that of a sound one is not known before."""
     made_of: str = ""
     """The release whose wheel is changed to make it."""
 
@@ -76,22 +76,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=24, help="blocks of one release, at most")
     parser.add_argument("--keep", type=Path, help="a folder to keep runs and reports in, and to go on in")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bench-nights-") as scratch:
-        folder = (asked.keep or Path(scratch)).absolute()
+        folder = (options.keep or Path(scratch)).absolute()
         (folder / "index").mkdir(parents=True, exist_ok=True)
-        (folder / "nightly.yaml").write_text(NIGHTLY.format(blocks=asked.pairs))
+        (folder / "nightly.yaml").write_text(NIGHTLY.format(blocks=options.pairs))
         nights = [spent(folder, number) for number in range(len(NIGHTS))]
     remove_unpublished(nights)
     print(json.dumps([figure(nights)]))
 
 
 def spent(folder: Path, number: int) -> dict[str, Any]:
-    """One night and its record; of one that is kept, what was recorded."""
-    kept = folder / f"night-{number + 1}.json"
-    if kept.exists():
-        known: dict[str, Any] = json.loads(kept.read_text())
-        return known
+    """Return the record of a night, which is read if it was recorded before and else carried out."""
+    stored = folder / f"night-{number + 1}.json"
+    if stored.exists():
+        recorded: dict[str, Any] = json.loads(stored.read_text())
+        return recorded
     night = NIGHTS[number]
     if night.release != SILENT:
         publish(folder, night)
@@ -101,12 +101,12 @@ def spent(folder: Path, number: int) -> dict[str, Any]:
         ended = subprocess.run(command, stdout=sys.stderr, check=False)
     record: dict[str, Any] = json.loads((max((folder / "nightly" / "nights").iterdir()) / "night.json").read_text())
     record["ended_with"] = ended.returncode
-    kept.write_text(json.dumps(record, indent=1) + "\n")
+    stored.write_text(json.dumps(record, indent=1) + "\n")
     return record
 
 
 def publish(folder: Path, night: Night) -> None:
-    """Put the wheel of a release into the index, changed where the night says so."""
+    """Put the wheel of a release into the index, changed if the night says so."""
     wheels = folder / "wheels"
     published = night.made_of or night.release
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", f"--dest={wheels}"]
@@ -139,10 +139,10 @@ def change(wheel: Path, target: Path, published: str, release: str) -> None:
 
 
 def remove_unpublished(nights: list[dict[str, Any]]) -> None:
-    """Remove the images of releases that nobody published, which would pass for a release of that name."""
-    made = {night.release for night in NIGHTS if night.made_of}
-    tried = [one["record"] for night in nights for one in night["tried"]]
-    names = {image for record in tried if record["version"] in made for image in record["images"]}
+    """Remove the images of unpublished releases, which would pass for a release of that name."""
+    unpublished = {night.release for night in NIGHTS if night.made_of}
+    records = [attempt["record"] for night in nights for attempt in night["tried"]]
+    names = {image for record in records if record["version"] in unpublished for image in record["images"]}
     for name in sorted(names):
         subprocess.run(
             ["docker", "image", "rm", name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
@@ -151,26 +151,26 @@ def remove_unpublished(nights: list[dict[str, Any]]) -> None:
 
 @contextmanager
 def index(folder: Path, *, is_silent: bool) -> Iterator[str]:
-    """Serve the wheels on this host's loopback; for all other packages it sends on to the public index."""
+    """Serve the wheels on this host's loopback, and redirect all other packages to the public index."""
 
     class Handler(SimpleHTTPRequestHandler):
         def do_GET(self) -> None:
-            _, _, asked = self.path.partition("/simple/")
-            project, _, wheel = asked.partition("/")
+            _, _, requested = self.path.partition("/simple/")
+            project, _, wheel = requested.partition("/")
             if is_silent:
                 self.send_error(503)
             elif project == PACKAGE:
-                self.path = f"/{wheel}"  # of the folder itself its listing: links by the names of the files
+                self.path = f"/{wheel}"  # the folder itself answers with its listing, which links the files by name
                 super().do_GET()
             else:
                 self.send_response(302)
-                self.send_header("Location", f"{UPSTREAM}/{asked}")
+                self.send_header("Location", f"{UPSTREAM}/{requested}")
                 self.end_headers()
 
         def log_message(self, *arguments: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), lambda *given: Handler(*given, directory=str(folder)))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), lambda *arguments: Handler(*arguments, directory=str(folder)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}"
@@ -180,7 +180,7 @@ def index(folder: Path, *, is_silent: bool) -> Iterator[str]:
 
 
 def figure(nights: list[dict[str, Any]]) -> dict[str, Any]:
-    """Whether every night ended as it must, and what each came to."""
+    """Return the figure on whether every night ended as required, with the end of each."""
     both = list(zip(NIGHTS, nights, strict=True))
     return {
         "name": "nights in a row with MXNet, releases appearing one by one",
@@ -193,15 +193,15 @@ def figure(nights: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def tried(night: Night, record: dict[str, Any]) -> dict[str, Any]:
-    """What became of the release that appeared; empty where none was tried."""
-    return next((one for one in record["tried"] if one["record"]["version"] == night.release), {})
+    """Return the attempt at the release that appeared, or an empty mapping if none was tried."""
+    return next((attempt for attempt in record["tried"] if attempt["record"]["version"] == night.release), {})
 
 
 def fits(night: Night, record: dict[str, Any]) -> bool:
-    """Whether a night ended as it must."""
-    one = tried(night, record)
-    judgement = one["record"]["judgement"] if one else ""
-    if night.release == "1.8.2" and [alarm["metric"] for alarm in one.get("alarms", [])] != [""]:
+    """Return True if a night ended as required."""
+    attempt = tried(night, record)
+    judgement = attempt["record"]["judgement"] if attempt else ""
+    if night.release == "1.8.2" and [alarm["metric"] for alarm in attempt.get("alarms", [])] != [""]:
         return False
     return (
         record["ended_with"] in night.exit_codes
@@ -211,16 +211,21 @@ def fits(night: Night, record: dict[str, Any]) -> bool:
 
 
 def holds(record: dict[str, Any]) -> bool:
-    """Whether the interval of 1.9.2's throughput holds what was planted, its baseline being the 1.9.1 it is made of."""
-    one = next((one for one in record["tried"] if one["record"]["baseline"] == "1.9.1" and one["regression"]), None)
-    judged = throughput(one["regression"]["pairs"][0]) if one else {}
+    """Return True if the interval of 1.9.2's throughput holds the planted slowdown.
+
+    Its baseline must be the 1.9.1 that it is made of.
+    """
+    attempt = next(
+        (tested for tested in record["tried"] if tested["record"]["baseline"] == "1.9.1" and tested["regression"]), None
+    )
+    judged = throughput(attempt["regression"]["pairs"][0]) if attempt else {}
     return bool(judged) and judged["low"] <= 1 / (1 + WAIT) <= judged["high"]
 
 
 def said(night: Night, record: dict[str, Any]) -> str:
-    """`1.6.0 clean: all 2 pairs are the same or better`."""
-    one = tried(night, record)
-    what = f"{one['record']['judgement']} ({one['record']['reason']})" if one else record["ending"]
+    """Return the result of a night in one line with its release and its reason."""
+    attempt = tried(night, record)
+    what = f"{attempt['record']['judgement']} ({attempt['record']['reason']})" if attempt else record["ending"]
     return f"{night.release}: {what}"
 
 

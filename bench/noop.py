@@ -1,4 +1,4 @@
-"""What the harness costs: a no-op cell inside a run, against `docker run --rm --network none` of the same image.
+"""The cost of the harness, as a no-op cell inside a run against `docker run --rm --network none` of the same image.
 
 Ours is everything that happens between two outcomes of a run: request, container, watching, inspection, removal,
 reading and checking the result, outcome, and every fsync on the way.
@@ -19,14 +19,14 @@ BAR = (0.0, 1.15)
 
 
 def timed(outcomes: Iterator[Outcome]) -> float:
-    """Seconds until the run gives its next outcome."""
+    """Return the seconds until the run gives its next outcome."""
     began = time.perf_counter()
     next(outcomes)
     return time.perf_counter() - began
 
 
 def docker_run(image: str, folder: Path) -> float:
-    """Seconds that the engine's own command takes for the same image, command and mount."""
+    """Return the seconds that the engine's own command takes for the same image, command and mount."""
     command = ["docker", "run", "--rm", "--network", "none", "-v", f"{folder}:/io", image, "--io", "/io"]
     began = time.perf_counter()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -34,7 +34,7 @@ def docker_run(image: str, folder: Path) -> float:
 
 
 def measure(pairs: int, scratch: Path) -> Ratio:
-    """Run both sides pair by pair, after one of each that is not counted."""
+    """Run both sides pair by pair, after one of each that does not count."""
     plan = inside.training(
         Framework("noop", "1", python="3.11"), tag="1-cpu", model="mlp", batch=32, duration=Duration(),
         repeats=pairs + 1,

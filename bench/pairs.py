@@ -1,4 +1,4 @@
-"""Paired, interleaved comparison of two ways to do one thing, and what may be said of their ratio."""
+"""Paired, interleaved comparison of two ways to do one thing, with an interval around their ratio."""
 
 import json
 import math
@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from scipy import stats
 
 UNBOUNDED = 1000.0
-"""The upper end of a bar that has none, in a form that JSON knows."""
+"""The upper end of a bar without one, in a form that JSON knows."""
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,14 @@ class Ratio:
 
     @property
     def within(self) -> bool:
-        """Whether the whole interval lies inside the bar."""
+        """Return True if the whole interval lies inside the bar."""
         return self.bar_low <= self.low and self.high <= self.bar_high
 
 
 def interleave(
     ours: Callable[[], float], theirs: Callable[[], float], pairs: int, seed: int = 1
 ) -> tuple[list[float], list[float]]:
-    """Run both sides `pairs` times, in an order drawn anew for each pair, and return their figures."""
+    """Run both sides `pairs` times, in a new random order for each pair, and return their figures."""
     order = random.Random(seed)
     a: list[float] = []
     b: list[float] = []
@@ -61,7 +61,7 @@ def compare(
     bar: tuple[float, float],
     unit: str,
 ) -> Ratio:
-    """Estimate the ratio of paired values; source: paired t interval on log ratios."""
+    """Estimate the ratio of paired values by a paired t interval on log ratios."""
     logs = [math.log(a / b) for a, b in zip(*values, strict=True)]
     mean = sum(logs) / len(logs)
     half = 0.0

@@ -1,9 +1,8 @@
-"""Parity over all comparable pairs of catalog entries at hand: `docs/parity.md` and the figures behind it.
+"""Parity over all comparable pairs of catalog entries at hand, with `docs/parity.md` and the figures behind it.
 
-Each framework's image is made if it is not there; then every model is checked in it as a run does it, and every pair
+Each framework's image is built if it does not exist. Then every model is checked in it as a run does it, and every pair
 is judged as a report does it, for training and for inference. LeNet is also checked with other options of each
-framework, and those are held against its defaults. Nothing is timed. What is checked again replaces its own figures
-alone.
+framework, which are compared with its defaults. Nothing is timed. A new check replaces only its own figures.
 """
 
 import argparse
@@ -17,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bench.kept import ROOT, conditions, where
+from bench.records import ROOT, conditions, where
 from orchestrator import matrix, planning, resources
 from orchestrator.analysis.parity.work import PairParity, Work
 from orchestrator.catalog import load, load_models
@@ -52,7 +51,7 @@ OPTIONS: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
     ("jax==0.12.0.1", "precision", ("fp32", "bf16", "amp")),
     ("keras-mxnet==2.2.4.3 on mxnet==1.5.1", "layout", ("channels_first", "channels_last")),
 )
-"""Those that need no other image: `compile` of PyTorch takes one with a compiler."""
+"""Options that need no other image; `compile` of PyTorch needs one with a compiler."""
 WITH_OPTIONS = "lenet"
 PARTS = {
     "worst first loss": "first loss",
@@ -63,7 +62,7 @@ PARTS = {
     "optimizer between sides": "[0-9]+ steps of [^ ]+ on",
     "logits": "logits",
 }
-"""Columns of the page, and how what is in them begins."""
+"""Columns of the page, with the beginning of the comparisons that belong in each."""
 
 
 def plan(
@@ -72,7 +71,7 @@ def plan(
     folder: Path,
     options: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Plan:
-    """A plan of one cell for each framework, model and mode, and value of an option."""
+    """Return a plan of one cell for each framework, model, mode and value of an option."""
     file = folder / "matrix.yaml"
     lists = f"frameworks: {json.dumps(list(frameworks))}\nmodels: {json.dumps(list(models))}\n"
     lists += f"modes: {json.dumps(MODES)}\noptions: {json.dumps(options or {})}\n"
@@ -88,9 +87,9 @@ def check(planned: Plan, folder: Path) -> list[dict[str, Any]]:
     runtime = DockerRuntime(connect(os.environ), site_settings(BuildSettings(), None), user=user, owner=this_process())
     provided = runtime.provide(planned.images, jobs=1, logs=folder / "builds", listener=_tell, stop=stop)
     here = inventory()
-    given = {cell.system: allocate(cell.system, here) for cell in planned.cells}
+    allocations = {cell.system: allocate(cell.system, here) for cell in planned.cells}
     around = Surroundings(run, runtime, here, lambda: datetime.now(UTC), _tell, stop)
-    check_parity(planned, provided, given, around, retry_failed=True)
+    check_parity(planned, provided, allocations, around, retry_failed=True)
     known = parity(run, planned)
     return [
         _row(one, other, known.judge(one, other))
@@ -100,21 +99,21 @@ def check(planned: Plan, folder: Path) -> list[dict[str, Any]]:
     ]
 
 
-def _row(one: Cell, other: Cell, found: PairParity) -> dict[str, Any]:
+def _row(one: Cell, other: Cell, verdict: PairParity) -> dict[str, Any]:
     same = set(one.options) & set(other.options) if one.framework == other.framework else {*one.options, *other.options}
     compared = [
         {"evidence": each.evidence, "what": each.what, "value": each.value, "bar": each.bar}
-        for each in found.differences
+        for each in verdict.differences
     ]
     return {
         "model": one.workload.model, "mode": one.workload.mode.value, "one": _label(one, same),
-        "other": _label(other, same), "work": found.work.value, "reason": found.reason, "note": found.note,
-        "known_fault": found.known_fault, "compared": compared,
+        "other": _label(other, same), "work": verdict.work.value, "reason": verdict.reason, "note": verdict.note,
+        "known_fault": verdict.known_fault, "compared": compared,
     }  # fmt: skip
 
 
 def _label(cell: Cell, same: Set[tuple[str, OptionValue]]) -> str:
-    """A cell's framework with the options that the other one has otherwise."""
+    """Return a cell's framework with the options in which the other cell differs."""
     own = [f"{name}={option_text(value)}" for name, value in cell.options if (name, value) not in same]
     return " ".join([cell.framework.label, *own])
 
@@ -128,10 +127,10 @@ def _tell(event: Event) -> None:
 
 
 def page(figures: dict[str, Any]) -> str:
-    """The page, from the figures alone."""
+    """Return the page from the figures alone."""
     rows = [row for model in MODELS for row in figures.get(model, {}).get("pairs", [])]
     same = [row for row in rows if row["work"] == Work.SAME.value]
-    others = figures.get("options", {}).get("pairs", [])
+    option_rows = figures.get("options", {}).get("pairs", [])
     lines = [
         "# Parity of the frameworks at hand",
         "",
@@ -142,28 +141,28 @@ def page(figures: dict[str, Any]) -> str:
         *_table([(model, [row for row in rows if row["model"] == model]) for model in MODELS]),
         *_exceptions(rows),
     ]
-    if others:
-        first = others[0]["model"]
-        kinds = dict.fromkeys(" ".join(row["one"].split(" ")[:-1]) for row in others)
+    if option_rows:
+        first = option_rows[0]["model"]
+        kinds = dict.fromkeys(" ".join(row["one"].split(" ")[:-1]) for row in option_rows)
         lines += ["", "## One framework with other options", ""]
-        lines += [f"`{first}` in each of them, held against each other: {_options(others)}.", ""]
-        groups = [(kind, [row for row in others if row["one"].startswith(f"{kind} ")]) for kind in kinds]
-        lines += [*_table(groups), *_exceptions(others, "###")]
+        lines += [f"`{first}` in each of them, held against each other: {_options(option_rows)}.", ""]
+        groups = [(kind, [row for row in option_rows if row["one"].startswith(f"{kind} ")]) for kind in kinds]
+        lines += [*_table(groups), *_exceptions(option_rows, "###")]
     lines += ["", "Checked:", "", *_when(figures)]
     return "\n".join(lines) + "\n"
 
 
 def _table(groups: Sequence[tuple[str, list[dict[str, Any]]]]) -> Iterator[str]:
-    """One row for each group and mode: how many pairs are equal, and the largest differences of those that are."""
+    """Yield one row for each group and mode, with the equal pairs and their largest differences."""
     yield f"| {' | '.join(('', 'mode', 'pairs', 'same work', *PARTS))} |"
     yield f"|---|---|--:|--:|{'--:|' * len(PARTS)}"
-    for name, found in groups:
+    for name, rows in groups:
         for mode in MODES:
-            mine = [row for row in found if row.get("mode", "train") == mode]
-            equal = [row for row in mine if row["work"] == Work.SAME.value]
-            if mine:
+            rows_of_mode = [row for row in rows if row.get("mode", "train") == mode]
+            equal = [row for row in rows_of_mode if row["work"] == Work.SAME.value]
+            if rows_of_mode:
                 worst = " | ".join(_worst(equal, pattern) for pattern in PARTS.values())
-                yield f"| {name} | {mode} | {len(mine)} | {len(equal)} | {worst} |"
+                yield f"| {name} | {mode} | {len(rows_of_mode)} | {len(equal)} | {worst} |"
 
 
 def _options(rows: list[dict[str, Any]]) -> str:
@@ -172,21 +171,21 @@ def _options(rows: list[dict[str, Any]]) -> str:
 
 
 def _worst(rows: list[dict[str, Any]], pattern: str) -> str:
-    """The largest difference of a kind with its bar; a dash where nothing of the kind has one."""
-    found = [each for row in rows for each in row["compared"] if re.match(pattern, each["what"])]
-    if not found:
+    """Return the largest difference of a kind with its bar, or a dash if there is none."""
+    compared = [each for row in rows for each in row["compared"] if re.match(pattern, each["what"])]
+    if not compared:
         return "–"
-    worst = max(found, key=lambda each: each["value"])
+    worst = max(compared, key=lambda each: each["value"])
     return f"{worst['value']:.1e} of {worst['bar']:g}"
 
 
 def _exceptions(rows: list[dict[str, Any]], level: str = "##") -> Iterator[str]:
-    """What is not the same work, by verdict."""
+    """Yield the pairs that do not the same work, by verdict."""
     for work, title in ((Work.NOT_COMPARABLE, "Not comparable"), (Work.NOT_CHECKED, "Not checked")):
-        found = [row for row in rows if row["work"] == work.value]
+        exceptions = [row for row in rows if row["work"] == work.value]
         yield from ("", f"{level} {title}", "")
-        yield from (_exception(row) for row in found)
-        if not found:
+        yield from (_exception(row) for row in exceptions)
+        if not exceptions:
             yield "None."
 
 
@@ -203,19 +202,19 @@ def _when(figures: dict[str, Any]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Check the named models, all by default, and write the page."""
+    """Check the named models, or all of them by default, and write the page."""
     parser = argparse.ArgumentParser(prog="python -m bench.parity", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=(*MODELS, "options"), default=[*MODELS, "options"])
     parser.add_argument("--frameworks", nargs="+", default=list(FRAMEWORKS), metavar="PIN")
     parser.add_argument("--keep", type=Path, help="folder for the checks, which are not made again if they are there")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     figures = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
     with tempfile.TemporaryDirectory(prefix="bench-parity-") as scratch:
-        folder = asked.keep or Path(scratch) / "run"
-        for name in asked.only:
+        folder = arguments.keep or Path(scratch) / "run"
+        for name in arguments.only:
             pairs = _with_options(Path(scratch), folder) if name == "options" else []
             if name != "options":
-                pairs = check(plan(asked.frameworks, [name], Path(scratch)), folder)
+                pairs = check(plan(arguments.frameworks, [name], Path(scratch)), folder)
             figures[name] = {"measured": conditions(), "pairs": pairs}
             FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
             PAGE.write_text(page(figures))
@@ -223,7 +222,7 @@ def main() -> None:
 
 
 def _with_options(scratch: Path, folder: Path) -> list[dict[str, Any]]:
-    """Every value of every option of a framework against the others, its other options left alone."""
+    """Return the comparisons of every value of every option of a framework, with its other options unchanged."""
     pairs = []
     for framework, option, values in OPTIONS:
         axes = {framework.partition("==")[0]: {option: values}}

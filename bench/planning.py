@@ -1,8 +1,8 @@
-"""A plan of 100 000 cells against one of 10 000: the time must grow no faster than the cells, the memory stay small.
+"""A plan of 100 000 cells against one of 10 000, whose time must grow no faster than the cells and memory stay small.
 
     python -m bench.planning [--pairs 20]
 
-Each side is a process of its own that runs the command `orchestrator plan --json`: read the file, plan, print.
+Each side is a separate process that runs the command `orchestrator plan --json`: read the file, plan, print.
 The time is taken inside the process, without the start of the interpreter, which would flatter the ratio.
 """
 
@@ -22,7 +22,7 @@ CELLS_PER_BATCH_SIZE = 40
 
 
 def matrix_text(cells: int) -> str:
-    """A matrix of five releases × two options × two modes × two systems × as many batch sizes as it takes."""
+    """Return a matrix of five releases × two options × two modes × two systems × as many batch sizes as needed."""
     sizes = list(range(1, cells // CELLS_PER_BATCH_SIZE + 1))
     return f"""\
 version: 1
@@ -37,7 +37,7 @@ include: [{{framework: mxnet<1.7, batch_size: 9, timeout: 20m}}]
 
 
 def side(path: Path) -> None:
-    """Plan one file by the command's own function, and say on stderr what it took."""
+    """Plan one file by the command's own function, and print its time and memory on stderr."""
     from orchestrator.cli.plan import plan
 
     start = time.perf_counter()
@@ -48,13 +48,13 @@ def side(path: Path) -> None:
 
 
 def peak_rss_bytes() -> int:
-    """Of this program alone: `ru_maxrss` would remember the process that started it."""
+    """Return the peak memory of this program alone, as `ru_maxrss` includes the process that started it."""
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     return next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM:"))
 
 
 def measure(path: Path, cells: int, largest: list[int]) -> float:
-    """Seconds of one side in a fresh process; its memory goes to `largest`."""
+    """Return the seconds of one side in a fresh process, and append its memory to `largest`."""
     printed = path.with_suffix(".json")
     with printed.open("w") as output:
         command = [sys.executable, "-m", "bench.planning", "--side", str(path)]

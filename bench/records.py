@@ -1,4 +1,4 @@
-"""What every benchmark keeps beside its figures, and how new figures join those that are kept."""
+"""The stored records of benchmarks, with the conditions of each figure, and their merging with new figures."""
 
 import json
 import os
@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def measure(name: str, *arguments: str) -> list[dict[str, Any]]:
-    """Run one benchmark in a process of its own and return its figures, each with what it was measured on."""
+    """Run one benchmark in a separate process, and return its figures, each with its conditions."""
     on = conditions()
     command = [sys.executable, "-m", f"bench.{name}", *arguments]
     print(f"== {' '.join(command[1:])}", file=sys.stderr, flush=True)
@@ -22,25 +22,28 @@ def measure(name: str, *arguments: str) -> list[dict[str, Any]]:
 
 
 def merged(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The figures with those of the same name replaced: one comparison can be measured again by itself."""
+    """Return the figures with those of the same name replaced.
+
+    So one comparison can be measured again by itself.
+    """
     names = {figure["name"] for figure in new}
     return sorted([*(figure for figure in old if figure["name"] not in names), *new], key=lambda figure: figure["name"])
 
 
 def counted(rows: list[dict[str, Any]]) -> list[str]:
-    """A table of what was counted, not timed."""
+    """Return a table of figures that were counted and not timed."""
     return ["| what | found | wanted | inside |", "|---|---|---|---|"] + [
         f"| {row['name']} | {row['text']} | {row['wanted']} | {'yes' if row['within'] else '**no**'} |" for row in rows
     ]
 
 
 def where(on: dict[str, Any]) -> str:
-    """`2026-11-22, commit f29b45e, 2 × CPU, Linux …`."""
+    """Return the conditions in one line, such as `2026-11-22, commit f29b45e, 2 × CPU, Linux …`."""
     return f"{on['at'][:10]}, commit {on['commit']}, {on['cpus']} × {on['cpu']}, Linux {on['kernel']}"
 
 
 def conditions() -> dict[str, Any]:
-    """When, of which commit, and on what the figures are measured."""
+    """Return the time, the commit and the host of the figures."""
     model = next(
         (
             line.split(":", 1)[1].strip()

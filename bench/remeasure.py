@@ -1,11 +1,10 @@
-"""Is a result that is measured again where the report said it would be? Real cells, in runs of their own.
+"""Repeated measurements of real cells, in separate runs, against the prediction of the first report.
 
     python -m bench.remeasure [--repeats 6] [--pairs 10]
 
 One run of `orchestrator run` measures each cell a few times, and its report states where a further repeat will lie.
-Then each of several further runs measures every cell once, and those that lie inside are counted: nine of ten are
-wanted. Beside the interval that reports state stand its width and the count for the usual one of 95 %, which is
-narrower: a claim may hold for no better reason than that it says little.
+Then each of several further runs measures every cell once. Nine of ten must lie inside. Next to the stated interval are
+its width and the count for the usual one of 95 %, which is narrower: a claim may hold only because it says little.
 """
 
 import argparse
@@ -39,21 +38,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=10, help="runs that measure again")
     parser.add_argument("--repeats", type=int, default=6, help="repeats that state the interval")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bench-remeasure-") as scratch:
-        stated = measured(Path(scratch), asked.repeats)
+        stated = measured(Path(scratch), options.repeats)
         again = []
-        for number in range(asked.pairs):
-            print(f"  run {number + 1}/{asked.pairs}", file=sys.stderr, flush=True)
+        for number in range(options.pairs):
+            print(f"  run {number + 1}/{options.pairs}", file=sys.stderr, flush=True)
             again.append(measured(Path(scratch), 1))
-    found = [
+    figures = [
         figure(cell, stated[cell], [value for run in again for value in run[cell]["values"]]) for cell in sorted(stated)
     ]
-    print(json.dumps(found))
+    print(json.dumps(figures))
 
 
 def measured(folder: Path, repeats: int) -> dict[str, dict[str, Any]]:
-    """What a run's report says of each cell: the values of its repeats, and where a further one lies."""
+    """Return the values of each cell's repeats, and the prediction for a further one, from a run's report."""
     matrix = folder / "matrix.yaml"
     matrix.write_text(MATRIX)
     command = [sys.executable, "-m", "orchestrator", "run", f"--file={matrix}", f"--results={folder / 'results'}"]
@@ -72,20 +71,20 @@ def _cells(report: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def figure(cell: str, stated: Mapping[str, Any], again: Sequence[float]) -> dict[str, Any]:
-    """How many of the values measured again lie where a run said, and how much it said."""
+    """Return the figure on how many new values lie inside the stated interval, and on its width."""
     estimate = stated["estimate"]
     ends = estimate["next_low"], estimate["next_high"]
     narrow = prediction(stated["values"], confidence=USUAL)
-    kept, usual = inside(ends, again), inside(narrow, again)
+    predicted, usual = inside(ends, again), inside(narrow, again)
     text = (
-        f"{kept} of {len(again)} runs inside the {PREDICTION:.0%} prediction interval of {estimate['n']} repeats, "
+        f"{predicted} of {len(again)} runs inside the {PREDICTION:.0%} prediction interval of {estimate['n']} repeats, "
         f"{width(ends, estimate['value'])}; {usual} inside that of {USUAL:.0%}, {width(narrow, estimate['value'])}"
     )
     return {
         "name": f"{cell}, measured again",
         "text": text,
         "wanted": "at least 9 of 10",
-        "within": kept >= 0.9 * len(again),
+        "within": predicted >= 0.9 * len(again),
         "stated": {"values": stated["values"], "value": estimate["value"], "ends": ends, "usual_ends": narrow},
         "values": list(again),
         "unit": "samples/s",
@@ -93,7 +92,7 @@ def figure(cell: str, stated: Mapping[str, Any], again: Sequence[float]) -> dict
 
 
 def inside(ends: tuple[float | None, float | None], values: Sequence[float]) -> int:
-    """How many values lie between two ends."""
+    """Return the number of values that lie between two ends."""
     low, high = ends
     if low is None or high is None:
         raise ValueError("one repeat states no interval")
@@ -101,7 +100,7 @@ def inside(ends: tuple[float | None, float | None], values: Sequence[float]) -> 
 
 
 def width(ends: tuple[float | None, float | None], value: float) -> str:
-    """`-14 to +17 %`: where the ends lie from a value."""
+    """Return the distance of two ends from a value, such as `-14 to +17 %`."""
     low, high = (100 * ((end or value) / value - 1) for end in ends)
     return f"{low:+.1f} to {high:+.1f} %"
 

@@ -1,9 +1,9 @@
-"""Index and report of 100 000 results against 10 000: time no worse than linear, memory and pages bounded.
+"""Index and report of 100 000 results against 10 000, with at most linear time and bounded memory and pages.
 
     python -m bench.reports [--pairs 3]
 
 The results are made up: files as a run leaves them, one repeat in fifty failed, groups of ten cells with five repeats.
-Each side is a process of its own that lists the run through a new index, reads all of it and writes the pages.
+Each side is a separate process that lists the run through a new index, reads all of it and writes the pages.
 The time is taken inside the process, without the start of the interpreter, which would flatter the ratio.
 """
 
@@ -45,7 +45,7 @@ SYSTEM = System("cpu", cpus=2)
 
 
 def cells(results: int) -> Iterator[Cell]:
-    """As many cells as it takes, batch size by batch size."""
+    """Yield as many cells as needed, batch size by batch size."""
     for number in range(results // REPEATS):
         batch, place = divmod(number, 2 * len(VERSIONS))
         framework = Framework("mxnet", VERSIONS[place % len(VERSIONS)], python="3.11")
@@ -60,8 +60,8 @@ def cells(results: int) -> Iterator[Cell]:
 
 
 def make(folder: Path, results: int) -> None:
-    """Write a run of so many results, without waiting for the disk."""
-    every = tuple(cells(results))
+    """Write a run of a number of results, without waiting for the disk."""
+    planned = tuple(cells(results))
     images = tuple(
         ImageSpec("bench/mxnet", f"{version}-cpu", "cpu", Framework("mxnet", version, python="3.11"),
                   Environment("mxnet", "3.11", expected_versions=(("mxnet", version),)))
@@ -71,11 +71,11 @@ def make(folder: Path, results: int) -> None:
     run.write_record(
         RunRecord(
             run=run.name, created_at="2026-01-02T03:04:05+00:00", orchestrator_version="0", runtime="docker",
-            host={"hostname": "bench-1"}, plan=plan_to_json(Plan("large", 1, images, every)), matrix={},
+            host={"hostname": "bench-1"}, plan=plan_to_json(Plan("large", 1, images, planned)), matrix={},
         )
     )  # fmt: skip
     draw = random.Random(1)
-    for cell in every:
+    for cell in planned:
         for repeat in range(cell.repeats):
             _write(run, cell, repeat, draw)
 
@@ -97,7 +97,7 @@ def _write(run: Run, cell: Cell, repeat: int, draw: random.Random) -> None:
 
 
 def result(cell: Cell, repeat: int, draw: random.Random) -> dict[str, object]:
-    """What a container would answer, with ten blocks, fifty step times and eighty distributions."""
+    """Return an answer as of a container, with ten blocks, fifty step times and eighty distributions."""
     batch = cell.workload.batch_size
     step_s = (20.0 + batch) * (1 + VERSIONS.index(cell.framework.version) / 10) * draw.lognormvariate(0, 0.02) / 4000
 
@@ -124,7 +124,7 @@ def result(cell: Cell, repeat: int, draw: random.Random) -> dict[str, object]:
 
 
 def side(folder: Path) -> None:
-    """Index, read and render one results folder by the program's own functions, and print what it took."""
+    """Index, read and render one results folder by the program's own functions, and print its figures."""
     from orchestrator.reporting.findings.gather import report
     from orchestrator.reporting.reports.run.page import write_html
     from orchestrator.results.listing import index
@@ -150,7 +150,7 @@ def side(folder: Path) -> None:
 
 
 def measure(folder: Path, results: int, seen: list[dict[str, float]]) -> float:
-    """Seconds of one side in a fresh process; its other figures go to `seen`."""
+    """Return the seconds of one side in a fresh process, and append its other figures to `seen`."""
     command = [sys.executable, "-m", "bench.reports", "--side", str(folder)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     figures = json.loads(done.stdout)

@@ -1,12 +1,12 @@
-"""What reading the conditions around a block costs: LeNet b200 training with readings, against without.
+"""The cost of reading the conditions around a block, by LeNet b200 training with readings against without.
 
-Processes of one program differ by more than what is looked for here, and stay so; within a process the speed wanders
-by as much over a few seconds. So both sides run in each process as short blocks that are neighbours, one with readings
-and one without, in an order drawn anew for each pair (`bench/alternating.py`). What a reading costs is the median over
-the pairs of the difference of their seconds: the reading itself, and whatever it does to the steps behind it. The
-figure of a container is its throughput without readings, against that of the shortest blocks that a run times with this
-cost added to each. A run takes its clocks between the readings, so this is the most that they can cost. The interval
-is over containers, and so holds what differs between processes too.
+Processes of one program differ lastingly by more than this cost, and within a process the speed wanders by as much over
+a few seconds. So both sides run in each process as short neighbouring blocks, one with readings and one without, in a
+new random order for each pair (`bench/alternating.py`). The cost of a reading is the median over the pairs of the
+difference of their seconds, which contains the reading and its effect on the steps after it. The figure of a container
+is its throughput without readings, against that of the shortest blocks that a run times with this cost added to each. A
+run reads its clocks between the readings, so this is the most that they can cost. The interval is over containers, and
+so includes differences between processes.
 """
 
 import argparse
@@ -33,20 +33,20 @@ FRAMEWORKS = {"mxnet": Framework("mxnet", "1.9.1"), "torch": Framework("torch", 
 ALTERNATING = Path(__file__).with_name("alternating.py")
 
 
-def rates(image: str, folder: Path, given: dict[str, str], seed: int) -> tuple[float, float]:
-    """Samples/s of one container, with readings around each block of `MIN_BLOCK_S` and without."""
+def rates(image: str, folder: Path, environment: dict[str, str], seed: int) -> tuple[float, float]:
+    """Return the samples/s of one container, with readings around each block of `MIN_BLOCK_S` and without."""
     allocation = allocate(SYSTEM, inventory())
     assert isinstance(allocation, Allocation), allocation
     cpus = ",".join(str(cpu) for cpu in allocation.cpus)
-    settings = [f"--env={name}={value}" for name, value in (threads(allocation) | given).items()]
+    settings = [f"--env={name}={value}" for name, value in (threads(allocation) | environment).items()]
     command = ["docker", "run", "--rm", "--network=none", f"--cpuset-cpus={cpus}", *settings, "--shm-size=1g"]
     command += [f"--volume={folder}:/io:ro", f"--volume={ALTERNATING}:/alternating.py:ro", "--entrypoint=python", image]
     command += ["/alternating.py", "/io/request.json", str(PAIRS), str(seed)]
-    said = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
-    found = json.loads(said.splitlines()[-1])
-    assert len(found["seconds"]) == PAIRS, said
-    cost_s = statistics.median(read - unread for read, unread in found["seconds"])
-    without = found["samples"] / statistics.median(unread for _, unread in found["seconds"])
+    printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+    answer = json.loads(printed.splitlines()[-1])
+    assert len(answer["seconds"]) == PAIRS, printed
+    cost_s = statistics.median(read - unread for read, unread in answer["seconds"])
+    without = answer["samples"] / statistics.median(unread for _, unread in answer["seconds"])
     with_readings = without * MIN_BLOCK_S / (MIN_BLOCK_S + cost_s)
     print(
         f"  container {seed + 1}: {without:.5g} samples/s, {1e3 * cost_s:.3f} ms a block", file=sys.stderr, flush=True
@@ -55,7 +55,7 @@ def rates(image: str, folder: Path, given: dict[str, str], seed: int) -> tuple[f
 
 
 def prepared(name: str, scratch: Path) -> tuple[str, Path]:
-    """The image, and a folder with a request for it, from one repeat of a run that is not counted."""
+    """Return the image, and a folder with a request for it, from one repeat of a run that does not count."""
     duration = Duration(warmup_steps=WARMUP, steps=STEPS)
     plan = inside.training(
         FRAMEWORKS[name],
@@ -87,9 +87,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.samplers", description=__doc__)
     parser.add_argument("--pairs", type=int, default=CONTAINERS, help="containers for each framework")
     parser.add_argument("--only", nargs="+", choices=FRAMEWORKS, default=list(FRAMEWORKS))
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bench-samplers-") as scratch:
-        emit([measure(name, asked.pairs, Path(scratch)) for name in asked.only])
+        emit([measure(name, options.pairs, Path(scratch)) for name in options.only])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Nights, runs and series drawn from a seed, for `bench.detection` to show to `orchestrator.analysis`."""
+"""Nights, runs and series drawn from a seed, which `bench.detection` passes to `orchestrator.analysis`."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ RUNS_A_NIGHT = 5
 
 @dataclass(frozen=True)
 class Decided:
-    """Where the looks at one cell ended."""
+    """The end of the looks at one cell."""
 
     verdict: Verdict
     blocks: int
@@ -32,23 +32,23 @@ class Decided:
 def decided(draw: np.random.Generator, plan: Sequence[Look], slowdown: float) -> Decided:
     """Measure one cell in blocks until it is decided or the looks are over."""
     runs = drawn(draw, plan[-1].blocks, slowdown)
-    found, blocks = Verdict.INCONCLUSIVE, 0
+    verdict, blocks = Verdict.INCONCLUSIVE, 0
     for look in plan:
-        found, blocks = looked_at(runs, look).verdict, look.blocks
-        if found is not Verdict.INCONCLUSIVE:
+        verdict, blocks = looked_at(runs, look).verdict, look.blocks
+        if verdict is not Verdict.INCONCLUSIVE:
             break
-    return Decided(found, blocks)
+    return Decided(verdict, blocks)
 
 
 def drawn(draw: np.random.Generator, blocks: int, slowdown: float) -> Floats:
-    """Rates of a baseline and of its candidate in each of some blocks."""
+    """Return the rates of a baseline and of its candidate in each of some blocks."""
     runs: Floats = np.exp(RUN_DEVIATION * draw.standard_normal((2, blocks)))
     runs[1] /= slowdown
     return runs
 
 
 def looked_at(runs: Floats, look: Look) -> Comparison:
-    """Compare the first blocks, as many as the look has and as surely as it wants."""
+    """Compare the first blocks of a look at its confidence."""
     baseline, candidate = runs[:, : look.blocks]
     return compare(
         baseline,
@@ -66,11 +66,14 @@ SHAPES: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Floats]] = {
     "skewed": lambda draw, size: draw.exponential(size=size) - 1,
     "heavy-tailed": lambda draw, size: draw.standard_t(3, size) / math.sqrt(3),
 }
-"""Each with mean 0 and variance 1: a normal, an exponential, Student's t with 3 degrees of freedom."""
+"""Distributions with mean 0 and variance 1: a normal, an exponential, Student's t with 3 degrees of freedom."""
 
 
 def throughputs(draw: np.random.Generator, steps: str, runs: str, repeats: int) -> Floats:
-    """Samples per second of each repeat, the median over its blocks, from step times that scatter by a fifth."""
+    """Return the samples per second of each repeat, from step times that scatter by a fifth.
+
+    Each is the median over the repeat's blocks.
+    """
     times = np.maximum(1 + 0.2 * SHAPES[steps](draw, (repeats, BLOCKS, STEPS)), 0.2)
     whole = np.maximum(1 + RUN_DEVIATION * SHAPES[runs](draw, (repeats,)), 0.2)
     rates: Floats = np.median(1 / (times.mean(axis=2) * whole[:, None]), axis=1)
@@ -78,9 +81,9 @@ def throughputs(draw: np.random.Generator, steps: str, runs: str, repeats: int) 
 
 
 def covered(draw: np.random.Generator, steps: str, runs: str, repeats: int, *, paired: bool) -> bool:
-    """Whether the 95 % interval of one comparison holds the true ratio."""
+    """Return True if the 95 % interval of one comparison holds the true ratio."""
     truth = 1 / 1.03
-    found: Comparison = compare(
+    comparison: Comparison = compare(
         throughputs(draw, steps, runs, repeats),
         truth * throughputs(draw, steps, runs, repeats),
         tolerance=TOLERANCE,
@@ -88,15 +91,15 @@ def covered(draw: np.random.Generator, steps: str, runs: str, repeats: int, *, p
         confidence=0.95,
         paired=paired,
     )
-    return found.low is not None and found.high is not None and found.low <= truth <= found.high
+    return comparison.low is not None and comparison.high is not None and comparison.low <= truth <= comparison.high
 
 
 @dataclass(frozen=True)
 class StepTimes:
-    """How the logarithms of single steps scatter, as standard deviations."""
+    """The scatter of the logarithms of single steps, as standard deviations."""
 
     between: float
-    """Of the factor that all steps of a repeat have in common."""
+    """Deviation of the factor that all steps of a repeat have in common."""
     within: float
     likeness: float = 0.0
     """Correlation of neighbouring steps."""
@@ -104,7 +107,7 @@ class StepTimes:
     """Share of the steps that take longer, by a factor whose logarithm is exponential with a mean of 0.3."""
 
     def drawn(self, draw: np.random.Generator, count: int, repeats: int, steps: int) -> Floats:
-        """Step times of some cells, each with some repeats."""
+        """Return step times of some cells, each with some repeats."""
         size = (count, repeats, steps)
         logs = draw.standard_normal(size)
         for step in range(1, steps):
@@ -117,7 +120,7 @@ class StepTimes:
         return times
 
     def percentile(self, share: float) -> float:
-        """The true one, of a step of a repeat to come: from three million independent steps."""
+        """Return the true percentile of a step of a future repeat, from three million independent steps."""
         alike = StepTimes(math.hypot(self.between, self.within), 0.0, 0.0, self.slow)
         return float(np.quantile(alike.drawn(np.random.default_rng(579), 3_000_000, 1, 1), share))
 
@@ -131,13 +134,13 @@ STEP_TIMES = {
 
 
 def resampled(draw: np.random.Generator, cells: Floats, share: float, draws: int = 300) -> list[tuple[float, float]]:
-    """The 95 % percentile bootstrap of a quantile of the steps of each cell, by resampling whole repeats."""
+    """Return the 95 % percentile bootstrap of a quantile of the steps of each cell, by resampling whole repeats."""
     count, repeats, _ = cells.shape
-    found = np.empty((draws, count))
+    estimates = np.empty((draws, count))
     for number in range(draws):
-        taken = draw.integers(0, repeats, (count, repeats))
-        found[number] = np.quantile(cells[np.arange(count)[:, None], taken].reshape(count, -1), share, axis=1)
-    low, high = np.quantile(found, (0.025, 0.975), axis=0)
+        picks = draw.integers(0, repeats, (count, repeats))
+        estimates[number] = np.quantile(cells[np.arange(count)[:, None], picks].reshape(count, -1), share, axis=1)
+    low, high = np.quantile(estimates, (0.025, 0.975), axis=0)
     return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
@@ -148,11 +151,15 @@ class History:
     values: Floats
     """One series a row."""
     steps: Indices | None
-    """Night of the step in each."""
+    """Night of the step in each series."""
 
 
 def histories(draw: np.random.Generator, count: int, step: float, *, spikes: bool, edge: int = 5) -> History:
-    """Series of 60 nights: a session's deviation, the median of five runs, a step up or down, spikes of slow nights."""
+    """Return series of 60 nights.
+
+    Each has the deviation of its sessions, the median of five runs a night, a step up or down, and spikes of slow
+    nights.
+    """
     size = (count, NIGHTS)
     logs = SESSION_DEVIATION * draw.standard_normal(size)
     logs += np.median(RUN_DEVIATION * draw.standard_normal((*size, RUNS_A_NIGHT)), axis=2)
@@ -165,38 +172,38 @@ def histories(draw: np.random.Generator, count: int, step: float, *, spikes: boo
 
 
 def long_history(draw: np.random.Generator, nights: int) -> list[float]:
-    """A series with a step of 5 % every hundred nights on average, and spikes."""
+    """Return a series with a step of 5 % every hundred nights on average, and spikes."""
     level = 0.05 * (np.cumsum(draw.random(nights) < 0.01) % 2)
     spikes = (draw.random(nights) < 0.02) * np.log1p(draw.uniform(0.15, 0.40, nights))
     return [float(each) for each in 100 * np.exp(level - spikes + 0.0147 * draw.standard_normal(nights))]
 
 
 @dataclass(frozen=True)
-class Found:
-    """How well a method found the steps of some series."""
+class Accuracy:
+    """The accuracy of a method on the steps of some series."""
 
     recall: float
-    """Share of the steps with a change within three nights of it."""
+    """Share of the steps with a change within three nights of them."""
     false_alarms: float
     """Other changes a series."""
 
 
-def judged(history: History, found: Sequence[Sequence[int]]) -> Found:
-    """Hold what a method found against the truth."""
-    hits = others = 0
-    for number, indices in enumerate(found):
+def judged(history: History, reported: Sequence[Sequence[int]]) -> Accuracy:
+    """Return the accuracy of the reported changes of some series."""
+    hits = false_alarms = 0
+    for number, indices in enumerate(reported):
         near = 0
         if history.steps is not None:
             near = sum(abs(index - int(history.steps[number])) <= 3 for index in indices)
         hits += near > 0
-        others += len(indices) - (near > 0)
-    return Found(hits / len(found), others / len(found))
+        false_alarms += len(indices) - (near > 0)
+    return Accuracy(hits / len(reported), false_alarms / len(reported))
 
 
 def searched(draw: np.random.Generator, steps: Sequence[float], *, every: bool) -> tuple[list[int], int]:
-    """Search releases, the first of them as it was and each next one slower by a factor: what is named, at what cost.
+    """Search releases, and return the places that are named as changed and the number of measured blocks.
 
-    Places of the releases that are named as changed, and the blocks that were measured.
+    The first release is the reference, and each next one is slower by a factor.
     """
     level = np.cumprod([1.0, *steps])
     runs: dict[tuple[str, str], Floats] = {}
@@ -210,5 +217,5 @@ def searched(draw: np.random.Generator, steps: Sequence[float], *, every: bool) 
         blocks[both] = probe.look.blocks
         return looked_at(runs[both], probe.look)
 
-    found = carried_out(search([str(each) for each in range(len(level))], every=every), ask)
-    return [int(change.after) for change in found.changes], sum(blocks.values())
+    conclusion = carried_out(search([str(each) for each in range(len(level))], every=every), ask)
+    return [int(change.after) for change in conclusion.changes], sum(blocks.values())

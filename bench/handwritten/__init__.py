@@ -1,6 +1,6 @@
-"""LeNet training loops as one writes them by hand, one per framework, to hold the harness against.
+"""LeNet training loops as people write them by hand, one per framework, for comparison with the harness.
 
-Each is a script of its own that imports nothing of ours; `--threads 2 --batch 200 --warmup 20 --steps 200 --every 20`
+Each is a separate script that imports nothing of ours. `--threads 2 --batch 200 --warmup 20 --steps 200 --every 20`
 trains on random images and random labels that are placed before the loop, and prints the samples/s of every so many
 steps. With such labels the loss stays near that of guessing for long; a step costs the same.
 """

@@ -1,13 +1,13 @@
-"""What the loops train on: every class has a mean, and samples scatter around it, so that a model learns.
+"""The training data of the loops, in which samples scatter around a mean of their class so that a model learns.
 
-The same numbers as the synthetic data of a run, drawn by code of its own: how fast a step is depends on its values too,
-as where gradients become denormal.
+The numbers are those of the synthetic data of a run, drawn by separate code. The speed of a step depends on its values
+too, for example if gradients become denormal.
 """
 
 import numpy as np
 
 SEED = [1, 1]
-"""Of the benchmark's plan, and of its stream of data."""
+"""Seeds of the benchmark's plan and of its stream of data."""
 
 
 def batches(batch_size, count=16, shape=(1, 28, 28), classes=10):

@@ -1,8 +1,8 @@
-"""Inside a container: plants a slowdown of a known size, for tests and benchmarks of what finds it.
+"""A planted slowdown of a known size inside a container, for tests and benchmarks of the regression test.
 
-After each synchronised block it waits for `PLANTED_WAIT` of the time that the block took. With `PLANTED_STEP_S` the
-clock is one of its own: a step takes so long by definition, give or take what each container draws by its cell and
-repeat, so that a test finds the same on a busy host. Nothing of the harness is changed.
+After each synchronised block it waits for `PLANTED_WAIT` of the time that the block took. With `PLANTED_STEP_S` it
+replaces the clock: a step takes so long by definition, with a scatter that each container draws by its cell and repeat,
+so that a test has the same result on a busy host. Nothing of the harness is changed.
 """
 
 import builtins
@@ -17,7 +17,7 @@ SCATTER = 0.003
 
 
 class Clock:
-    """A clock that stands still but for what it is told."""
+    """A clock that only advances when it is told to."""
 
     def __init__(self):
         self.now_s = 1.0
@@ -26,12 +26,12 @@ class Clock:
         return self.now_s
 
     def advance(self, seconds):
-        """Let so much time pass."""
+        """Let a number of seconds pass."""
         self.now_s += seconds
 
 
 class Planted:
-    """A session as it was, but for the waiting."""
+    """A session that only differs by its waiting."""
 
     def __init__(self, session):
         self._session = session
@@ -49,7 +49,7 @@ class Planted:
         return self._session.step(batch)
 
     def synchronise(self, handle):
-        """End a block: synchronise, and then wait."""
+        """End a block by its synchronisation, and then wait."""
         self._session.synchronise(handle)
         if self._begin is not None:
             (CLOCK.advance if CLOCK else time.sleep)(WAIT * (time.perf_counter() - self._begin))
@@ -78,7 +78,7 @@ def _started(start):
 
 
 def _factor():
-    """How much slower or faster than others this container is."""
+    """Return the factor by which this container is slower than others."""
     try:
         with open("/io/request.json") as file:  # noqa: PTH123 -- Python 3.6 and no more
             request = json.load(file)
