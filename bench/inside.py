@@ -68,7 +68,7 @@ def begin(plan: Plan, folder: Path) -> tuple[Run, Iterator[Outcome]]:
     around = Surroundings(
         run, runtime, inventory(), lambda: datetime.now(UTC), _built, threading.Event(),
         turns=turns(),
-        idle=lambda allocation, stop: idle.wait(allocation.cpus, IDLE_WAIT_S, stop),
+        idle=lambda given, stop: idle.wait(given.cpus, IDLE_WAIT_S, stop),
     )  # fmt: skip
     return run, map(_ok, execute(plan, around))
 

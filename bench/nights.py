@@ -198,7 +198,7 @@ def tried(night: Night, record: dict[str, Any]) -> dict[str, Any]:
 
 
 def fits(night: Night, record: dict[str, Any]) -> bool:
-    """Return True if a night ended as required."""
+    """Return true if a night ended as required."""
     attempt = tried(night, record)
     judgement = attempt["record"]["judgement"] if attempt else ""
     if night.release == "1.8.2" and [alarm["metric"] for alarm in attempt.get("alarms", [])] != [""]:
@@ -211,7 +211,7 @@ def fits(night: Night, record: dict[str, Any]) -> bool:
 
 
 def holds(record: dict[str, Any]) -> bool:
-    """Return True if the interval of 1.9.2's throughput holds the planted slowdown.
+    """Return true if the interval of 1.9.2's throughput holds the planted slowdown.
 
     Its baseline must be the 1.9.1 that it is made of.
     """

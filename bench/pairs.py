@@ -32,7 +32,7 @@ class Ratio:
 
     @property
     def within(self) -> bool:
-        """Return True if the whole interval lies inside the bar."""
+        """Return true if the whole interval lies inside the bar."""
         return self.bar_low <= self.low and self.high <= self.bar_high
 
 

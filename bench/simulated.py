@@ -81,7 +81,7 @@ def throughputs(draw: np.random.Generator, steps: str, runs: str, repeats: int) 
 
 
 def covered(draw: np.random.Generator, steps: str, runs: str, repeats: int, *, paired: bool) -> bool:
-    """Return True if the 95 % interval of one comparison holds the true ratio."""
+    """Return true if the 95 % interval of one comparison holds the true ratio."""
     truth = 1 / 1.03
     comparison: Comparison = compare(
         throughputs(draw, steps, runs, repeats),

@@ -76,7 +76,7 @@ def change_points(values: Sequence[float], *, min_effect: float = 0.02) -> list[
 
 
 def _spikes(logs: "Floats") -> "npt.NDArray[np.bool_]":
-    """Return True for the values far from the median of the five around them.
+    """Return true for the values far from the median of the five around them.
 
     The first two and the last two values are compared with the median at their end.
     """

@@ -46,7 +46,7 @@ class Comparison:
 
     @property
     def differs(self) -> bool:
-        """Return True if the interval leaves 1 out, so that a difference shows whatever the verdict on its size."""
+        """Return true if the interval leaves 1 out, so that a difference shows whatever the verdict on its size."""
         return self.low is not None and self.high is not None and not self.low <= 1 <= self.high
 
 

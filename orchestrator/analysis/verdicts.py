@@ -28,7 +28,7 @@ class Verdict(StrEnum):
 
     @property
     def is_good(self) -> bool:
-        """Return True if the candidate is shown to be as good or better, which an undecided one is not."""
+        """Return true if the candidate is shown to be as good or better, which an undecided one is not."""
         return self in {Verdict.SAME, Verdict.FASTER, Verdict.FIXED, Verdict.NEW}
 
 

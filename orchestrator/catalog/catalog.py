@@ -99,7 +99,7 @@ class Catalog:
         return tuple(filter(partial(self.has, name), entry.known if entry else ()))
 
     def has(self, name: str, version: str) -> bool:
-        """Return True if the catalog has environments for a release."""
+        """Return true if the catalog has environments for a release."""
         try:
             self.release(Framework(name, version))
         except UnsupportedError:

@@ -27,7 +27,7 @@ def mismatches(expected: Iterable[tuple[str, str]], installed: Mapping[str, str 
 
 
 def is_release(wanted: str, actual: str) -> bool:
-    """Return True if `actual` is the release `wanted`, one of its post-releases or a local build of either."""
+    """Return true if `actual` is the release `wanted`, one of its post-releases or a local build of either."""
     try:
         want, have = Version(wanted), Version(actual)
     except InvalidVersion:

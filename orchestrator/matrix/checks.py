@@ -39,7 +39,7 @@ class _Checks:
         return self.source.mistake(loc, text, key=key)
 
     def writes(self, loc: Loc, key: str) -> bool:
-        """Return True if the entry at `loc` sets a key to something, valid or not."""
+        """Return true if the entry at `loc` sets a key to something, valid or not."""
         if (*loc, key) not in self.source.places:
             return False
         entry: Any = self.source.value
@@ -83,7 +83,7 @@ _SETTINGS = frozenset(file.SettingsShape.model_fields) | {"expect"}
 
 
 def is_complete(include: file.IncludeEntry) -> bool:
-    """Return True if an entry names whole cells, so that it adds them."""
+    """Return true if an entry names whole cells, so that it adds them."""
     named = [pins.parse(text) for text in include.framework or ()]
     return bool(include.system and include.model and named and all(pin.version for pin in named))
 
@@ -252,7 +252,7 @@ def _option(checks: _Checks, loc: Loc, values: tuple[Any, ...], known: Mapping[s
 
 
 def _among(value: OptionValue, values: tuple[OptionValue, ...]) -> bool:
-    """Return True if a value is listed, where true and 1 are different values."""
+    """Return true if a value is listed, where true and 1 are different values."""
     return any(isinstance(value, bool) == isinstance(item, bool) and value == item for item in values)
 
 

@@ -81,7 +81,7 @@ def _packages(folder: Path) -> Iterator[Path]:
 
 
 def is_folder(path: Path) -> bool:
-    """Return True if a path names a folder, and False for a path that the file system rejects."""
+    """Return true if a path names a folder, and False for a path that the file system rejects."""
     return _holds(Path.is_dir, path)
 
 

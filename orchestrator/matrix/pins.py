@@ -32,7 +32,7 @@ class Pin:
         return match[1] if match else None
 
     def holds(self, framework: Framework) -> bool:
-        """Return True if the pin covers a framework."""
+        """Return true if the pin covers a framework."""
         if framework.name != self.name or not _within(framework.version, self.versions):
             return False
         if self.backend is None:

@@ -60,7 +60,7 @@ def _framework(matrix: Matrix, rule: Rule, pin: pins.Pin, catalog: Catalog) -> F
 
 
 def _has_release(axes: FrameworkAxes, pin: pins.Pin) -> bool:
-    """Return True if an entry has the release of a pin, however either one spells it."""
+    """Return true if an entry has the release of a pin, however either one spells it."""
     if axes.name != pin.name or _spelled(axes, pin) is None:
         return False
     return pin.backend is None or any(

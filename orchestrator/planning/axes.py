@@ -39,7 +39,7 @@ class Work:
     """Pins of the frameworks that do it; empty for all."""
 
     def is_for(self, framework: Framework) -> bool:
-        """Return True if a framework is to do this work."""
+        """Return true if a framework is to do this work."""
         return not self.frameworks or any(pins.parse(text).holds(framework) for text in self.frameworks)
 
 

@@ -21,7 +21,7 @@ class Selection:
 
 
 def matches(glob: str, cell_id: str) -> bool:
-    """Return True if a glob matches the whole id of a cell or, without a slash, either part of it.
+    """Return true if a glob matches the whole id of a cell or, without a slash, either part of it.
 
     `mxnet-*`, `lenet-*`, `mxnet-1.9.1-cpu` and `*-cpu/lenet-train-*` are globs. They are case-sensitive.
     """

@@ -1,1 +1,1 @@
-"""Comparison of two releases: sides, paired cells, a judge, and what measures, searches and watches with them."""
+"""Comparison of two releases, from their sides and paired cells to verdicts, searches and watches."""

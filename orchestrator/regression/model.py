@@ -37,9 +37,9 @@ class Nights(Strict):
     """The number of nights."""
     candidate: Some
     within: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
-    """Between the repeats of a night; None where no night has two."""
+    """Deviation between the repeats of a night; None if no night has two."""
     between: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
-    """From night to night, beyond what the repeats within them explain; None where no side has two nights."""
+    """Deviation from night to night beyond that of the repeats; None if no side has two nights."""
 
 
 class Judged(Strict):
@@ -53,32 +53,35 @@ class Judged(Strict):
     """True if it decides; a metric that does not is shown all the same."""
     verdict: Verdict
     reason: str = ""
-    """One line: why there is no verdict on the figures, or what else must be known."""
+    """One line with the reason that there is no verdict on the figures, or with what else must be known."""
     tolerance: Share
     baseline: Finite | None = None
-    """Geometric mean over the blocks that count; None where nothing was measured."""
+    """Geometric mean over the blocks that count; None if nothing was measured."""
     candidate: Finite | None = None
     ratio: Positive | None = None
-    """Candidate over baseline; of a metric that is better low, above 1 is worse."""
+    """Candidate over baseline; above 1 is worse for a metric that is better low."""
     low: Positive | None = None
     high: Positive | None = None
     confidence: Share | None = None
-    """Of the interval, and of `slower` and `faster`: corrected over the family and the looks."""
+    """Confidence of the interval, and of `slower` and `faster`, corrected over the family and the looks."""
     equivalence: Share | None = None
-    """Probability, at most, of `same` where the truth lies outside the tolerance."""
+    """Largest probability of `same` if the truth lies outside the tolerance."""
     p_value: Share | None = None
     minimum_detectable_effect: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
-    """The true change for the worse that would be found with 80 % probability, as a share of the baseline."""
+    """The true change for the worse that shows with 80 % probability, as a share of the baseline."""
     more_blocks: Some | None = None
-    """Only where inconclusive: further blocks that would settle it with 80 % probability."""
+    """Only for `inconclusive`: further blocks that would settle it with 80 % probability."""
     blocks: Count = 0
-    """That count: both sides ended `ok`. Of stored runs: the repeats, or nights, of the side that has fewer."""
+    """Blocks that count, in which both sides ended `ok`.
+
+    For stored runs it is the number of repeats, or nights, of the side that has fewer.
+    """
     values: tuple[tuple[float, float], ...] = ()
-    """Baseline and candidate of each block that counts, in order; empty where they were not measured in blocks."""
+    """Baseline and candidate of each block that counts, in order; empty if they were not measured in blocks."""
     nights: Nights | None = None
-    """Of stored runs; None where both sides were measured in the blocks of one run."""
+    """Only for stored runs; None if both sides were measured in the blocks of one run."""
     confirmation: Confirmation | None = None
-    """None where nobody asked for one, or there was nothing to confirm."""
+    """None if there was no request for one, or nothing to confirm."""
 
     @property
     def is_significant(self) -> bool:
@@ -97,7 +100,7 @@ class Moved(Strict):
 
     name: str
     baseline: str = ""
-    """Version; empty where it is not there."""
+    """Its version; empty if it is missing there."""
     candidate: str = ""
 
 
@@ -109,13 +112,13 @@ class JudgedPair(Strict):
     candidate_cell: str = ""
     model: str = ""
     verdict: Verdict
-    """The worst of what decides."""
+    """The worst verdict of the deciding metrics."""
     reason: str = ""
-    """One line, where the verdict is not that of a metric."""
+    """One line, if the verdict is not that of a metric."""
     notes: tuple[str, ...] = ()
     """Notes on failed or disturbed repeats, and on weaknesses of the parity."""
     computes: bool = True
-    """False where a side computes nothing and was not asked for by name: the pair is shown and decides nothing."""
+    """False if a side computes nothing and was not named: the pair is shown and decides nothing."""
     metrics: tuple[Judged, ...] = ()
 
     @property
@@ -140,9 +143,9 @@ class Design(StrEnum):
     BLOCKS = "blocks"
     """Both sides were measured in every block of one run."""
     RUNS = "runs"
-    """One run each: from night to night they may differ by more than the interval knows."""
+    """One run each, which may differ from night to night by more than the interval covers."""
     NIGHTS = "nights"
-    """Several runs each: a night is one value."""
+    """Several runs each, where a night is one value."""
 
 
 class Regression(Strict):
@@ -152,26 +155,26 @@ class Regression(Strict):
     run: str
     """The run with the raw files."""
     created_at: str
-    """ISO 8601, UTC: when the run began."""
+    """The beginning of the run, in ISO 8601, UTC."""
     host: str
     runtime: str
     baseline: SideRecord
     candidate: SideRecord
     measurement_version: Count = 0
-    """0 where nothing was measured."""
+    """0 if nothing was measured."""
     alpha: Share
     """Probability of any false `slower` or `faster` in the whole test, whatever the number of cells and looks."""
     family: Count
     """Statistical verdicts that share alpha: pairs × metrics that decide."""
     looks: tuple[Some, ...]
-    """Blocks after which was looked."""
+    """Blocks after which a look took place."""
     confirms: bool
     """True if slower metrics were measured again on fresh blocks."""
     design: Design = Design.BLOCKS
     blocks_follow_sight: bool = False
-    """Of stored runs: whether a regression test chose how many blocks one has by what it saw; that keeps no alpha."""
+    """True for stored runs whose regression test chose the number of blocks by what it saw, which keeps no alpha."""
     complete: bool
-    """False where it was stopped: then `inconclusive` may only mean that."""
+    """False if it was stopped, which may be the reason for `inconclusive`."""
     moved: tuple[Moved, ...] = ()
     """Packages that differ between the two environments."""
     warnings: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The rules of a regression test: deciding metrics, looks, and false alarms."""
+"""The rules of a regression test, which set deciding metrics, looks and false alarms."""
 
 from dataclasses import dataclass
 from itertools import takewhile
@@ -16,11 +16,11 @@ class Levels:
     """The levels of one look at a pair."""
 
     deciding: Look
-    """Of every metric that decides."""
+    """The look for every deciding metric."""
     shown: Look
-    """Of every other metric."""
+    """The look for every other metric."""
     failures: float
-    """Of the test that one side fails more often than the other."""
+    """The level of the test that one side fails more often than the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Rules:
 
     gates: tuple[Gate, ...] = DEFAULT_GATES
     looks: tuple[int, ...] = LOOKS
-    """Blocks after which is looked, in order; only undecided pairs go on to the next."""
+    """Blocks after which a look takes place, in order; only undecided pairs continue to the next."""
     alpha: float = ALPHA
     confirm: bool = True
     """True if slower metrics are measured again, on as many fresh blocks."""
@@ -62,6 +62,6 @@ def looks_up_to(most_blocks: int, option: str = "--max-blocks") -> tuple[int, ..
     """Return the looks of an adaptive test with at most so many blocks. Raises `InputError` if they are too few."""
     if most_blocks < LEAST_BLOCKS:
         raise InputError(f"{option} {most_blocks}: takes at least {LEAST_BLOCKS} blocks; one says nothing of scatter")
-    # A longer test than usual goes on by doubling.
+    # A longer test than usual continues by doubling.
     doubling = (LOOKS[0] * 2**step for step in range(32))
     return (*takewhile(lambda blocks: blocks < most_blocks, doubling), most_blocks)

@@ -1,4 +1,4 @@
-"""A side of a regression test: a framework release and its pinned packages."""
+"""A side of a regression test, which is a framework release with its pinned packages."""
 
 import re
 from dataclasses import dataclass, replace
@@ -21,15 +21,15 @@ class Side:
     """One side, a release of a framework with its pinned packages."""
 
     name: str
-    """As the catalog has it."""
+    """The name in the catalog."""
     version: str
-    """Of the catalog, or of an entry of the matrix with an image of its own."""
+    """A version of the catalog, or of an entry of the matrix with the user's own image."""
     backend: tuple[str, str] | None = None
-    """Name and version of what it runs on, for Keras."""
+    """Name and version of its backend, for Keras."""
     packages: tuple[tuple[str, str], ...] = ()
     """Versions of other packages, sorted by name."""
     python: str = ""
-    """The one Python it is to run on; empty: the one that pairing chooses for both sides."""
+    """The one Python that it must run on; if empty, pairing chooses one for both sides."""
 
     @property
     def pin(self) -> str:

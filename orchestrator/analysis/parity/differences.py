@@ -73,7 +73,7 @@ class Difference:
 
     @property
     def within(self) -> bool:
-        """Return True if the difference keeps its bar."""
+        """Return true if the difference keeps its bar."""
         return self.value <= self.bar
 
     @property

@@ -42,5 +42,5 @@ def _between(label: str, result: ParityResult, other_label: str, other: ParityRe
 
 
 def _drops(seen: Dropout) -> bool:
-    """Return True if losses change by more than rounding."""
+    """Return true if losses change by more than rounding."""
     return max(seen.losses) - min(seen.losses) > ROUNDING * max(map(abs, seen.losses))

@@ -93,7 +93,7 @@ def notes(one: Side, other: Side) -> Iterator[str]:
 
 
 def _rounds_off(side: Side, steps: OptimizerSteps) -> bool:
-    """Return True if rounding of bfloat16 explains more of the steps than their bar, in half of the tensors or more."""
+    """Return true if rounding of bfloat16 explains more of the steps than their bar, in half of the tensors or more."""
     rounding = _rounding(side, steps)
     if rounding <= ROUNDING[FULL_PRECISION] * steps.steps**0.5:
         return False

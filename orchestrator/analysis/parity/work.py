@@ -146,14 +146,14 @@ def _unequal(
 
 
 def explains(fault: KnownFault, evidence: Evidence, side: Side) -> bool:
-    """Return True if a known fault can be the reason of a difference on one side of a pair."""
+    """Return true if a known fault can be the reason of a difference on one side of a pair."""
     if side.result is None or evidence not in fault.explains:
         return False
     return meets(fault, side, shapes.kinds(side.result))
 
 
 def meets(fault: KnownFault, side: Side, kinds: Set[str]) -> bool:
-    """Return True if a fault applies to a side with these kinds of layers."""
+    """Return true if a fault applies to a side with these kinds of layers."""
     facts = side.result.facts if side.result else {}
     settings = {**dict(side.options), **facts}  # the facts hold the outcome of `layout: auto`
     return (

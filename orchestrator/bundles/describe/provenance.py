@@ -83,7 +83,7 @@ def statement(recipe: ImageOrigin, facts: ImageFacts, settings: BuildSettings) -
 
 
 def _dependency(name: str, digest: str) -> dict[str, object]:
-    """Return a base image by `name@sha256:…` from a registry, else by its id on the engine."""
+    """Return a base image by its registry digest, else by its id on the engine."""
     registry_name, _, sha256 = digest.rpartition("sha256:")
     return {"name": registry_name.rstrip("@") or name, "digest": {"sha256": sha256}}
 

@@ -35,7 +35,7 @@ problem_of_path = files.problem_of_path
 
 
 def blob_path(digest: str) -> str:
-    """Return the path `images/blobs/sha256/…` of the content with a digest `sha256:…`."""
+    """Return the path in the bundle of the blob with a digest."""
     return f"{BLOBS}/{digest.removeprefix('sha256:')}"
 
 

@@ -45,7 +45,7 @@ class Export:
     pythons: tuple[str, ...] = ()
     """Pythons of the far side, empty for all that have wheels."""
     try_wheels: bool = True
-    """Whether to install the wheels here without an index, as a proof that they are enough."""
+    """True to install the wheels here without an index, as a proof that they are enough."""
     sign: Callable[[bytes], bytes] | None = None
     """Returns the signature over the bytes of a manifest."""
     package_files: Callable[[docker.DockerClient, str], Mapping[str, str]] = package_files

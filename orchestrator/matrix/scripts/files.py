@@ -76,7 +76,7 @@ def _matches(folder: Path, pattern: str) -> Iterator[str]:
 
 
 def _is_meant(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Return True if a pattern means a file that it matches.
+    """Return true if a pattern means a file that it matches.
 
     A pattern has to name hidden files and caches of bytecode to mean them.
     """

@@ -17,7 +17,7 @@ A matrix that set them too would measure something else.
 
 
 def is_variable(option: str) -> bool:
-    """Return True if an option's name is that of an environment variable."""
+    """Return true if an option's name is that of an environment variable."""
     return option.startswith(VARIABLE)
 
 

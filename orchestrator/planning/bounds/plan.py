@@ -48,7 +48,7 @@ def problems(plan: Plan) -> Iterator[str]:
 
 
 def is_cell_id(text: str) -> bool:
-    """Return True if a text is two plain names, the first of which is that of no other file or folder of a run."""
+    """Return true if a text is two plain names, the first of which is that of no other file or folder of a run."""
     parts = text.split("/")
     return len(parts) == 2 and all(map(_PART.fullmatch, parts)) and parts[0].casefold() not in RESERVED
 

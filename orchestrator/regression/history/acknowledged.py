@@ -1,4 +1,4 @@
-"""Changes that somebody has acknowledged: the shape of their file, its loading, and what each entry covers."""
+"""Changes that somebody has acknowledged, with the shape and the loading of their file."""
 
 import datetime
 from collections.abc import Iterator, Sequence
@@ -104,15 +104,15 @@ class ObservedChange:
     cell: str
     """The part that its two cells share, such as `cpu/lenet-train-b200`."""
     metric: str
-    """Or `broke`."""
+    """The name of the metric, or `broke`."""
     ratio: float
-    """After over before; 1 of what broke."""
+    """After over before; 1 for a cell that broke."""
     release: str
-    """That shows it."""
+    """The release that shows it."""
     since: str = ""
-    """The last release that does not."""
+    """The last release that does not show it."""
     date: str = ""
-    """Of the first night that shows it, `2026-11-22`."""
+    """The date of the first night that shows it, such as `2026-11-22`."""
 
 
 def covering(entries: Sequence[AcknowledgedEntry], change: ObservedChange) -> AcknowledgedEntry | None:

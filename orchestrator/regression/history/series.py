@@ -11,10 +11,10 @@ from orchestrator.domain import Cell
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry, ObservedChange, covering
 
 MIN_EFFECT = 0.02
-"""Changes that are smaller are not looked for."""
+"""The smallest effect that is looked for."""
 LEAST_POINTS = 2
 NEAR = 3
-"""Nights by which a change may be placed beside the one that is acknowledged: it is found by its level, not seen."""
+"""Nights by which the place of a change may differ from the acknowledged one, as the level of values determines it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +29,17 @@ class MeasuredCell:
     """The conditions that break a series if they change, by title, which are those that `compare` refuses to mix."""
     cell_id: str
     tracked: str
-    """The id with releases left out: `mxnet-*-cpu/lenet-train-b200`."""
+    """The id without releases, such as `mxnet-*-cpu/lenet-train-b200`."""
     pair: str
     """`cpu/lenet-train-b200`, as nightly reports and acknowledged changes name it."""
     release: str
     """`1.9.1`, or with packages that are pinned `1.9.1, numpy 1.22.4`."""
     versions: tuple[str, ...]
-    """The framework's, and those of the pinned packages: `("1.9.1", "1.22.4")`."""
+    """Versions of the framework and of the pinned packages, such as `("1.9.1", "1.22.4")`."""
     figures: tuple[tuple[str, float, int], ...]
-    """Metric, value, and how many repeats it is the mean of."""
+    """Metric, its value, and the number of repeats behind that mean."""
     builder: str = ""
-    """Of the image that it ran in."""
+    """The builder of the image that it ran in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +60,13 @@ class Shift:
     """A lasting change within a series."""
 
     index: int
-    """Of the first point after it."""
+    """Index of the first point after it."""
     before: float
     after: float
     p_value: float
     point: Point
     since: str
-    """Release of the point before it."""
+    """The release of the point before it."""
     acknowledged: str = ""
     """The reason it is acknowledged; empty if it is not."""
 
@@ -135,14 +135,14 @@ def series(
     metrics: Sequence[str] | None = None,
     idle_builders: Collection[str] = (),
 ) -> tuple[Series, ...]:
-    """Put the nights of cells together: a series for the newest release of each run, and one for each release.
+    """Put the nights of cells together in series, for the newest release of each run and for each release.
 
-    Points are in the order of their runs' beginnings. Change points are looked for between breaks alone, and in
-    no cell of `idle_builders`, which compute nothing.
+    Points are in the order of their runs' beginnings. Change points are looked for only between breaks, and in no cell
+    of `idle_builders`, which compute nothing.
     """
     gathered: dict[tuple[str, str, str, str], list[Point]] = {}
     idle: set[str] = set()
-    for name, night in _named(sorted(nights, key=lambda one: (one.created_at, one.run))):
+    for name, night in _named(sorted(nights, key=lambda night: (night.created_at, night.run))):
         if night.builder in idle_builders:
             idle.add(name)
         for metric, value, repeats in night.figures:
@@ -196,18 +196,20 @@ def _series(
         for start, end in itertools.pairwise([*breaks, len(points)] if computes else ())
         for shift in _shifts(points, start, end, min_effect)
     ]
-    told = tuple(replace(shift, acknowledged=_reason(shift, points, pair, metric, known)) for shift in shifts)
-    return Series(name, pair, metric, host, tuple(points), tuple(breaks[1:]), told, computes)
+    acknowledged_shifts = tuple(
+        replace(shift, acknowledged=_reason(shift, points, pair, metric, known)) for shift in shifts
+    )
+    return Series(name, pair, metric, host, tuple(points), tuple(breaks[1:]), acknowledged_shifts, computes)
 
 
 def _breaks(points: Sequence[Point]) -> Iterator[int]:
     """Yield the points whose conditions differ from those since the last break. An unknown condition breaks nothing."""
-    said: dict[str, str] = {}
+    conditions: dict[str, str] = {}
     for index, point in enumerate(points):
-        if any(said.get(title, value) != value for title, value in point.conditions.items()):
+        if any(conditions.get(title, value) != value for title, value in point.conditions.items()):
             yield index
-            said = {}
-        said |= point.conditions
+            conditions = {}
+        conditions |= point.conditions
 
 
 def _shifts(points: Sequence[Point], start: int, end: int, min_effect: float) -> Iterator[Shift]:
@@ -217,10 +219,10 @@ def _shifts(points: Sequence[Point], start: int, end: int, min_effect: float) ->
 
 
 def _reason(shift: Shift, points: Sequence[Point], pair: str, metric: str, known: Sequence[AcknowledgedEntry]) -> str:
-    """Return the reason a change is acknowledged, or an empty text.
+    """Return the reason that a change is acknowledged, or an empty text.
 
-    What a release has brought explains a change only where that release came with it: a host that got slower since
-    has no part in it. Of framework and packages, what moved first in the name of the release counts.
+    A release explains a change only if it came with it: a host that got slower later is not its effect. Of framework
+    and packages, the first in the name of the release that moved counts.
     """
     before, after = points[shift.index - 1].versions, shift.point.versions
     since, release = next((pair for pair in zip(before, after, strict=False) if pair[0] != pair[1]), ("", ""))

@@ -1,1 +1,1 @@
-"""The judge: from the stored repeats of two sides to a verdict for every metric."""
+"""The judge, which turns the stored repeats of two sides into a verdict for every metric."""

@@ -20,9 +20,9 @@ _FACTS = (
     ("threads", "threads"),
     ("precision", "precision"),
 )
-"""What a container says of its surroundings and must say on both sides."""
+"""Facts of its surroundings that a container reports, which must be equal on both sides."""
 HOST = (("machine", "machine"), ("cpu", "CPU"), ("cpus", "CPUs"), ("gpus", "GPUs"))
-"""What a run's record says of its host and must say on both sides, with the title of each."""
+"""Facts of its host that a run's record reports, with their titles, which must be equal on both sides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def parity(one: Placed, other: Placed, faults: Iterable[KnownFault]) -> PairPari
 
 
 def parity_notes(parity: PairParity | None) -> tuple[str, ...]:
-    """Return what parity leaves open if it does not rule out a comparison; None means that it was not asked for."""
+    """Return the notes on a parity that does not rule out a comparison, where None is a parity without a check."""
     if parity is None:
         return ("parity was not asked for: nothing says that both sides do the same work",)
     if parity.work is Work.NOT_CHECKED:

@@ -31,9 +31,9 @@ def unmeasured(first: Judged, why: str) -> Judged:
 def confirmation(first: Judged, fresh: Judged) -> Confirmation:
     """Return the confirmation, which needs fresh blocks worse by more than the tolerance and more than chance.
 
-    A candidate that is 0 in all of them is. A second verdict, with the whole interval beyond the tolerance, would lose
-    half of the true slowdowns that a few blocks have found; this loses few of them, and lets one in forty false alarms
-    pass.
+    A candidate that is 0 in all fresh blocks is confirmed. A second verdict, with the whole interval beyond the
+    tolerance, would lose half of the true slowdowns that show in a few blocks. This rule loses few of them, and lets
+    one in forty false alarms pass.
     """
     ratio = fresh.ratio
     fallen = ratio is None and fresh.verdict is Verdict.SLOWER

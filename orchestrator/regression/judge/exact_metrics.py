@@ -1,4 +1,4 @@
-"""Metrics that are known once and exactly: the loss of the parity check and the size of the image."""
+"""Metrics that are known once and exactly, which are the loss of the parity check and the size of the image."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The one judge: two sides, each of one or more runs, and the levels of a look, to a verdict."""
+"""The one judge, which judges two sides of one or more runs each at the levels of a look."""
 
 import itertools
 from collections.abc import Iterable, Iterator

@@ -103,16 +103,16 @@ class MetricRule:
 def with_zeros(judged: Judged, baseline: Sequence[float], candidate: Sequence[float]) -> Judged:
     """Return the verdict on a metric that is better high, with the values of 0 that `judged` leaves out.
 
-    Where a side is always 0, and the other never, that decides. What is 0 now and then agrees with a verdict on the
-    rest or leaves nothing decided: it is never left out in silence.
+    A side that is always 0 decides if the other never is. Occasional zeros agree with the verdict on the rest, or leave
+    the pair undecided, so that they are never left out in silence.
     """
     sides = {"baseline": baseline, "candidate": candidate}
     zeros = {name: sum(value <= 0 for value in side) for name, side in sides.items()}
     blocks = min(map(len, sides.values()))
     if not blocks or not any(zeros.values()) or not any(map(any, sides.values())):
         return judged
-    told = [f"the {name} is 0 in {zeros[name]} of {len(side)}" for name, side in sides.items() if zeros[name]]
-    judged = judged.model_copy(update={"reason": f"{' and '.join(told)} measurements", "blocks": blocks})
+    described = [f"the {name} is 0 in {zeros[name]} of {len(side)}" for name, side in sides.items() if zeros[name]]
+    judged = judged.model_copy(update={"reason": f"{' and '.join(described)} measurements", "blocks": blocks})
     for name, verdict in (("candidate", Verdict.SLOWER), ("baseline", Verdict.FASTER)):
         if zeros[name] == sum(zeros.values()):
             if zeros[name] == len(sides[name]) and blocks >= LEAST_BLOCKS:

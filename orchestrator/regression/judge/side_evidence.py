@@ -1,4 +1,4 @@
-"""The evidence of one side: a cell over all runs that it was measured in."""
+"""The evidence of one side, which is a cell over all runs that measured it."""
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -94,8 +94,8 @@ def moved_between(baseline: SideEvidence, candidate: SideEvidence) -> tuple[Move
 def values_by_run(metric: Metric, runs: Iterable[CellRun]) -> dict[str, list[float]]:
     """Return the values of the repeats of each run that has any."""
     take: Callable[..., float | None] = metric.take or (lambda _: None)
-    taken = {each.run.name: map(take, each.evidence.measurements.values()) for each in runs}
-    known = {run: [float(value) for value in values if value is not None] for run, values in taken.items()}
+    values_of_runs = {each.run.name: map(take, each.evidence.measurements.values()) for each in runs}
+    known = {run: [float(value) for value in values if value is not None] for run, values in values_of_runs.items()}
     return {run: values for run, values in known.items() if values}
 
 

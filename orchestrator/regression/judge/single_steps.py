@@ -17,7 +17,7 @@ def blocks_needed(metric: str, steps: int = LATENCY_STEPS) -> int:
 
 
 def too_few_blocks(metric: str, blocks: int) -> str:
-    """Return the reason that a metric cannot decide after so many blocks, with the number needed; empty if it can."""
+    """Return the reason that a metric cannot decide after so many blocks, with the needed number, or ""."""
     needed = blocks_needed(metric)
     share = BY_NAME[metric].share if metric in BY_NAME else None
     if share is None or blocks >= needed:

@@ -1,1 +1,1 @@
-"""The nightly watch: settings, state, decisions, the night itself, and its notification."""
+"""The nightly watch, with its settings, state, decisions, the night itself and its notification."""

@@ -7,17 +7,17 @@ from orchestrator.regression.metrics import BY_NAME
 from orchestrator.regression.nightly.state import Change
 
 SAME_WITHIN = 3
-"""Points of a series by which a change may move, as later nights show it better, and be the one that was told."""
+"""Points of a series by which a reported change may move in later nights and still be the same one."""
 
 
-def new_changes(tracked: Sequence[Series], metrics: Collection[str], told: Sequence[Change]) -> tuple[Change, ...]:
+def new_changes(tracked: Sequence[Series], metrics: Collection[str], reported: Sequence[Change]) -> tuple[Change, ...]:
     """Return the changes of deciding metrics that no night has reported yet, oldest first."""
     changes = [
-        change(one, shift)
-        for one in tracked
-        if one.metric in metrics
-        for shift in one.shifts
-        if not shift.acknowledged and not _is_told(one, shift, told)
+        change(series_of_cell, shift)
+        for series_of_cell in tracked
+        if series_of_cell.metric in metrics
+        for shift in series_of_cell.shifts
+        if not shift.acknowledged and not _is_reported(series_of_cell, shift, reported)
     ]
     return tuple(sorted(changes, key=lambda each: (each.date, each.series, each.metric)))
 
@@ -41,17 +41,17 @@ def change(series: Series, shift: Shift) -> Change:
     )
 
 
-def _is_told(series: Series, shift: Shift, told: Sequence[Change]) -> bool:
+def _is_reported(series: Series, shift: Shift, reported: Sequence[Change]) -> bool:
     """Return true if it was reported, for its own run or a neighbouring one."""
     return any(
         (each.series, each.metric, each.host) == (series.name, series.metric, series.host)
         and (each.ratio < 1) == (shift.ratio < 1)
         and abs(_index(series, each) - shift.index) <= SAME_WITHIN
-        for each in told
+        for each in reported
     )
 
 
-def _index(series: Series, told: Change) -> int:
+def _index(series: Series, reported: Change) -> int:
     """Return the point of a reported change, by its run or else by its date."""
-    by_run = (index for index, point in enumerate(series.points) if point.run == told.run)
-    return next(by_run, sum(point.created_at[:10] < told.date for point in series.points))
+    by_run = (index for index, point in enumerate(series.points) if point.run == reported.run)
+    return next(by_run, sum(point.created_at[:10] < reported.date for point in series.points))

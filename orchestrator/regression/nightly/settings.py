@@ -20,16 +20,16 @@ class Accept(StrEnum):
     """Which releases become the baseline of later nights by themselves."""
 
     WHEN_CLEAN = "when_clean"
-    """Those of which every deciding metric is the same or better."""
+    """Releases of which every deciding metric is the same or better."""
     UNLESS_WORSE = "unless_worse"
-    """Those without a confirmed regression, undecided ones among them."""
+    """Releases without a confirmed regression, including undecided ones."""
     BY_HAND = "by_hand"
-    """None: `orchestrator nightly accept` does."""
+    """None, as only `orchestrator nightly accept` accepts releases."""
 
 
 def _posted_to(text: str) -> str:
     if not re.fullmatch(r"https?://[^\s/]\S*", text):
-        # The text is not quoted: it may hold a password.
+        # The message does not quote the text, which may hold a password.
         raise ValueError("is no URL that one can post to; write https://HOST/PATH")
     return text
 

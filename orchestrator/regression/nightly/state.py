@@ -15,17 +15,17 @@ class Judgement(StrEnum):
     CLEAN = "clean"
     """Every deciding metric is the same or better."""
     INCONCLUSIVE = "inconclusive"
-    """Nothing is worse as far as could be told, and not everything could."""
+    """Nothing is shown to be worse, and not everything could be decided."""
     REGRESSED = "regressed"
-    """Something is worse, again on fresh blocks where it has scatter; or it no longer runs."""
+    """Something is worse, again on fresh blocks if it has scatter, or it no longer runs."""
     BUILD_FAILED = "build_failed"
-    """It does not install: neither a regression nor health."""
+    """It does not install, which shows neither a regression nor health."""
     UNSUPPORTED = "unsupported"
     """The catalog has no environment for it."""
     NO_RESULT = "no_result"
-    """Nothing was measured, or part of it never came to run: for want of an image, a start or a device."""
+    """Nothing was measured, or a part never ran for lack of an image, a start or a device."""
     NOT_RUN = "not_run"
-    """Out of budget, or stopped; it goes on the next night."""
+    """The budget ended or the night was stopped; the next night continues."""
 
     @property
     def is_final(self) -> bool:
@@ -39,11 +39,11 @@ class Ending(StrEnum):
     MEASURED = "measured"
     NOTHING_NEW = "nothing_new"
     INDEX_SILENT = "index_silent"
-    """No place answered with a release, so that nobody knows whether there is something new."""
+    """No place answered with a release, so that new releases are unknown."""
     NO_RESULT = "no_result"
-    """There was something new, and nothing of it came to a verdict: each release says why."""
+    """There were new releases without a verdict, each with a reason."""
     STOPPED = "stopped"
-    """By a signal; the next night goes on."""
+    """A signal stopped it; the next night continues."""
 
 
 class Alarm(Strict):
@@ -53,7 +53,7 @@ class Alarm(Strict):
     cell: str
     """The part that its two cells share, such as `cpu/lenet-train-b200`."""
     metric: str
-    """Empty where the release no longer runs there."""
+    """Empty if the release no longer runs there."""
     ratio: Finite | None = None
     """Candidate over baseline."""
     low: Finite | None = None
@@ -62,7 +62,7 @@ class Alarm(Strict):
     confirmed: bool | None = None
     """True if fresh blocks confirm it, false for exact metrics, None if a release no longer runs."""
     acknowledged: str = ""
-    """The reason in the file of acknowledged changes; such a change is shown, and alarms nobody."""
+    """The reason in the file of acknowledged changes; such a change is shown without an alarm."""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -79,13 +79,13 @@ class ReleaseRecord(Strict):
     reason: str = ""
     """One line."""
     baseline: str = ""
-    """The release that it was held against."""
+    """The release that it was compared with."""
     night: str
-    """The last one that tried it."""
+    """The last night that tried it."""
     run: str = ""
     """The run with its measurements; empty if there are none."""
     attempts: Count = 1
-    """Nights on which it was tried; those that say nothing of it, and those that were cut short, left out."""
+    """Nights that tried it, without those that were cut short or say nothing of it."""
     images: tuple[str, ...] = ()
     """References of its own images."""
 
@@ -94,19 +94,19 @@ class Change(Strict):
     """A lasting change in a series over many nights; it is told once, and alarms nobody."""
 
     series: str
-    """`mxnet-*-cpu/lenet-train-b200`."""
+    """The name of the series, such as `mxnet-*-cpu/lenet-train-b200`."""
     cell: str
     """As in `Alarm`."""
     metric: str
     host: str
     date: str
-    """Of the first night that shows it, `2026-11-22`."""
+    """The date of the first night that shows it, such as `2026-11-22`."""
     run: str = ""
-    """That shows it first: a night may have several; older records do not tell."""
+    """The run that shows it first, as a night may have several; empty in older records."""
     release: str
-    """That was measured then."""
+    """The release that was measured then."""
     since: str
-    """That was measured the night before."""
+    """The release that was measured the night before."""
     before: Finite
     after: Finite
     ratio: Finite
@@ -116,7 +116,7 @@ class Change(Strict):
 
 
 class Tonight(Strict):
-    """What is under way: with it in the state, a night was killed."""
+    """The work under way. If a state has it, a night was killed."""
 
     night: str
     release: str = ""
@@ -125,23 +125,23 @@ class Tonight(Strict):
 
 
 class State(Strict):
-    """`state.json`: all that one night tells the next one."""
+    """The content of `state.json`, which is all that one night passes to the next one."""
 
     schema_: Literal[1] = Field(SCHEMA, alias="schema")
     watched: str
     accepted: str = ""
     """The release that was accepted last."""
     accepted_by: str = ""
-    """The night that did, or `hand`."""
+    """The night that accepted it, or `hand`."""
     releases: tuple[ReleaseRecord, ...] = ()
     alarms: tuple[Alarm, ...] = ()
     changes: tuple[Change, ...] = ()
-    """Those that were told."""
+    """Changes that were reported."""
     tonight: Tonight | None = None
 
     def release(self, version: str) -> ReleaseRecord | None:
         """Return the record of a release, or None if it was never tried."""
-        return next((one for one in self.releases if one.version == version), None)
+        return next((record for record in self.releases if record.version == version), None)
 
 
 class Trying(Strict):
@@ -149,20 +149,20 @@ class Trying(Strict):
 
     record: ReleaseRecord
     regression: Regression | None = None
-    """None where nothing was measured."""
+    """None if nothing was measured."""
     alarms: tuple[Alarm, ...] = ()
-    """Told tonight for the first time."""
+    """Alarms that tonight reports for the first time."""
     known: tuple[Alarm, ...] = ()
-    """Acknowledged, or told before."""
+    """Alarms that are acknowledged, or were reported before."""
     page: str = ""
-    """The run's own report, relative to the night's folder; empty where there is none."""
+    """The run's own report, relative to the night's folder; empty if there is none."""
 
 
 class Posted(Strict):
     """What became of the webhook."""
 
     url: str
-    """Without credentials."""
+    """The address without credentials."""
     delivered: bool
     attempts: Count
     reason: str = ""
@@ -173,7 +173,7 @@ class Night(Strict):
 
     schema_: Literal[1] = Field(SCHEMA, alias="schema")
     night: str
-    """Sortable name of its folder: `20261122T030000Z-1f3a`."""
+    """The sortable name of its folder, such as `20261122T030000Z-1f3a`."""
     began_at: str
     """ISO 8601, UTC."""
     ended_at: str
@@ -192,11 +192,11 @@ class Night(Strict):
     """The places that did not answer."""
     tried: tuple[Trying, ...] = ()
     waiting: tuple[str, ...] = ()
-    """New releases that were not reached; the next night does them."""
+    """New releases that were not reached, which the next night measures."""
     given_up: tuple[ReleaseRecord, ...] = ()
-    """Releases that never came to a verdict, and are tried no more: neither regressions nor health."""
+    """Releases that never came to a verdict and are tried no more, which are neither regressions nor health."""
     changes: tuple[Change, ...] = ()
-    """Of the history, told tonight for the first time; those that somebody has acknowledged are not among them."""
+    """Changes of the history that tonight reports for the first time, without acknowledged ones."""
     removed_images: tuple[str, ...] = ()
     posted: Posted | None = None
 
@@ -212,9 +212,9 @@ class Night(Strict):
 
     @property
     def exit_code(self) -> int:
-        """Return 1 with a new confirmed regression, 3 if this host could not find out, 130 if it was stopped.
+        """Return 1 with a new confirmed regression, 3 if this host found no answer, 130 if it was stopped, else 0.
 
-        0 where all was done that could be, releases that do not install among it.
+        Releases that do not install are no error.
         """
         if self.alarms:
             return 1

@@ -29,7 +29,7 @@ from orchestrator.regression.releases.time_limit import within
 
 PYPI = "https://pypi.org/simple"
 MAX_BYTES = 64 * 1024 * 1024
-"""Of one page, unpacked; the largest projects have a fifth of it."""
+"""Size of one unpacked page; the largest projects have a fifth of it."""
 _PIECE_BYTES = 65536
 _TRIES = 3
 
@@ -137,8 +137,8 @@ def _page(url: str, settings: BuildSettings, timeout_s: float) -> tuple[str, byt
             if answer.status_code == 404:
                 return None
             if answer.status_code != 200:
-                said = f"answers with status {answer.status_code} {one_line(answer.reason or '')}"
-                raise _UnansweredError(said.rstrip())
+                problem = f"answers with status {answer.status_code} {one_line(answer.reason or '')}"
+                raise _UnansweredError(problem.rstrip())
             return answer.headers.get("Content-Type", ""), _body(answer)
 
 
@@ -153,10 +153,10 @@ def _body(answer: requests.Response) -> bytes:
 
 def proxies_for(url: str, settings: BuildSettings) -> dict[str, str]:
     """Return the proxies for a URL by scheme, or none if `no_proxy` names its host."""
-    given = dict(settings.proxies)
-    if should_bypass_proxies(url, given.get("no_proxy") or ""):
+    proxies = dict(settings.proxies)
+    if should_bypass_proxies(url, proxies.get("no_proxy") or ""):
         return {}
-    return {name.removesuffix("_proxy"): given[name] for name in ("http_proxy", "https_proxy") if given.get(name)}
+    return {name.removesuffix("_proxy"): proxies[name] for name in ("http_proxy", "https_proxy") if proxies.get(name)}
 
 
 def _verified(url: str, settings: BuildSettings) -> bool | str:

@@ -37,7 +37,7 @@ class ListedFile:
     """The reason it was withdrawn, possibly empty; None if it was not."""
     requires_python: str = ""
     uploaded_at: str = ""
-    """ISO 8601; empty where the index does not tell."""
+    """ISO 8601; empty if the index does not report it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,9 @@ class PublishedRelease:
     """One version of a distribution that an index offers."""
 
     version: str
-    """As PEP 440 writes it, without a local part: 2.13.0+cpu is a build of 2.13.0."""
+    """The version by PEP 440 without a local part: 2.13.0+cpu is a build of 2.13.0."""
     uploaded_at: str = ""
-    """When its first file appeared; empty where the index does not tell."""
+    """The time of its first file; empty if the index does not report it."""
     yanked: str | None = None
     """The reason all of its files were withdrawn, possibly empty; None if one was not."""
     requires_python: tuple[str, ...] = ()
@@ -169,7 +169,10 @@ def _from_html(text: str) -> tuple[ListedFile, ...]:
 
 
 class _Page(HTMLParser):
-    """Every anchor of a page of links, which is not only one of PEP 503: web servers shorten the text of long names."""
+    """A reader of every anchor of a page of links.
+
+    Pages not made by PEP 503 count too: web servers shorten the text of long names.
+    """
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -180,11 +183,11 @@ class _Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Begin an anchor, or note the version of the page's format (PEP 629)."""
-        given = {name: value or "" for name, value in attrs}
-        if tag == "meta" and given.get("name") == "pypi:repository-version":
-            self.version = given.get("content")
+        attributes = {name: value or "" for name, value in attrs}
+        if tag == "meta" and attributes.get("name") == "pypi:repository-version":
+            self.version = attributes.get("content")
         elif tag == "a":
-            self._anchor, self._name = given, ""
+            self._anchor, self._name = attributes, ""
 
     def handle_data(self, data: str) -> None:
         """Take part of an anchor's text."""
@@ -195,13 +198,13 @@ class _Page(HTMLParser):
         """Take the file of an anchor."""
         if tag != "a" or self._anchor is None:
             return
-        given, self._anchor = self._anchor, None
-        name = _linked_name(given["href"]) if "href" in given else self._name
+        attributes, self._anchor = self._anchor, None
+        name = _linked_name(attributes["href"]) if "href" in attributes else self._name
         self.files.append(
             ListedFile(
                 name=one_line(name)[: _LONGEST_NAME + 1],
-                yanked=one_line(given["data-yanked"])[:_LONGEST_TEXT] if "data-yanked" in given else None,
-                requires_python=one_line(given.get("data-requires-python", ""))[:_LONGEST_TEXT],
+                yanked=one_line(attributes["data-yanked"])[:_LONGEST_TEXT] if "data-yanked" in attributes else None,
+                requires_python=one_line(attributes.get("data-requires-python", ""))[:_LONGEST_TEXT],
             )
         )
 

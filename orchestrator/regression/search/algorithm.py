@@ -16,7 +16,7 @@ CHANGED = frozenset({Verdict.SLOWER, Verdict.FASTER})
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A question: how the candidate compares with the baseline over so many blocks in all, so sure."""
+    """A comparison to make, of a candidate and its baseline over all blocks of a look at its confidence."""
 
     baseline: str
     candidate: str
@@ -41,9 +41,9 @@ class Span:
     before: str
     after: str
     comparison: Comparison | None
-    """None where one of them turned out untestable."""
+    """None if one of them is untestable."""
     between: tuple[str, ...] = ()
-    """Releases between the two, in order: of a change, those that could not be tested and may hold it as well."""
+    """Releases between the two, in order; those of a change could not be tested and may hold it as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,13 @@ class Conclusion:
     """What a search came to; every list is in the order of the releases."""
 
     ends: Comparison | None
-    """Of the last release with the first; None where one of them is untestable."""
+    """The last release compared with the first; None if one of them is untestable."""
     changes: tuple[Span, ...]
-    """First changed in `after`, or in one of those between."""
+    """Spans whose change first shows in `after`, or in a release between."""
     further: tuple[Span, ...]
-    """Spans that changed too, and were not searched, since one change was asked for."""
+    """Spans that changed too, and were not searched because only one change was wanted."""
     gradual: tuple[Span, ...]
-    """Spans that changed, though no change was found within them."""
+    """Spans that changed, without a change within them."""
     unsettled: tuple[Span, ...]
     """Spans that all the blocks allowed did not decide."""
     untestable: tuple[Untestable, ...]
@@ -181,7 +181,7 @@ class _Search:
 
     def _within(self, halves: Sequence[_Half], whole: Verdict) -> _Steps:
         changed = [half for half in halves if half[2].verdict in CHANGED]
-        # Of two that changed, the earlier; one that goes against the whole is not what was asked for.
+        # The earlier of two changes is searched; a change against the direction of the whole does not count.
         chosen = next((half for half in changed if half[2].verdict is whole), next(iter(changed), None))
         for half in halves:
             if self.every or half is chosen or half[2].verdict is Verdict.INCONCLUSIVE:

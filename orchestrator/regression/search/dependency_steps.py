@@ -13,7 +13,7 @@ class Move:
 
     package: str
     before: str | None
-    """None where only the later environment holds it."""
+    """None if only the later environment has it."""
     after: str | None
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""The comparison of stored runs: two releases of one run, two runs, or several runs of each side."""
+"""The comparison of stored runs, which are two releases of one run, two runs, or several runs of each side."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

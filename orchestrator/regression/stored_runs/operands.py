@@ -1,4 +1,4 @@
-"""The operands of a comparison: runs, and which of their cells are meant."""
+"""The operands of a comparison, which are runs with a selection of their cells."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,15 +18,15 @@ WorkKey = tuple[str, Workload, Options, Duration, str]
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """One side: its runs, and which of their cells are meant."""
+    """One side, with its runs and the selection of their cells."""
 
     text: str
-    """As it was written."""
+    """The operand as the user wrote it."""
     runs: tuple[Run, ...]
     side: Side | None = None
-    """None: every cell."""
+    """None for every cell."""
     cell_ids: frozenset[str] | None = None
-    """The cells of one side of regression tests; None: those of `side`."""
+    """The cells of one side of regression tests; None for those of `side`."""
     unpaired: tuple[Unpaired, ...] = ()
     """The work that only this side of regression tests can do, and that was not measured."""
 
@@ -83,13 +83,13 @@ def cells_by_work(operand: Operand, plans: Mapping[str, Plan], *, named: bool) -
     """Return the cells of an operand by their work, and by release if there are several."""
     by_key: dict[WorkKey, list[Placed]] = {}
     for run in operand.runs:
-        taken: dict[WorkKey, str] = {}
+        ids_by_key: dict[WorkKey, str] = {}
         for cell in plans[run.name].cells:
             if not operand.has(cell):
                 continue
             release = cell.id.partition("/")[0] if named else ""
             key = (cell.system.name, cell.workload, cell.options, cell.duration, release)
-            other = taken.setdefault(key, cell.id)
+            other = ids_by_key.setdefault(key, cell.id)
             if other != cell.id:
                 raise InputError(
                     f"{operand.text}: {other} and {cell.id} of {run.name} are both meant; say which, as in "

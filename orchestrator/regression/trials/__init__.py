@@ -1,1 +1,1 @@
-"""Regression tests: their files, their plans, and how they are measured."""
+"""Regression tests, with their files, their plans and their measurement."""
