@@ -134,7 +134,7 @@ class SideRecord(Strict):
     """`mxnet==1.9.1,numpy==1.22.4`."""
     label: str
     python: str = ""
-    """As its containers said; several are joined by ` | `."""
+    """The Python that its containers reported; several are joined by ` | `."""
 
 
 class Design(StrEnum):

@@ -20,7 +20,7 @@ from orchestrator.results.store import write_atomically
 
 RECORD_FILE = "bisect.json"
 AUTO = "auto"
-"""The runtime of a search that was asked for none."""
+"""The runtime of a search without a chosen one."""
 
 
 class Asked(Strict):
@@ -29,16 +29,16 @@ class Asked(Strict):
     good: str
     bad: str
     python: str
-    """The one Python that all releases run on; empty for images of the user's own."""
+    """The one Python that all releases run on; empty for the user's own images."""
     cell: str
-    """The glob that was given."""
+    """The glob as the user wrote it."""
     pair: str
-    """Of good and bad: `cpu/lenet-train-b200`."""
+    """The pair of good and bad, such as `cpu/lenet-train-b200`."""
     metric: Gate
     every: bool
     looks: tuple[int, ...]
     alpha: Share = ALPHA
-    """Of each of the two phases, releases and dependencies: that it calls anything changed that has not."""
+    """Probability of a wrong change in each of the two phases, releases and dependencies."""
     prereleases: bool = False
     yanked: bool = False
     matrix: str
@@ -62,13 +62,13 @@ class Probed(Strict):
     """What two environments have shown over so many blocks."""
 
     baseline: str
-    """As `Side.text` writes it, and so is the candidate."""
+    """The text of the side, as `Side.text` writes it; so is the candidate."""
     candidate: str
     blocks: Count
     run: str = ""
-    """Below the search's folder; empty where there was nothing to run."""
+    """Relative to the search's folder; empty if there was nothing to run."""
     values: tuple[tuple[Positive, Positive], ...] = ()
-    """Of each block that counts; none where one of the two is untestable."""
+    """Values of each block that counts; none if one of the two is untestable."""
     untestable: str = ""
     """The side that cannot be tested."""
     reason: str = ""
@@ -81,9 +81,9 @@ class Step(Strict):
     after: str
     blocks: Count = 0
     run: str = ""
-    """Below the search's folder; empty where there was nothing to run."""
+    """Relative to the search's folder; empty if there was nothing to run."""
     comparison: Comparison | None = None
-    """None where one of the two is untestable."""
+    """None if one of the two is untestable."""
     untestable: str = ""
     """The side that cannot be tested."""
     reason: str = ""
@@ -99,13 +99,13 @@ class Origin(Strict):
     by: tuple[str, ...] = ()
     """The moves that changed it, several if those between could not be tested, none if it is not known."""
     note: str = ""
-    """The reason it is not known more closely."""
+    """The reason that it is not known more closely."""
     conclusion: Conclusion | None = None
-    """Of the search over the moves; None where there was nothing to search."""
+    """The conclusion of the search over the moves; None if there was nothing to search."""
     alpha: Share | None = None
     """The share of α of that search; None if there was nothing to search."""
     steps: tuple[Step, ...] = ()
-    """Its comparisons, as they were asked; `before` and `after` are moves, each with all moves before it."""
+    """Its comparisons, in order; `before` and `after` are moves, each with all moves before it."""
 
 
 class Found(Strict):
@@ -115,7 +115,7 @@ class Found(Strict):
     origins: tuple[Origin, ...] = ()
     """One for each change that was searched to its end, in the same order."""
     steps: tuple[Step, ...] = ()
-    """The comparisons of releases, as they were asked."""
+    """The comparisons of releases, in order."""
 
     @property
     def changes(self) -> tuple[Span, ...]:
@@ -145,7 +145,7 @@ class Bisection(Strict):
     left_out: tuple[LeftOut, ...] = ()
     probes: tuple[Probed, ...] = ()
     found: Found | None = None
-    """None until it has come to its end."""
+    """None until the search has ended."""
 
     def probed(self, baseline: str, candidate: str, blocks: int) -> Probed | None:
         """Return the answer to a question, or None if it was not asked yet. No blocks make a failed side testable."""
