@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks import contract, definitions, measure, process
 from benchmarks.sampling import conditions
-from benchmarks.workload import Workload, model_module
+from benchmarks.workload import ModelWorkload, model_module
 
 STEPS = 3
 """Steps of a block, which are few so that its scatter is small beside the cost of a reading."""
@@ -37,7 +37,7 @@ def main(path, pairs, seed):
     model = model_module(request.model, request.model_file)
     builder, _ = process.import_builder(request.builder, lambda _phase: None)
     maker = definitions.maker(request, builder)
-    session = maker.start(Workload(request, model, maker.OPTIONS))
+    session = maker.start(ModelWorkload(request, model, maker.OPTIONS))
     read, unread = (
         measure._Timer(session, request.batch_size, measure.SYSTEM_CLOCK, each)
         for each in (sampler, conditions.Unsampled())

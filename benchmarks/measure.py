@@ -43,7 +43,7 @@ def measure(  # noqa: PLR0913 -- what is measured, for how long, by what clock, 
     Raises `Diverged` where a training loss is not finite.
     """
     timer = _Timer(session, request.batch_size, clock, sampler or Unsampled())
-    timing = modes.named(request.mode).Timing(session)
+    timing = modes.named(request.mode).TIMING(session)
     enter("first_step")
     first_step = timer.block(1)
     first_loss = timing.loss(timer.handle, "after the first step")

@@ -6,7 +6,7 @@ from benchmarks import MEASUREMENT_VERSION, contract, definitions, evaluation, m
 from benchmarks.errors import Diverged, Failure
 from benchmarks.sampling import conditions, gpus, telemetry
 from benchmarks.vocabulary import counting
-from benchmarks.workload import Workload, model_module
+from benchmarks.workload import ModelWorkload, model_module
 
 
 def answer(request, enter):
@@ -31,7 +31,7 @@ def execute(request, enter):
     begin = time.perf_counter()
     enter("build")
     maker = definitions.maker(request, builder)
-    workload = Workload(request, model, maker.OPTIONS)
+    workload = ModelWorkload(request, model, maker.OPTIONS)
     with process.device_memory(request):
         session = maker.start(workload)
         _check_parameters(session, workload)

@@ -27,7 +27,7 @@ def model_module(name, file=None):
     return importlib.import_module("benchmarks.models." + name)
 
 
-class Workload:
+class ModelWorkload:
     """One model in one mode; data and weights are drawn only when a builder asks for them."""
 
     def __init__(self, request, model, defaults):

@@ -4,13 +4,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Better(StrEnum):
-    """Which way a printed figure is better."""
-
-    HIGHER = "higher"
-    LOWER = "lower"
-
-
 class Take(StrEnum):
     """Which matches of a pattern count."""
 
@@ -20,8 +13,14 @@ class Take(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Metric:
+class PrintedMetric:
     """A figure that a script prints, and how to find it."""
+
+    class Better(StrEnum):
+        """Which way a printed figure is better."""
+
+        HIGHER = "higher"
+        LOWER = "lower"
 
     name: str
     pattern: str
@@ -46,7 +45,7 @@ class Script:
     """A foreign script, run unchanged; its files are all of the host that it sees."""
 
     name: str
-    metrics: tuple[Metric, ...]
+    metrics: tuple[PrintedMetric, ...]
     entry: str = ""
     """The one of the files that is run; it lies at the top of the script's folder."""
     files: tuple[ScriptFile, ...] = ()
@@ -68,7 +67,7 @@ class Script:
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class ModelDefinition:
     """A framework's own definition of a model: its whole file, which goes to the container as it is."""
 
     model: str
@@ -87,7 +86,7 @@ class ModelFile:
     source: str
     sha256: str
     """Of the source in UTF-8."""
-    definitions: tuple[Definition, ...] = ()
+    definitions: tuple[ModelDefinition, ...] = ()
 
     @property
     def files(self) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from orchestrator.brought import Definition, ModelFile, MountedData, Script
+from orchestrator.brought import ModelDefinition, ModelFile, MountedData, Script
 
 
 class Status(StrEnum):
@@ -223,10 +223,10 @@ class Plan:
     """Whether it is checked which cells do the same work; a plan from before this was asked says nothing of it."""
     data: tuple[MountedData, ...] = ()
     """Datasets of its cells that lie in folders of the user's own; filled in when a run begins."""
-    definitions: tuple[Definition, ...] = ()
+    definitions: tuple[ModelDefinition, ...] = ()
     """Frameworks' own definitions that its cells run, of the program's models and of the user's."""
 
-    def definition(self, model: str, sha256: str) -> Definition | None:
+    def definition(self, model: str, sha256: str) -> ModelDefinition | None:
         """The one that a cell of this model names; None for the empty name."""
         return next((each for each in self.definitions if (each.model, each.sha256) == (model, sha256)), None)
 

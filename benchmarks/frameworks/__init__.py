@@ -9,8 +9,8 @@ A module offers `OPTIONS` (option name to default) and `start(workload)`, which 
 - `loss(handle)`: the mean loss of the batch behind a training step's handle, as a float;
 - `parameters`: how many logical trainable weights the framework itself says the model has; a second bias per gate and
   the running values of batch norm are none;
-- `weights()`: what the native layers hold now, as `Workload.weights()` gives it: name of the vocabulary to a float32
-  array in canonical layout;
+- `weights()`: what the native layers hold now, as `ModelWorkload.weights()` gives it: name of the vocabulary to a
+  float32 array in canonical layout;
 - `native_layers()`: (name of the vocabulary, output shape, logical trainable parameters) of every recorded layer that
   has a native one, in recorded order, all asked of the native layers; shapes channels first and without the batch;
 - `predict(inputs)`: the logits (NumPy) of a NumPy batch by the weights held now, in evaluation mode, in a training

@@ -4,7 +4,7 @@ A module offers `answer(request, enter)`, which carries out a checked request an
 a line that says what was done; it raises a `Failure` whose class carries the exit code.
 
 A mode that times the steps of a session also offers `TRAINS`, which says whether builders make a session that learns,
-and `Timing(session)`, which has
+and `TIMING`, a class that is made with a session and has
 
 - `finish`: called with the handle of a step in the latency pass, waits until that step is done;
 - `loss(handle, when)`: the finite loss of a step, or None if the mode has none;
@@ -25,4 +25,4 @@ def named(name):
 
 def timed():
     """Return the names of the modes that time the steps of a session."""
-    return [name for name in NAMES if hasattr(named(name), "Timing")]
+    return [name for name in NAMES if hasattr(named(name), "TIMING")]

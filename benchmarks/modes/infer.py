@@ -10,7 +10,7 @@ def answer(request, enter):
     return timed.answer(request, enter)
 
 
-class Timing:
+class InferenceTiming:
     """An inference session as it is timed."""
 
     evaluates = False
@@ -21,3 +21,6 @@ class Timing:
     @staticmethod
     def loss(_handle, _when):
         """Return None: inference has no loss."""
+
+
+TIMING = InferenceTiming

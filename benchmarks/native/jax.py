@@ -7,7 +7,7 @@ from jax import numpy as jnp
 from benchmarks.vocabulary.weights import channel_first_rows, channels_last_rows
 
 
-class Lstm(nnx.Module):
+class FlaxLstm(nnx.Module):
     """An LSTM over (batch, time, features): flax's cell with one product for all gates, in its scan."""
 
     def __init__(self, features, units, sequences, dtypes, rngs):
@@ -74,7 +74,7 @@ def _batch_norm(layer, dtypes, rngs):
 
 
 def _lstm(layer, dtypes, rngs):
-    return Lstm(layer.input_shape[1], layer.settings["units"], layer.settings["sequences"], dtypes, rngs)
+    return FlaxLstm(layer.input_shape[1], layer.settings["units"], layer.settings["sequences"], dtypes, rngs)
 
 
 _MODULES = {

@@ -9,7 +9,7 @@ from benchmarks.errors import Unsupported
 from benchmarks.vocabulary import graph
 
 
-class Lstm(torch.nn.LSTM):
+class TorchLstm(torch.nn.LSTM):
     """`torch.nn.LSTM` that yields its outputs alone: all of them, or the last; its second bias is zero and frozen."""
 
     def __init__(self, features, units, sequences):
@@ -52,7 +52,7 @@ _LAYERS = {
     "global_average_pool": lambda _layer: torch.nn.Sequential(torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten()),
     "batch_norm": _batch_norm,
     "add": lambda _layer: None,
-    "lstm": lambda layer: Lstm(layer.input_shape[1], layer.settings["units"], layer.settings["sequences"]),
+    "lstm": lambda layer: TorchLstm(layer.input_shape[1], layer.settings["units"], layer.settings["sequences"]),
     "flatten": lambda _layer: torch.nn.Flatten(),
     "relu": lambda _layer: torch.nn.ReLU(),
     "dropout": lambda layer: torch.nn.Dropout(layer.settings["rate"]),

@@ -12,7 +12,7 @@ import time
 from benchmarks import MEASUREMENT_VERSION, contract, definitions, own_models, process
 from benchmarks.parity import forked, timed_steps
 from benchmarks.vocabulary import counting, optimizers
-from benchmarks.workload import Workload, model_module
+from benchmarks.workload import ModelWorkload, model_module
 
 LEARNING_RATE = 0.01
 """Of the plain descent, where a model names no other one as `PARITY_LEARNING_RATE`."""
@@ -194,7 +194,7 @@ def _start(  # noqa: PLR0913 -- what differs between the sessions of a check
     builder, _ = process.import_builder(request.builder, enter)
     enter("build")
     maker = definitions.maker(request, builder)
-    workload = Workload(request._replace(mode=mode), model, maker.OPTIONS)
+    workload = ModelWorkload(request._replace(mode=mode), model, maker.OPTIONS)
     if not timed:
         rate = descent_rate(model) if learning_rate is None else learning_rate
         workload.optimizer = optimizers.complete({"name": "sgd", "learning_rate": rate})

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from orchestrator.brought import Metric
+from orchestrator.brought import PrintedMetric
 from orchestrator.results.scripts.contract import ScriptResult
 
 

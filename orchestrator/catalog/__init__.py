@@ -4,7 +4,7 @@ from orchestrator.catalog.base_images import BaseImages, load_base_images
 from orchestrator.catalog.catalog import Catalog, UnsupportedError, requirement
 from orchestrator.catalog.datasets import DATASETS, SYNTHETIC, DatasetInfo, unsuitable
 from orchestrator.catalog.faults import KnownFault, load_faults
-from orchestrator.catalog.model import Entry, Gpu, Option, Release
+from orchestrator.catalog.model import Entry, GpuVariant, Option, Release
 from orchestrator.catalog.model_files.models import ModelInfo, carried_model, load_models, own_models
 from orchestrator.catalog.mounted import MEMBERS, examine, own_dataset
 from orchestrator.catalog.reading import load
@@ -17,7 +17,7 @@ __all__ = [
     "Catalog",
     "DatasetInfo",
     "Entry",
-    "Gpu",
+    "GpuVariant",
     "KnownFault",
     "ModelInfo",
     "Option",

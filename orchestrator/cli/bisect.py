@@ -22,7 +22,7 @@ from orchestrator.cli.options import (
 from orchestrator.cli.probes import Probes, StoppedError
 from orchestrator.cli.run import IdleWait, RetryFailed
 from orchestrator.cli.runtime import RuntimeName
-from orchestrator.cli.searches import Prepared, Question
+from orchestrator.cli.searches import PreparedSearch, Question
 from orchestrator.cli.signals import INTERRUPTED, stop_on_signals
 from orchestrator.errors import HostError, InputError
 from orchestrator.regression.rules import looks_up_to
@@ -132,7 +132,7 @@ def bisect(
         raise typer.Exit(1)
 
 
-def _carried_out(prepared: Prepared, jobs: int, idle_wait_s: float, *, json: bool) -> Bisection:
+def _carried_out(prepared: PreparedSearch, jobs: int, idle_wait_s: float, *, json: bool) -> Bisection:
     record, folder = prepared.record, prepared.folder
     go_on = f"orchestrator bisect --resume {record.name} --results {folder.parent}"
     with searches.alone(folder), stop_on_signals() as stop, views.follow(json=json) as view:

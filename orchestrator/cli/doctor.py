@@ -13,7 +13,7 @@ from rich.text import Text
 from orchestrator.cli import composition, places, speech
 from orchestrator.cli.options import DEFAULT_RESULTS, BaseImage, Json, Results
 from orchestrator.devices import vitals
-from orchestrator.devices.fitness import Finding, Level, fitness, is_fit
+from orchestrator.devices.fitness import HostFinding, Level, fitness, is_fit
 from orchestrator.devices.vitals import Vitals
 from orchestrator.domain import BuildSettings
 from orchestrator.engine import images as engine
@@ -64,7 +64,7 @@ def _with_engine(seen: Vitals, filling: dict[str, Path]) -> Vitals:
         )
 
 
-def _show(findings: Sequence[Finding]) -> None:
+def _show(findings: Sequence[HostFinding]) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("check", "", "found", "what to change"):
         table.add_column(column, overflow="fold")
@@ -76,7 +76,7 @@ def _show(findings: Sequence[Finding]) -> None:
     console.print(Text(_sentence(findings)))
 
 
-def _sentence(findings: Sequence[Finding]) -> str:
+def _sentence(findings: Sequence[HostFinding]) -> str:
     unfit = [finding.check for finding in findings if finding.level is Level.UNFIT]
     warned = [finding.check for finding in findings if finding.level is Level.WARNING]
     if unfit:

@@ -15,7 +15,7 @@ from orchestrator.results.store import runs
 MAX_NAMED = 3
 
 
-def estimated(plan: Plan, results: Path, own_datasets: Sequence[DatasetInfo] = ()) -> planning.Estimate:
+def estimated(plan: Plan, results: Path, own_datasets: Sequence[DatasetInfo] = ()) -> planning.PlanEstimate:
     """Estimate a plan for this host, with the runs of a results folder that were measured here."""
     here = inventory()
     facts = host_facts(here)
@@ -34,7 +34,7 @@ def estimated(plan: Plan, results: Path, own_datasets: Sequence[DatasetInfo] = (
     return planning.estimate(plan, composition.the_catalog(), known)
 
 
-def too_slow(estimate: planning.Estimate) -> str:
+def too_slow(estimate: planning.PlanEstimate) -> str:
     """Say which cells would need longer than their time-out; empty where none would."""
     if not estimate.slow:
         return ""

@@ -71,7 +71,7 @@ def plan(
     _show(wanted, estimate, is_carried=bundle is not None)
 
 
-def _show(plan: Plan, estimate: planning.Estimate, *, is_carried: bool) -> None:
+def _show(plan: Plan, estimate: planning.PlanEstimate, *, is_carried: bool) -> None:
     console = speech.output()
     cells = Table("cell", "repeats", "image", box=None, pad_edge=False, header_style="bold")
     for cell in plan.cells:
@@ -91,7 +91,7 @@ def _show(plan: Plan, estimate: planning.Estimate, *, is_carried: bool) -> None:
     console.print(Text(_summary(plan, estimate, is_carried=is_carried)))
 
 
-def _summary(plan: Plan, estimate: planning.Estimate, *, is_carried: bool) -> str:
+def _summary(plan: Plan, estimate: planning.PlanEstimate, *, is_carried: bool) -> str:
     """`10 cells × 3 repeats …`, in words."""
     building = (
         "; nothing is built, the images came with the bundle"

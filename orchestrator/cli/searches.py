@@ -55,7 +55,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedSearch:
     """A search with all that it is carried out with."""
 
     record: Bisection
@@ -66,7 +66,7 @@ class Prepared:
     """Baseline and candidate, as `Side.text` writes them, that are to be tried again, in a new run."""
 
 
-def new(asked: Question, site: pairs.Site, results: Path) -> Prepared:
+def new(asked: Question, site: pairs.Site, results: Path) -> PreparedSearch:
     """Find the releases between, and name the search; nothing is written yet. Raises `InputError` and `HostError`."""
     sides = pairs.side(asked.good, "--good"), pairs.side(asked.bad, "--bad")
     found, known = pairs.loaded(asked.file, site)
@@ -113,10 +113,10 @@ def new(asked: Question, site: pairs.Site, results: Path) -> Prepared:
         releases=releases,
         left_out=left_out,
     )
-    return Prepared(record, results / record.name, what, ground)
+    return PreparedSearch(record, results / record.name, what, ground)
 
 
-def resumed(results: Path, name: str, *, retry_failed: bool) -> Prepared:
+def resumed(results: Path, name: str, *, retry_failed: bool) -> PreparedSearch:
     """Take a search up again; raises `InputError` where it is none, or its matrix or host is another one now.
 
     What could not be tested for the host or its index is asked again, also where the search has come to its end; with
@@ -138,7 +138,7 @@ def resumed(results: Path, name: str, *, retry_failed: bool) -> Prepared:
     for run in runs(folder)[:1]:  # refuses another host, on which there is nothing to go on with
         jobs.resumed(folder, run.name, RuntimeName.AUTO, asked.base_image, changed=False)
     what = _searched((pairs.side(asked.good, "--good"), pairs.side(asked.bad, "--bad")), known)
-    return Prepared(record, folder, what, Ground(found, known, site, asked.cell), anew)
+    return PreparedSearch(record, folder, what, Ground(found, known, site, asked.cell), anew)
 
 
 def alone(folder: Path) -> AbstractContextManager[None]:

@@ -90,7 +90,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class Disturbance:
     """What the conditions of a repeat say of its timed blocks and of its latency pass."""
 
     blocks: int
@@ -128,7 +128,7 @@ def _told(reasons: Iterable[tuple[str, float]]) -> str:
     return "; ".join(told[name].format(value) for name, value in worst.items())
 
 
-def judge(result: Result) -> Judgement | None:
+def judge(result: Result) -> Disturbance | None:
     """Judge a result's timed blocks and latency pass; None where nothing was long enough, or told its conditions."""
     blocks = [(number, seen) for number, block in enumerate(result.blocks) for seen in _judged(block.conditions)]
     latency = _judged(result.latency_conditions)
@@ -136,7 +136,7 @@ def judge(result: Result) -> Judgement | None:
         return None
     usual = _usual_frequency([seen for _, seen in blocks])
     marks = (Mark(number, _reasons(seen, usual)) for number, seen in blocks)
-    return Judgement(
+    return Disturbance(
         len(blocks),
         tuple(mark for mark in marks if mark.reasons),
         tuple(reason for seen in latency for reason in _reasons(seen, usual)),

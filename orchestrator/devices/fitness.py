@@ -32,7 +32,7 @@ class Level(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class HostFinding:
     """One thing that was looked at."""
 
     check: str
@@ -43,59 +43,59 @@ class Finding:
     """What to change; empty where all is well."""
 
 
-def fitness(seen: Vitals) -> tuple[Finding, ...]:
+def fitness(seen: Vitals) -> tuple[HostFinding, ...]:
     """Judge a host, in the order in which a person would put it right."""
     checks = (_load, _pressure, _swap, _steal, _governor, _turbo, _smt, _quota, _cpusets, _disk, _clock, *_ENGINE)
     return (*(check(seen) for check in checks), *(finding for gpu in seen.gpus for finding in _gpu(gpu)))
 
 
-def is_fit(findings: Iterable[Finding]) -> bool:
+def is_fit(findings: Iterable[HostFinding]) -> bool:
     """Whether nothing speaks against measuring; warnings do not."""
     return all(finding.level is not Level.UNFIT for finding in findings)
 
 
-def _unknown(check: str, what: str) -> Finding:
-    return Finding(check, Level.UNKNOWN, what)
+def _unknown(check: str, what: str) -> HostFinding:
+    return HostFinding(check, Level.UNKNOWN, what)
 
 
-def _load(seen: Vitals) -> Finding:
+def _load(seen: Vitals) -> HostFinding:
     busy = seen.activity.other_cpus
     if busy is None:
         return _unknown("load", "/proc/stat does not tell how busy the CPUs are")
     found = f"others use {busy:.2f} of {seen.cpus} CPUs, load average {seen.load:.2f}"
     if busy > MUCH_BUSY * seen.cpus:
-        return Finding("load", Level.UNFIT, found, "end what runs there (`top` shows it), and measure then")
+        return HostFinding("load", Level.UNFIT, found, "end what runs there (`top` shows it), and measure then")
     if busy > OTHER_CPUS:
-        return Finding("load", Level.WARNING, found, "end it, or keep it off the CPUs that are measured on")
-    return Finding("load", Level.OK, found)
+        return HostFinding("load", Level.WARNING, found, "end it, or keep it off the CPUs that are measured on")
+    return HostFinding("load", Level.OK, found)
 
 
-def _pressure(seen: Vitals) -> Finding:
+def _pressure(seen: Vitals) -> HostFinding:
     pressure = seen.activity.pressure
     if not pressure:
         remedy = "boot with psi=1 to have waiting recorded with every sample"
-        return Finding("pressure", Level.UNKNOWN, "this kernel records no pressure (/proc/pressure)", remedy)
+        return HostFinding("pressure", Level.UNKNOWN, "this kernel records no pressure (/proc/pressure)", remedy)
     found = "waiting for " + ", ".join(f"{name} {share:.0%}" for name, share in pressure.items()) + " of the time"
     if pressure.get("memory", 0.0) > PRESSURE:
-        return Finding("pressure", Level.UNFIT, found, "free memory: something waits for it")
+        return HostFinding("pressure", Level.UNFIT, found, "free memory: something waits for it")
     if max(pressure.values()) > PRESSURE:
-        return Finding("pressure", Level.WARNING, found, "find what waits (`top`, `iotop`) and end it")
-    return Finding("pressure", Level.OK, found)
+        return HostFinding("pressure", Level.WARNING, found, "find what waits (`top`, `iotop`) and end it")
+    return HostFinding("pressure", Level.OK, found)
 
 
-def _swap(seen: Vitals) -> Finding:
+def _swap(seen: Vitals) -> HostFinding:
     moved = seen.activity.swapped_bytes
     if moved is not None and moved > SWAP_BYTES:
-        return Finding("swap", Level.UNFIT, f"{moved / 1e6:.0f} MB moved in a second", "free memory, or swapoff -a")
+        return HostFinding("swap", Level.UNFIT, f"{moved / 1e6:.0f} MB moved in a second", "free memory, or swapoff -a")
     if seen.swap_bytes is None:
         return _unknown("swap", "/proc/meminfo does not tell of swap")
     if seen.swap_bytes:
         remedy = "swapoff -a while measuring, or see that memory is never short"
-        return Finding("swap", Level.WARNING, f"{seen.swap_bytes / 1e9:.1f} GB of swap is on", remedy)
-    return Finding("swap", Level.OK, "no swap")
+        return HostFinding("swap", Level.WARNING, f"{seen.swap_bytes / 1e9:.1f} GB of swap is on", remedy)
+    return HostFinding("swap", Level.OK, "no swap")
 
 
-def _steal(seen: Vitals) -> Finding:
+def _steal(seen: Vitals) -> HostFinding:
     stolen = seen.activity.steal_cpus
     if stolen is None:
         return _unknown("steal", "/proc/stat does not tell of time that a hypervisor took")
@@ -103,58 +103,62 @@ def _steal(seen: Vitals) -> Finding:
     found = f"a hypervisor takes {share:.1%} of the CPU time"
     remedy = "use a host of one's own, or CPUs that are pinned to this guest"
     if share > MUCH_STEAL:
-        return Finding("steal", Level.UNFIT, found, remedy)
-    return Finding("steal", Level.WARNING, found, remedy) if share > STEAL_SHARE else Finding("steal", Level.OK, found)
+        return HostFinding("steal", Level.UNFIT, found, remedy)
+    return (
+        HostFinding("steal", Level.WARNING, found, remedy)
+        if share > STEAL_SHARE
+        else HostFinding("steal", Level.OK, found)
+    )
 
 
-def _governor(seen: Vitals) -> Finding:
+def _governor(seen: Vitals) -> HostFinding:
     if not seen.governors:
         return _unknown("governor", "this kernel sets no CPU frequencies (as in most virtual machines)")
     found = ", ".join(seen.governors)
     if seen.governors == ("performance",):
-        return Finding("governor", Level.OK, found)
-    return Finding("governor", Level.WARNING, found, "cpupower frequency-set -g performance")
+        return HostFinding("governor", Level.OK, found)
+    return HostFinding("governor", Level.WARNING, found, "cpupower frequency-set -g performance")
 
 
-def _turbo(seen: Vitals) -> Finding:
+def _turbo(seen: Vitals) -> HostFinding:
     if seen.turbo is None:
         return _unknown("turbo", "this kernel does not tell whether clocks may rise above their nominal rate")
     if seen.turbo:
         remedy = "switch it off for the least scatter (intel_pstate/no_turbo, cpufreq/boost); figures get lower by it"
-        return Finding("turbo", Level.WARNING, "clocks rise with temperature and load", remedy)
-    return Finding("turbo", Level.OK, "off")
+        return HostFinding("turbo", Level.WARNING, "clocks rise with temperature and load", remedy)
+    return HostFinding("turbo", Level.OK, "off")
 
 
-def _smt(seen: Vitals) -> Finding:
+def _smt(seen: Vitals) -> HostFinding:
     if seen.smt is None:
         return _unknown("smt", "this kernel does not tell whether cores are shared by two threads")
     if seen.smt:
         remedy = "echo off > /sys/devices/system/cpu/smt/control, or ask for no more `cpus` than there are cores"
-        return Finding("smt", Level.WARNING, "two logical CPUs share each core", remedy)
-    return Finding("smt", Level.OK, "every logical CPU is a core")
+        return HostFinding("smt", Level.WARNING, "two logical CPUs share each core", remedy)
+    return HostFinding("smt", Level.OK, "every logical CPU is a core")
 
 
-def _quota(seen: Vitals) -> Finding:
+def _quota(seen: Vitals) -> HostFinding:
     if seen.throttled is None:
-        return Finding("quota", Level.OK, "no CPU quota on this control group")
+        return HostFinding("quota", Level.OK, "no CPU quota on this control group")
     if seen.throttled:
         remedy = "measure outside the limited group; a cpuset does not slow down what is in it, a quota does"
-        return Finding("quota", Level.WARNING, f"throttled in {seen.throttled} periods so far", remedy)
-    return Finding("quota", Level.OK, "not throttled so far")
+        return HostFinding("quota", Level.WARNING, f"throttled in {seen.throttled} periods so far", remedy)
+    return HostFinding("quota", Level.OK, "not throttled so far")
 
 
-def _cpusets(seen: Vitals) -> Finding:
+def _cpusets(seen: Vitals) -> HostFinding:
     if seen.cgroups is None:
         remedy = "mount /sys/fs/cgroup; without it, containers cannot be given CPUs of their own"
-        return Finding("cpusets", Level.WARNING, "no control groups are mounted", remedy)
+        return HostFinding("cpusets", Level.WARNING, "no control groups are mounted", remedy)
     version, controllers = seen.cgroups
     if "cpuset" in controllers:
-        return Finding("cpusets", Level.OK, f"control groups version {version} with cpuset")
+        return HostFinding("cpusets", Level.OK, f"control groups version {version} with cpuset")
     remedy = "enable the cpuset controller (cgroup_enable=cpuset, or delegate it to a rootless engine)"
-    return Finding("cpusets", Level.WARNING, f"control groups version {version} without cpuset", remedy)
+    return HostFinding("cpusets", Level.WARNING, f"control groups version {version} without cpuset", remedy)
 
 
-def _disk(seen: Vitals) -> Finding:
+def _disk(seen: Vitals) -> HostFinding:
     if not seen.disks:
         return _unknown("disk", "free space could not be asked for")
     level, poorest = Level.OK, min(seen.disks, key=lambda disk: disk.free_bytes)
@@ -163,64 +167,64 @@ def _disk(seen: Vitals) -> Finding:
     elif poorest.free_bytes < LEAST_DISK_BYTES:
         level = Level.WARNING
     found = ", ".join(f"{disk.free_bytes / 1e9:.0f} GB free for {disk.purpose} ({disk.path})" for disk in seen.disks)
-    return Finding(
+    return HostFinding(
         "disk", level, found, "" if level is Level.OK else "make room; `orchestrator clean` shows what is ours"
     )
 
 
-def _clock(seen: Vitals) -> Finding:
+def _clock(seen: Vitals) -> HostFinding:
     if seen.clock_source is None:
         return _unknown("clock", "this kernel does not tell what it keeps time by")
     if seen.clock_source in GOOD_CLOCKS:
-        return Finding("clock", Level.OK, seen.clock_source)
+        return HostFinding("clock", Level.OK, seen.clock_source)
     remedy = "reading it is slow: see why the kernel does not trust the TSC (dmesg | grep -i tsc)"
-    return Finding("clock", Level.WARNING, seen.clock_source, remedy)
+    return HostFinding("clock", Level.WARNING, seen.clock_source, remedy)
 
 
-def _engine(seen: Vitals) -> Finding:
+def _engine(seen: Vitals) -> HostFinding:
     if seen.engine_version is not None:
-        return Finding("engine", Level.OK, f"answers, version {seen.engine_version}")
+        return HostFinding("engine", Level.OK, f"answers, version {seen.engine_version}")
     problem, _, remedy = seen.engine_problem.partition("; ")
-    return Finding("engine", Level.WARNING, problem, remedy or "without one, cells run in virtual environments")
+    return HostFinding("engine", Level.WARNING, problem, remedy or "without one, cells run in virtual environments")
 
 
-def _base(seen: Vitals) -> Finding:
+def _base(seen: Vitals) -> HostFinding:
     if seen.engine_version is None:
         return _unknown("base image", "no engine to ask")
     if not seen.base_problem:
-        return Finding("base image", Level.OK, f"{seen.base_image} is here or can be had")
+        return HostFinding("base image", Level.OK, f"{seen.base_image} is here or can be had")
     remedy = "name one that can be had: --base-image, ORCHESTRATOR_BASE_IMAGE, or build.base_image in the matrix"
-    return Finding("base image", Level.WARNING, f"{seen.base_image}: {seen.base_problem}", remedy)
+    return HostFinding("base image", Level.WARNING, f"{seen.base_image}: {seen.base_problem}", remedy)
 
 
 _ENGINE = (_engine, _base)
 
 
-def _gpu(gpu: GpuVitals) -> Sequence[Finding]:
+def _gpu(gpu: GpuVitals) -> Sequence[HostFinding]:
     name = f"GPU {gpu.index}"
     persistent = (
         _unknown(f"{name} persistence", f"{gpu.name} does not tell")
         if gpu.persistent is None
-        else Finding(f"{name} persistence", Level.OK, "on")
+        else HostFinding(f"{name} persistence", Level.OK, "on")
         if gpu.persistent
-        else Finding(f"{name} persistence", Level.WARNING, "off", f"nvidia-smi -i {gpu.index} -pm 1")
+        else HostFinding(f"{name} persistence", Level.WARNING, "off", f"nvidia-smi -i {gpu.index} -pm 1")
     )
     return (persistent, _clocks(gpu, f"{name} clocks"), _neighbours(gpu, f"{name} processes"))
 
 
-def _clocks(gpu: GpuVitals, check: str) -> Finding:
+def _clocks(gpu: GpuVitals, check: str) -> HostFinding:
     if gpu.clock_mhz is None or gpu.most_clock_mhz is None:
         return _unknown(check, f"{gpu.name} does not tell its clocks")
     found = f"{gpu.clock_mhz} of at most {gpu.most_clock_mhz} MHz"
     if gpu.slowed_by:
         remedy = "see to cooling and power; what is measured meanwhile is too slow"
-        return Finding(check, Level.WARNING, f"{found}, held back by {', '.join(gpu.slowed_by)}", remedy)
-    return Finding(check, Level.OK, found)
+        return HostFinding(check, Level.WARNING, f"{found}, held back by {', '.join(gpu.slowed_by)}", remedy)
+    return HostFinding(check, Level.OK, found)
 
 
-def _neighbours(gpu: GpuVitals, check: str) -> Finding:
+def _neighbours(gpu: GpuVitals, check: str) -> HostFinding:
     if gpu.processes is None:
         return _unknown(check, f"{gpu.name} does not tell what runs on it")
     if gpu.processes:
-        return Finding(check, Level.UNFIT, f"{gpu.processes} run on it", "end them (`nvidia-smi` shows them)")
-    return Finding(check, Level.OK, "none")
+        return HostFinding(check, Level.UNFIT, f"{gpu.processes} run on it", "end them (`nvidia-smi` shows them)")
+    return HostFinding(check, Level.OK, "none")

@@ -17,7 +17,7 @@ WINDOW_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Waited:
+class IdleWait:
     """How the waiting ended."""
 
     wait_s: float
@@ -32,7 +32,7 @@ def wait(
     *,
     look: Callable[[], Reading] = read,
     sleep: Callable[[float], None] = time.sleep,
-) -> Waited:
+) -> IdleWait:
     """Wait at most `limit_s` until others use less than `OTHER_CPUS` of these CPUs, or until `stop`."""
     first = last = look()
     running = []
@@ -42,14 +42,14 @@ def wait(
         running.append(last.running)
     known = [number for number in running if number is not None]
     if known and statistics.median(known) <= 1:
-        return Waited(last.at_s - first.at_s)
+        return IdleWait(last.at_s - first.at_s)
     while True:
         sleep(WINDOW_S)
         now = look()
         other_cpus = between(last, now, cpus).other_cpus
         waited_s = now.at_s - first.at_s
         if other_cpus is None or other_cpus <= OTHER_CPUS or stop.is_set():
-            return Waited(waited_s)
+            return IdleWait(waited_s)
         if waited_s >= limit_s:
-            return Waited(waited_s, f"others used {other_cpus:.2g} of {len(cpus)} CPUs")
+            return IdleWait(waited_s, f"others used {other_cpus:.2g} of {len(cpus)} CPUs")
         last = now

@@ -229,7 +229,7 @@ def remove(client: docker.DockerClient, identity: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LabelledContainer:
     """A container that is there, with its labels."""
 
     identity: str
@@ -238,10 +238,10 @@ class Found:
     labels: Mapping[str, str]
 
 
-def labelled(client: docker.DockerClient, label: str) -> list[Found]:
+def labelled(client: docker.DockerClient, label: str) -> list[LabelledContainer]:
     """List every container that carries a label, whatever its state."""
     containers = client.api.containers(all=True, filters={"label": label})
-    return [Found(c["Id"], c["State"] not in {"exited", "dead"}, c["Labels"] or {}) for c in containers]
+    return [LabelledContainer(c["Id"], c["State"] not in {"exited", "dead"}, c["Labels"] or {}) for c in containers]
 
 
 def _configuration(api: docker.APIClient, spec: ContainerSpec, volumes: Sequence[Mount]) -> dict[str, Any]:

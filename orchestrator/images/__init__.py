@@ -3,15 +3,15 @@
 from orchestrator.images.bases import unresolved
 from orchestrator.images.build import absent, base_problems, build, clean, missing, present, recipes
 from orchestrator.images.making import STOPPED, BuildFailure, Built
-from orchestrator.images.recipe import Inputs, Recipe, Step, gather, render
+from orchestrator.images.recipe import BuildStep, Inputs, Recipe, gather, render
 
 __all__ = [
     "STOPPED",
     "BuildFailure",
+    "BuildStep",
     "Built",
     "Inputs",
     "Recipe",
-    "Step",
     "absent",
     "base_problems",
     "build",

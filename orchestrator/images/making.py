@@ -30,7 +30,7 @@ from orchestrator.images.bases import Bases
 from orchestrator.images.context import tar
 from orchestrator.images.engine_faults import engine_fault
 from orchestrator.images.reasons import telling_line
-from orchestrator.images.recipe import Recipe, Step, expected_versions
+from orchestrator.images.recipe import BuildStep, Recipe, expected_versions
 from orchestrator.images.settings import build_arguments, build_network, redacted, secrets
 
 STOPPED = "stopped"
@@ -185,7 +185,9 @@ def _built(recipe: Recipe, batch: Batch, token: str, log: "_Log") -> Built:
     return Built(recipe.spec.name, image_id, recipe.reference, digests[0] if digests else "", versions=versions)
 
 
-def _step(step: Step, own_labels: Mapping[str, str], batch: Batch, log: "_Log", build_args: Mapping[str, str]) -> str:
+def _step(
+    step: BuildStep, own_labels: Mapping[str, str], batch: Batch, log: "_Log", build_args: Mapping[str, str]
+) -> str:
     log.line(f"== {step.reference}")
     dockerfile, *rest = step.files
     # As one instruction: the engine would make a container and an image for each label that it is given apart.

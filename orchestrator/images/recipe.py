@@ -32,7 +32,7 @@ class Inputs:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class BuildStep:
     """One call of the builder: its context, and the name its product is kept under."""
 
     reference: str
@@ -53,10 +53,10 @@ class Recipe:
     """The content hash alone."""
     dockerfile: str
     """Both steps as one text, such as a person could give to `docker build`."""
-    environment: Step | None
+    environment: BuildStep | None
     """Everything but the measuring side, under a name of its own: it outlives changes to that side, and the images of
     several system classes share it. None for the user's own image."""
-    image: Step
+    image: BuildStep
     base: str
     """The image that all of it stands on; empty for the user's own Dockerfile, which names it itself."""
     bases: tuple[str, ...]
@@ -112,7 +112,7 @@ def render(spec: ImageSpec, settings: BuildSettings, inputs: Inputs) -> Recipe:
         content=content,
         dockerfile=_whole(spec, environment, text, own_labels),
         environment=environment,
-        image=Step(reference, (ContextFile("Dockerfile", text.encode()), *inputs.benchmarks)),
+        image=BuildStep(reference, (ContextFile("Dockerfile", text.encode()), *inputs.benchmarks)),
         base=base,
         bases=tuple(name for name in (base, cuda_image) if name),
         labels=own_labels,
@@ -135,18 +135,18 @@ def expected_versions(spec: ImageSpec) -> tuple[tuple[str, str], ...]:
     return tuple((str(canonicalize_name(Requirement(name).name)), version) for name, version in pins)
 
 
-def _below(spec: ImageSpec, settings: BuildSettings, inputs: Inputs) -> tuple[str, Step | None]:
+def _below(spec: ImageSpec, settings: BuildSettings, inputs: Inputs) -> tuple[str, BuildStep | None]:
     """The base image, and the step that makes the environment on it."""
     if spec.framework.image:
         return spec.framework.image, None
     if spec.framework.dockerfile:
-        return "", Step(_environment_reference(digest(inputs.dockerfile), settings), inputs.dockerfile)
+        return "", BuildStep(_environment_reference(digest(inputs.dockerfile), settings), inputs.dockerfile)
     indexed, certificates = _indexed(spec, inputs), inputs.certificates is not None
     text = environment_text(spec, settings, indexed=indexed, certificates=certificates)
     neutral = BuildSettings(base_image=settings.base_image)
     identity = environment_text(spec, neutral, indexed=_indexed(spec, Inputs(())), certificates=False)
     files = (ContextFile("Dockerfile", text.encode()), *_build_files(spec, settings, inputs))
-    return base_reference(spec, settings), Step(_environment_reference(_hash(identity), settings), files)
+    return base_reference(spec, settings), BuildStep(_environment_reference(_hash(identity), settings), files)
 
 
 def _content(spec: ImageSpec, settings: BuildSettings, below: str, inputs: Inputs) -> str:
@@ -155,7 +155,7 @@ def _content(spec: ImageSpec, settings: BuildSettings, below: str, inputs: Input
     return _hash(image_text(spec, below, _labels(spec, "")), digest(inputs.benchmarks))[:_HASH_DIGITS]
 
 
-def _whole(spec: ImageSpec, environment: Step | None, text: str, own_labels: tuple[tuple[str, str], ...]) -> str:
+def _whole(spec: ImageSpec, environment: BuildStep | None, text: str, own_labels: tuple[tuple[str, str], ...]) -> str:
     if environment is None or spec.framework.dockerfile:
         return text
     below = environment.files[0].read().decode()

@@ -12,7 +12,7 @@ from pydantic import (
     model_validator,
 )
 
-from orchestrator.brought import Better, Take
+from orchestrator.brought import PrintedMetric, Take
 from orchestrator.domain import Mode, Status, is_base_image
 from orchestrator.matrix import pins
 from orchestrator.matrix.scripts.patterns import checked_syntax
@@ -153,7 +153,7 @@ class MetricEntry(Shape):
     unit: Annotated[Text, Field(min_length=1, max_length=100, pattern=names.UNIT)] = Field(
         description="Such as samples/s."
     )
-    better: Better = Field(description="higher or lower.")
+    better: PrintedMetric.Better = Field(description="higher or lower.")
     take: Take = Field(Take.ALL, description="Which matches count: all, first or last.")
 
 

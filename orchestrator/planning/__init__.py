@@ -1,7 +1,7 @@
 """The package that makes a `Plan` of a matrix, the catalog and a selection, without looking at a host."""
 
 from orchestrator.planning.cost.durations import Assumed, Earlier
-from orchestrator.planning.cost.estimate import Estimate, Known, disk_bytes, estimate
+from orchestrator.planning.cost.estimate import Known, PlanEstimate, disk_bytes, estimate
 from orchestrator.planning.document import plan_document, plan_json, script_document
 from orchestrator.planning.parity import Check, check_id, checks
 from orchestrator.planning.planner import DEFAULT_LIMIT, plan
@@ -9,7 +9,21 @@ from orchestrator.planning.releases import left_out
 from orchestrator.planning.selection import Selection, narrowed
 
 __all__ = [
-    "DEFAULT_LIMIT", "Assumed", "Check", "Earlier", "Estimate", "Known", "Selection", "check_id", "checks",
-    "disk_bytes", "estimate", "left_out", "narrowed", "plan",
-    "plan_document", "plan_json", "script_document",
+    "DEFAULT_LIMIT",
+    "Assumed",
+    "Check",
+    "Earlier",
+    "Known",
+    "PlanEstimate",
+    "Selection",
+    "check_id",
+    "checks",
+    "disk_bytes",
+    "estimate",
+    "left_out",
+    "narrowed",
+    "plan",
+    "plan_document",
+    "plan_json",
+    "script_document",
 ]  # fmt: skip

@@ -26,7 +26,7 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class PlannedWork:
     """A workload with the settings of its model."""
 
     workload: Workload
@@ -105,10 +105,10 @@ def works(grid: Grid, known: Mapping[str, ModelInfo], datasets: Mapping[str, Dat
         for size, dataset, mode in product(model.batch_sizes, model.datasets, grid.modes):
             workload = Workload(model=model.name, mode=mode, batch_size=size, dataset=dataset)
             reason = unsuitable(datasets[dataset], known[model.name], size)
-            yield Work(workload, workload.label, model.settings, reason)
+            yield PlannedWork(workload, workload.label, model.settings, reason)
     for axes in grid.scripts:
         workload = Workload(axes.script.name, Mode.SCRIPT, 1)
-        yield Work(workload, workload.label, axes.settings, script=axes.script, frameworks=axes.frameworks)
+        yield PlannedWork(workload, workload.label, axes.settings, script=axes.script, frameworks=axes.frameworks)
 
 
 def option_axes(

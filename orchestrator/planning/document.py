@@ -9,7 +9,7 @@ from orchestrator.brought import Script
 from orchestrator.domain import Cell, Framework, ImageSpec, Plan
 from orchestrator.encoded import json_text
 from orchestrator.planning import collector, parity
-from orchestrator.planning.cost.estimate import Estimate
+from orchestrator.planning.cost.estimate import PlanEstimate
 
 _Shared = Callable[[Any], dict[str, Any]]
 

@@ -9,7 +9,7 @@ from orchestrator.errors import InputError
 from orchestrator.matrix import FrameworkAxes, Matrix, Rule, Settings
 from orchestrator.planning import axes, collector, ids, rules
 from orchestrator.planning.additions import grids
-from orchestrator.planning.axes import Combination, Grid, Work
+from orchestrator.planning.axes import Combination, Grid, PlannedWork
 from orchestrator.planning.bounds import plan as bounds
 from orchestrator.planning.selection import Selection, select
 
@@ -204,7 +204,7 @@ class _Draft:
             )
         return spec.name
 
-    def _add(self, site: _Site, work: Work, chosen: Combination, hits: tuple[int, int], *, added: bool) -> None:
+    def _add(self, site: _Site, work: PlannedWork, chosen: Combination, hits: tuple[int, int], *, added: bool) -> None:
         out, into = hits
         definition = self._definition(site, work)
         suffix = chosen.suffix + (ids.DEFINED if definition else "")

@@ -23,7 +23,7 @@ _BLOCK_BYTES = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TreeEntry:
     """One thing below a folder."""
 
     path: str
@@ -47,7 +47,7 @@ class Usage:
     """The paths of all of these folders."""
 
 
-def walk(folder: Path, *, mend: bool = False, depth: int = 1) -> Generator[Entry]:
+def walk(folder: Path, *, mend: bool = False, depth: int = 1) -> Generator[TreeEntry]:
     """Give everything below a folder, and where rights keep its owner out of a folder, give the owner those rights.
 
     With `mend`, rights are changed to what `reclaim` promises. What goes away meanwhile is passed over. The folder
@@ -130,14 +130,14 @@ def _move_up(folder: Path, path: str, name: str) -> None:
         os.close(descriptor)
 
 
-def _below(descriptor: int, prefix: str, depth: int, *, mend: bool) -> Iterator[Entry]:
+def _below(descriptor: int, prefix: str, depth: int, *, mend: bool) -> Iterator[TreeEntry]:
     folders: list[tuple[str, os.stat_result]] = []
     with os.scandir(descriptor) as entries:
         for entry in entries:
             try:
                 status = entry.stat(follow_symlinks=False)
             except PermissionError as error:
-                yield Entry(prefix + entry.name, os.fstat(descriptor), f"cannot be looked at: {error.strerror}")
+                yield TreeEntry(prefix + entry.name, os.fstat(descriptor), f"cannot be looked at: {error.strerror}")
                 continue
             except OSError:
                 continue
@@ -145,15 +145,15 @@ def _below(descriptor: int, prefix: str, depth: int, *, mend: bool) -> Iterator[
                 _mend(entry.name, descriptor, status)
             if stat.S_ISDIR(status.st_mode):
                 folders.append((entry.name, status))
-            yield Entry(f"{prefix}{entry.name}", status)
+            yield TreeEntry(f"{prefix}{entry.name}", status)
     for name, status in folders:
         if depth == DEEPEST:
-            yield Entry(f"{prefix}{name}", status, _TOO_DEEP)
+            yield TreeEntry(f"{prefix}{name}", status, _TOO_DEEP)
             continue
         try:
             inner = _opened(name, descriptor)
         except PermissionError as error:
-            yield Entry(f"{prefix}{name}", status, f"cannot be looked into: {error.strerror}")
+            yield TreeEntry(f"{prefix}{name}", status, f"cannot be looked into: {error.strerror}")
             continue
         except OSError:  # gone, or replaced by a link
             continue

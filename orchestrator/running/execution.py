@@ -7,7 +7,7 @@ from pathlib import Path
 
 from orchestrator.devices import Allocation, NoDevice, allocate
 from orchestrator.devices.disturbance import judge
-from orchestrator.devices.idle import Waited
+from orchestrator.devices.idle import IdleWait
 from orchestrator.domain import Cell, Outcome, Plan, Status
 from orchestrator.errors import FolderError
 from orchestrator.events import Notice, PhaseChanged, RepeatFinished, RepeatStarted, RunStarted
@@ -269,7 +269,7 @@ class _Execution:
             return script_copies.ScriptCopy()
         return script_copies.copy(self._with.run.folder, cell.script, folder)
 
-    def _idle(self, given: Allocation) -> Waited | None:
+    def _idle(self, given: Allocation) -> IdleWait | None:
         """Wait for the host to be idle; that it is not is told once, for it is recorded with every repeat."""
         if self._with.idle is None:
             return None

@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from orchestrator.devices import Allocation, Inventory
-from orchestrator.devices.idle import Waited
+from orchestrator.devices.idle import IdleWait
 from orchestrator.domain import Plan
 from orchestrator.events import Listener
 from orchestrator.processes import Stop
@@ -34,7 +34,7 @@ class Surroundings:
     """The files that the runs of a host lock in turn, each for one repeat, so that no two measure at once."""
     answers: Path | None = None
     """Where answers of parity checks are kept for later runs; without it, each run asks anew."""
-    idle: Callable[[Allocation, Stop], Waited] | None = None
+    idle: Callable[[Allocation, Stop], IdleWait] | None = None
     """Waits until nothing else runs on what a cell was given; without it, cells start at once."""
     require_room: Callable[[Plan], None] = _ample
     """Raises `HostError` where the disk has no room for what a plan that has grown needs."""

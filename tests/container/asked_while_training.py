@@ -6,12 +6,12 @@ import sys
 
 from benchmarks import contract
 from benchmarks.models import mlp
-from benchmarks.workload import Workload
+from benchmarks.workload import ModelWorkload
 
 name = sys.argv[1]
 builder = importlib.import_module("benchmarks.frameworks." + name)
 document = {"cell": "one/session", "repeat": 0, "framework": name, "builder": name, "model": "mlp", "mode": "train"}
-workload = Workload(contract.request(dict(document, batch_size=32, threads=1, seed=3)), mlp, builder.OPTIONS)
+workload = ModelWorkload(contract.request(dict(document, batch_size=32, threads=1, seed=3)), mlp, builder.OPTIONS)
 inputs, _ = next(workload.batches())
 session = builder.start(workload)
 losses = []

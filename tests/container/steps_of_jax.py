@@ -8,7 +8,7 @@ import jax
 from benchmarks import contract
 from benchmarks.frameworks import jax as builder
 from benchmarks.models import resnet20
-from benchmarks.workload import Workload
+from benchmarks.workload import ModelWorkload
 
 document = {"cell": "one/session", "repeat": 0, "framework": "jax", "builder": "jax", "model": "resnet20"}
 events, answer = [], {}
@@ -22,7 +22,7 @@ def compilations():
 
 for mode in ("train", "infer"):
     request = contract.request(dict(document, mode=mode, batch_size=4, threads=1))
-    session = builder.start(Workload(request, resnet20, builder.OPTIONS))
+    session = builder.start(ModelWorkload(request, resnet20, builder.OPTIONS))
     begin = compilations()
     session.synchronise(session.step(session.batches[0]))
     after_first, weights = compilations(), session._model.state[0]

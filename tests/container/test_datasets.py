@@ -13,7 +13,7 @@ from benchmarks import evaluation
 from benchmarks.errors import BadRequest, Diverged, Failure, Unsupported
 from benchmarks.inputs import datasets, digits, pictures
 from benchmarks.models import lenet, mlp
-from benchmarks.workload import Workload
+from benchmarks.workload import ModelWorkload
 
 
 def model(shape: tuple[int, ...] = (1, 28, 28), classes: int = 10) -> Any:
@@ -124,7 +124,7 @@ def test_an_unknown_dataset_is_unsupported() -> None:
 
 def test_a_batch_larger_than_the_training_set_is_a_bad_request() -> None:
     with pytest.raises(BadRequest, match="more than the 1437 samples"):
-        Workload(request_of(dataset="digits", batch_size=1438), lenet, {})
+        ModelWorkload(request_of(dataset="digits", batch_size=1438), lenet, {})
 
 
 def test_synthetic_samples_are_held_out_around_the_same_means_and_seen_ones_are_those_of_the_batches() -> None:

@@ -11,7 +11,7 @@ from container_support import request_of
 from benchmarks.inputs import datasets
 from benchmarks.models import cnn, lenet, lstm, mlp, resnet20, vgg19
 from benchmarks.vocabulary import counting, graph, layers, optimizers, weights
-from benchmarks.workload import Workload, model_module
+from benchmarks.workload import ModelWorkload, model_module
 from orchestrator.catalog.model_files.models import load_models
 from orchestrator.resources import BENCHMARKS
 
@@ -225,7 +225,7 @@ def test_an_optimizer_gets_every_setting_spelled_out() -> None:
 
 
 def test_the_time_from_the_first_batch_to_the_last_one_placed_is_that_of_the_data() -> None:
-    workload = Workload(request_of(batch_size=10), model_module("mlp"), {})
+    workload = ModelWorkload(request_of(batch_size=10), model_module("mlp"), {})
 
     for _ in workload.batches():
         time.sleep(0.002)  # placing it

@@ -15,7 +15,7 @@ import pytest
 import reference
 from container_support import Measure, request_of, start
 
-from benchmarks.workload import Workload
+from benchmarks.workload import ModelWorkload
 from orchestrator.domain import ImageSpec
 from orchestrator.resources import ROOT
 from orchestrator.runtimes.model import Ready
@@ -73,7 +73,7 @@ def refused(environment: Environment, io: Callable[..., Path]) -> Callable[..., 
 def losses_by_numpy(model: str) -> list[float]:
     """Of a batch before any step and after each of three plain ones, in float64."""
     module = import_module(model)
-    workload = Workload(request_of(model=model, batch_size=BATCH), module, {})
+    workload = ModelWorkload(request_of(model=model, batch_size=BATCH), module, {})
     weights, batch = workload.weights(), next(workload.batches())
     found: list[float] = reference.losses_of_descent(workload.layers, weights, batch, 3, 0.01)
     return found

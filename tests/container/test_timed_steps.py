@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from benchmarks.parity import timed_steps, update_rules
 from benchmarks.vocabulary import optimizers
 from orchestrator.analysis.parity import optimizer
-from orchestrator.analysis.parity.sides import Side
-from orchestrator.analysis.parity.work import PairParity, Work, pair
+from orchestrator.analysis.parity.sides import ParitySide
+from orchestrator.analysis.parity.work import PairParity, WorkParity, pair
 from orchestrator.domain import Framework, ImageSpec, Mode
 from orchestrator.results.parity import ParityResult
 from orchestrator.runtimes.model import Ready
@@ -42,7 +42,7 @@ OPTIMIZERS = (
 
 def judged(one: ParityResult, other: ParityResult) -> PairParity:
     """The verdict on two answers, which must be the same from either side."""
-    sides = [Side(name, Framework(name, "1"), (), each) for name, each in (("right", one), ("other", other))]
+    sides = [ParitySide(name, Framework(name, "1"), (), each) for name, each in (("right", one), ("other", other))]
     verdict, reverse = pair(*sides, Mode.TRAIN), pair(*reversed(sides), Mode.TRAIN)
     assert verdict.work is reverse.work
     return verdict
@@ -58,12 +58,12 @@ def test_optimizers_of_builders_keep_their_rule(check: Check, tmp_path: Path, se
 
     assert answer.optimizer is not None
     assert answer.optimizer.settings == optimizers.complete(settings)
-    side = Side("here", Framework("here", "1"), (), answer)
+    side = ParitySide("here", Framework("here", "1"), (), answer)
     (rule,) = optimizer._from_rule(side, answer.optimizer)
     assert rule.value < rule.bar / 2, rule.text
     tensors = answer.optimizer.tensors.values()
     assert sum(each.left_out for each in tensors) < 0.1 * sum(each.elements for each in tensors)
-    assert judged(answer, answer).work is Work.SAME
+    assert judged(answer, answer).work is WorkParity.SAME
 
 
 PLANTED_IN_MXNET = {
@@ -117,12 +117,12 @@ def test_wrong_optimizer_of_a_definition_is_named(check: Check, environment: Env
         pytest.skip("the page has definitions for MXNet and PyTorch")
     text, plants = (IN_MXNET, PLANTED_IN_MXNET) if name == "mxnet" else (IN_TORCH, PLANTED_IN_TORCH)
     right = check("wide", **own(tmp_path, text))
-    assert judged(right, right).work is Work.SAME
+    assert judged(right, right).work is WorkParity.SAME
 
     for what, plant in plants.items():
         verdict = judged(right, check("wide", **own(tmp_path, text, plant)))
 
-        assert verdict.work is Work.NOT_COMPARABLE, what
+        assert verdict.work is WorkParity.NOT_COMPARABLE, what
         assert verdict.reason.startswith("3 steps of sgd from its rule, on dense_"), (what, verdict.reason)
         assert "in other (learning_rate 0.1, momentum 0.9): " in verdict.reason
 

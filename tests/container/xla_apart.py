@@ -7,13 +7,13 @@ import sys
 from benchmarks import contract
 from benchmarks.frameworks import tensorflow as builder
 from benchmarks.models import lenet
-from benchmarks.workload import Workload
+from benchmarks.workload import ModelWorkload
 
 document = {"cell": "two/sessions", "repeat": 0, "framework": "tensorflow", "builder": "tensorflow", "model": "lenet"}
 sessions = []
 for xla in (True, False):
     request = contract.request(dict(document, mode="train", batch_size=8, threads=1, options={"xla": xla}))
-    session = builder.start(Workload(request, lenet, builder.OPTIONS))
+    session = builder.start(ModelWorkload(request, lenet, builder.OPTIONS))
     session.synchronise(session.step(session.batches[0]))
     sessions.append(session)
 other = builder.tf.function(lambda x: x + 1).get_concrete_function(builder.tf.constant(1.0))

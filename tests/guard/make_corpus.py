@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator import catalog, matrix
-from orchestrator.brought import Better, Metric, Script, ScriptFile
+from orchestrator.brought import PrintedMetric, Script, ScriptFile
 from orchestrator.bundles.loaded import register
 from orchestrator.domain import (
     Cell,
@@ -470,8 +470,8 @@ def epochs(run: Run) -> None:
 # Scripts, hosts, GPUs, older records ---------------------------------------------------------------------------------
 
 METRICS = (
-    Metric("speed", r"speed: (\S+)", "samples/s", Better.HIGHER),
-    Metric("loss", r"loss: (\S+)", "nats", Better.LOWER),
+    PrintedMetric("speed", r"speed: (\S+)", "samples/s", PrintedMetric.Better.HIGHER),
+    PrintedMetric("loss", r"loss: (\S+)", "nats", PrintedMetric.Better.LOWER),
 )
 
 

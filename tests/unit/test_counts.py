@@ -53,6 +53,10 @@ def test_names_docstrings_and_parameters_are_counted(sources: dict[str, counts.M
     assert counts.parameters(every)[0] == (3, "shop.goods.price")
 
 
+def test_public_class_names_of_the_project_are_unique() -> None:
+    assert counts.repeated_classes(counts.modules()) == {}
+
+
 def test_summary_of_the_project_is_complete() -> None:
     rows = {what: count for what, count, _ in counts.summary(counts.modules())}
 

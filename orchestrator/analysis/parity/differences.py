@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from orchestrator.analysis.parity import dropout, shapes
-from orchestrator.analysis.parity.sides import FULL_PRECISION, Side
+from orchestrator.analysis.parity.sides import FULL_PRECISION, ParitySide
 from orchestrator.catalog.faults import Evidence
 from orchestrator.domain import Mode
 
@@ -90,7 +90,7 @@ def bars(one: Side, other: Side) -> Bars:
     return WITH_BATCH_NORM if "batch_norm" in kinds else EXACT
 
 
-def missing(one: Side, other: Side, mode: Mode) -> str:
+def missing(one: ParitySide, other: ParitySide, mode: Mode) -> str:
     """What would have to be compared too, and who does not tell it, in one line; empty where nothing is missing."""
     limits, lacking = bars(one, other), dict[str, list[str]]()
     for side in (one, other):
@@ -99,7 +99,7 @@ def missing(one: Side, other: Side, mode: Mode) -> str:
     return "; ".join(f"no {what} of {' and '.join(labels)}" for what, labels in lacking.items())
 
 
-def _lacks(side: Side, mode: Mode, limits: Bars) -> Iterator[str]:
+def _lacks(side: ParitySide, mode: Mode, limits: Bars) -> Iterator[str]:
     """Name what the same work in a mode is known by, and a side's answer does not hold."""
     for evidence, name in _NEEDED[mode is Mode.INFER].items():
         if not side.tensors[evidence].names:
@@ -109,7 +109,7 @@ def _lacks(side: Side, mode: Mode, limits: Bars) -> Iterator[str]:
         yield from (f"losses with {name}" for name in dropout.unasked(side.result))
 
 
-def differences(one: Side, other: Side, mode: Mode) -> tuple[Difference, ...]:
+def differences(one: ParitySide, other: ParitySide, mode: Mode) -> tuple[Difference, ...]:
     """Everything that the two results let compare."""
     a, b, limits = one.result, other.result, bars(one, other)
     if a is None or b is None:
@@ -137,7 +137,11 @@ def _loss(
 
 
 def _tensors(
-    evidence: Evidence, one: Side, other: Side, bar: float, eased: tuple[float, Set[str]] = (0.0, frozenset())
+    evidence: Evidence,
+    one: ParitySide,
+    other: ParitySide,
+    bar: float,
+    eased: tuple[float, Set[str]] = (0.0, frozenset()),
 ) -> Iterator[Difference]:
     """Yield the worst of the tensors that both sides have, or nothing if a side has none at all.
 

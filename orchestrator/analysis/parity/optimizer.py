@@ -9,7 +9,7 @@ from typing import Final
 
 from orchestrator.analysis.parity import shapes
 from orchestrator.analysis.parity.differences import Difference
-from orchestrator.analysis.parity.sides import FULL_PRECISION, Side
+from orchestrator.analysis.parity.sides import FULL_PRECISION, ParitySide
 from orchestrator.catalog.faults import Evidence
 from orchestrator.results.parity import OptimizerSteps, Stepped
 
@@ -62,7 +62,7 @@ def differences(one: Side, other: Side) -> Iterator[Difference]:
         yield from _between(one, other)
 
 
-def settings_difference(one: Side, other: Side) -> tuple[str, Evidence] | None:
+def settings_difference(one: ParitySide, other: ParitySide) -> tuple[str, Evidence] | None:
     """Return in one line how the settings of two optimizers differ, or None."""
     described = [
         (side.label, f"{_name(side.result.optimizer)} ({_settings(side.result.optimizer)})")
@@ -120,7 +120,7 @@ def _settings(steps: OptimizerSteps) -> str:
     return ", ".join(f"{name} {value if isinstance(value, str) else format(value, 'g')}" for name, value in own)
 
 
-def _from_rule(side: Side, steps: OptimizerSteps) -> Iterator[Difference]:
+def _from_rule(side: ParitySide, steps: OptimizerSteps) -> Iterator[Difference]:
     """Yield the tensor that is furthest from the rule, in the form of the rule that fits all tensors best."""
     what, bar = f"{steps.steps} steps of {_name(steps)} from its rule, on", _bar_of_rule(side, steps)
     detail = f"in {side.label} ({_settings(steps)})"
@@ -142,7 +142,7 @@ def _rounding(side: Side, steps: OptimizerSteps) -> float:
     return float(ROUNDING.get(side.precision, ROUNDING[FULL_PRECISION]) * steps.steps**0.5)
 
 
-def _bar_of_rule(side: Side, steps: OptimizerSteps) -> float:
+def _bar_of_rule(side: ParitySide, steps: OptimizerSteps) -> float:
     in_float32 = ROUNDING.get(side.precision) == ROUNDING[FULL_PRECISION]
     return RULES.get(_name(steps), WITH_FEWER_BITS) if in_float32 else WITH_FEWER_BITS
 
@@ -153,7 +153,7 @@ def _apart(tensor: Stepped, form: str, rounding: float) -> float:
     return max(0.0, tensor.forms[form].apart - rounding * tensor.weights) / largest if largest else 0.0
 
 
-def _between(one: Side, other: Side) -> Iterator[Difference]:
+def _between(one: ParitySide, other: ParitySide) -> Iterator[Difference]:
     """Yield the tensor that the steps of two sides move least alike, by the elements that both sides sampled."""
     a, b, steps = one.sampled, other.sampled, one.result.optimizer if one.result else None
     if a is None or b is None or steps is None:
@@ -168,7 +168,7 @@ def _between(one: Side, other: Side) -> Iterator[Difference]:
         yield Difference("optimizer", f"{what} {name}", float(value), limits.bar, detail)
 
 
-def _limits(one: Side, other: Side, name: str) -> BetweenSides:
+def _limits(one: ParitySide, other: ParitySide, name: str) -> BetweenSides:
     kinds = {kind for side in (one, other) if side.result for kind in shapes.kinds(side.result)}
     exact = {one.precision, other.precision} == {FULL_PRECISION} and "batch_norm" not in kinds
     limits = EXACT if exact else LOOSE

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from orchestrator.analysis.parity import dropout, optimizer, shapes
 from orchestrator.analysis.parity.differences import EXACT, Difference, differences, missing
-from orchestrator.analysis.parity.sides import FULL_PRECISION, Side
+from orchestrator.analysis.parity.sides import FULL_PRECISION, ParitySide
 from orchestrator.catalog.faults import Evidence, KnownFault
 from orchestrator.domain import Mode
 from orchestrator.matrix import pins
@@ -27,7 +27,7 @@ class Work(StrEnum):
 class PairParity:
     """The verdict on two cells, which is the same from either side."""
 
-    work: Work
+    work: WorkParity
     reason: str = ""
     """One line; empty only for the same work."""
     known_fault: str = ""
@@ -39,7 +39,7 @@ class PairParity:
 
 
 def matrix(
-    sides: Sequence[Side], mode: Mode, faults: Sequence[KnownFault] = ()
+    sides: Sequence[ParitySide], mode: Mode, faults: Sequence[KnownFault] = ()
 ) -> tuple[tuple[PairParity | None, ...], ...]:
     """Judge every pair of a group; symmetric, None on the diagonal."""
     size = len(sides)
@@ -50,14 +50,14 @@ def matrix(
     return tuple(tuple(row) for row in found)
 
 
-def pair(one: Side, other: Side, mode: Mode, faults: Sequence[KnownFault] = ()) -> PairParity:
+def pair(one: ParitySide, other: ParitySide, mode: Mode, faults: Sequence[KnownFault] = ()) -> PairParity:
     """Judge two cells that are to do the same work in the same mode."""
     if one.result is None or other.result is None:
         return _unanswered(one, other, faults)
     versions = (one.result.measurement_version, other.result.measurement_version)
     if versions[0] != versions[1]:
         return PairParity(
-            Work.NOT_CHECKED, f"checked in different ways (measurement_version {versions[0]}, {versions[1]})"
+            WorkParity.NOT_CHECKED, f"checked in different ways (measurement_version {versions[0]}, {versions[1]})"
         )
     unequal = shapes.difference(one.label, one.result, other.label, other.result)
     if unequal:
@@ -74,9 +74,9 @@ def pair(one: Side, other: Side, mode: Mode, faults: Sequence[KnownFault] = ()) 
         return _unequal(*unlike, (one, other), faults, found)
     unasked = _unasked(one, other, mode)
     if unasked or lacking:
-        work = Work.NOT_COMPARABLE if unasked else Work.NOT_CHECKED
+        work = WorkParity.NOT_COMPARABLE if unasked else WorkParity.NOT_CHECKED
         return PairParity(work, unasked or lacking, differences=found)
-    return PairParity(Work.SAME, note=_note(one, other, found, mode), differences=found)
+    return PairParity(WorkParity.SAME, note=_note(one, other, found, mode), differences=found)
 
 
 def _over_its_bar(differences: Sequence[Difference]) -> tuple[str, Evidence] | None:
@@ -88,7 +88,7 @@ def _over_its_bar(differences: Sequence[Difference]) -> tuple[str, Evidence] | N
     return broken[0].text + more, broken[0].evidence
 
 
-def _unasked(one: Side, other: Side, mode: Mode) -> str:
+def _unasked(one: ParitySide, other: ParitySide, mode: Mode) -> str:
     """What sessions of frameworks' own definitions could not be asked, of all that the verdict needs; else empty."""
     needed = {"native_layers", "weights"} | (set() if mode is Mode.INFER else {"given_weights"})
     asked = {side.label: side.result.lacking for side in (one, other) if side.result}
@@ -112,15 +112,15 @@ def _unanswered(one: Side, other: Side, faults: Sequence[KnownFault]) -> PairPar
         for fault in faults
         if "failure" in fault.explains and meets(fault, side, kinds)
     )
-    return PairParity(Work.NOT_CHECKED, reason, "; ".join(known))
+    return PairParity(WorkParity.NOT_CHECKED, reason, "; ".join(known))
 
 
-def _note(one: Side, other: Side, differences: Sequence[Difference], mode: Mode) -> str:
+def _note(one: ParitySide, other: ParitySide, differences: Sequence[Difference], mode: Mode) -> str:
     steps = () if mode is Mode.INFER else optimizer.notes(one, other)
     return "; ".join(filter(None, (_about_precision(one, other, differences), *steps)))
 
 
-def _about_precision(one: Side, other: Side, differences: Sequence[Difference]) -> str:
+def _about_precision(one: ParitySide, other: ParitySide, differences: Sequence[Difference]) -> str:
     if one.precision == other.precision == FULL_PRECISION:
         eased = (each for each in differences if each.evidence == "gradients" and each.bar == EXACT.at_edges)
         return "; ".join(f"rounding at the edge of a ReLU or max pool: {each.text}" for each in eased)
@@ -132,7 +132,7 @@ def _about_precision(one: Side, other: Side, differences: Sequence[Difference]) 
 def _unequal(
     reason: str,
     evidence: Evidence,
-    sides: tuple[Side, Side],
+    sides: tuple[ParitySide, ParitySide],
     faults: Sequence[KnownFault],
     differences: tuple[Difference, ...],
 ) -> PairParity:
@@ -142,7 +142,7 @@ def _unequal(
         for fault in faults
         if explains(fault, evidence, side)
     )
-    return PairParity(Work.NOT_COMPARABLE, reason, "; ".join(known), differences=differences)
+    return PairParity(WorkParity.NOT_COMPARABLE, reason, "; ".join(known), differences=differences)
 
 
 def explains(fault: KnownFault, evidence: Evidence, side: Side) -> bool:

@@ -9,7 +9,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import from_json
 
-from orchestrator.brought import Definition, ModelFile
+from orchestrator.brought import ModelDefinition, ModelFile
 from orchestrator.bundles.format import layout
 from orchestrator.bundles.format.portable_plan import checked_plan
 from orchestrator.domain import Plan
@@ -79,9 +79,9 @@ class LoadedBundle:
             if path.parent == Path(layout.MODELS)
         )
 
-    def _definitions(self, model: str, paths: list[Path]) -> tuple[Definition, ...]:
+    def _definitions(self, model: str, paths: list[Path]) -> tuple[ModelDefinition, ...]:
         return tuple(
-            Definition(model, path.stem, *self._text(path))
+            ModelDefinition(model, path.stem, *self._text(path))
             for path in paths
             if path.parent == Path(layout.MODELS, model)
         )

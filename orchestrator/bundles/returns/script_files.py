@@ -5,7 +5,7 @@ from functools import cached_property
 
 from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.store import Run
-from orchestrator.results.trees import Entry
+from orchestrator.results.trees import TreeEntry
 
 
 class ScriptFiles:
@@ -15,7 +15,7 @@ class ScriptFiles:
         self._run = run
         self._files = self._size_bytes = 0
 
-    def admits(self, entry: Entry) -> bool:
+    def admits(self, entry: TreeEntry) -> bool:
         """Return false for an entry of the scripts folder that is not in the plan, and count it."""
         if entry.path.partition("/")[0] != frozen_scripts.FOLDER:
             return True

@@ -11,7 +11,7 @@ from orchestrator.bundles.returns.results_manifest import MERGED
 from orchestrator.bundles.returns.script_files import ScriptFiles
 from orchestrator.errors import HostError
 from orchestrator.results.store import Run
-from orchestrator.results.trees import Entry, reclaim, walk
+from orchestrator.results.trees import TreeEntry, reclaim, walk
 
 NOT_CARRIED = frozenset({".lock", "report", MERGED})
 """The lock of a run, pages that are made from the other files, and our mark of merged runs."""
@@ -46,7 +46,7 @@ def select_files(run: Run, left_out: list[str]) -> list[str]:
     return sorted([*others, *(path for launch in launches.values() for path in launch.carried())])
 
 
-def _entries(run: Run) -> Iterator[Entry]:
+def _entries(run: Run) -> Iterator[TreeEntry]:
     try:
         for entry in walk(run.folder):
             if entry.path.partition("/")[0] not in NOT_CARRIED:
@@ -62,7 +62,7 @@ def _problem(path: str, mode: int) -> str:
     return layout.problem_of_path(path)
 
 
-def _denied(run: Run, path: str, entry: Entry) -> str:
+def _denied(run: Run, path: str, entry: TreeEntry) -> str:
     """Return the reason if a file of another user cannot be read, else an empty text.
 
     Files that our launches write are excepted.

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from orchestrator.brought import Definition
+from orchestrator.brought import ModelDefinition
 from orchestrator.catalog.model_files import python_file
 from orchestrator.catalog.model_files.python_file import WrongFileError
 from orchestrator.domain import OptionValue
@@ -63,13 +63,13 @@ def definitions(
     return by_model, mistakes
 
 
-def _read(path: Path, model: str, known: tuple[str, ...], within: Path | None) -> Definition:
+def _read(path: Path, model: str, known: tuple[str, ...], within: Path | None) -> ModelDefinition:
     if path.stem not in known:
         raise WrongFileError(f"no framework builder is called {path.stem!r}; there is {', '.join(known)}")
     text, tree = python_file.read(path, within)
     python_file.require_function(tree, "start", "workload")
     _check_options(tree)
-    return Definition(model, path.stem, text, hashlib.sha256(text.encode()).hexdigest())
+    return ModelDefinition(model, path.stem, text, hashlib.sha256(text.encode()).hexdigest())
 
 
 def _check_options(tree: ast.Module) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from orchestrator.brought import Definition, ModelFile
+from orchestrator.brought import ModelDefinition, ModelFile
 from orchestrator.catalog.model_files import layers as model_layers
 from orchestrator.catalog.model_files import python_file, vocabulary
 from orchestrator.catalog.model_files.definitions import definitions

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from orchestrator.brought import Metric, Script
+from orchestrator.brought import PrintedMetric, Script
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.files import problem_of_path, says_where_it_leads
 from orchestrator.matrix import file, pins
@@ -118,7 +118,8 @@ def _is_file(path: Path) -> bool:
 def resolved(entry: file.ScriptEntry, folder: Path, place: str) -> ScriptAxes:
     """Return a script with the hashes of its files, or raise `InputError` if a file has gone meanwhile."""
     metrics = tuple(
-        Metric(name, metric.pattern, metric.unit, metric.better, metric.take) for name, metric in entry.metrics.items()
+        PrintedMetric(name, metric.pattern, metric.unit, metric.better, metric.take)
+        for name, metric in entry.metrics.items()
     )
     path = folder / entry.file
     paths, _ = script_files.find(path.parent, path.name, entry.files)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from orchestrator.brought import Metric, Script
+from orchestrator.brought import PrintedMetric, Script
 from orchestrator.domain import VARIABLE, Plan
 from orchestrator.files import problem_of_path
 from orchestrator.matrix.scripts.patterns import checked_syntax, groups_problem
@@ -46,7 +46,7 @@ def _script(script: Script) -> Iterator[str]:
             yield f"environment: {problem[:300]}"
 
 
-def _metric(metric: Metric) -> Iterator[str]:
+def _metric(metric: PrintedMetric) -> Iterator[str]:
     if not re.fullmatch(names.METRIC, metric.name):
         yield "has a name that no matrix could give it"
     if not re.fullmatch(names.UNIT, metric.unit):

@@ -76,7 +76,7 @@ class Earlier:
 
 
 @dataclass(frozen=True, slots=True)
-class Container:
+class ContainerEstimate:
     """An estimated container."""
 
     wall_s: float
@@ -112,15 +112,15 @@ class Durations:
         before = self._exact.get(_exact(cell)) or self._similar.get(_similar(cell)) or []
         if cell.script is not None:
             if before:
-                return Container(median(each.outside_s for each in before), "measured")
-            return Container(UNKNOWN_S, "unknown")
+                return ContainerEstimate(median(each.outside_s for each in before), "measured")
+            return ContainerEstimate(UNKNOWN_S, "unknown")
         start_s = self._start_s(cell, builder)
         if builder in UNCHECKED_BUILDERS:
-            return Container(start_s, "measured" if before else "assumed")
+            return ContainerEstimate(start_s, "measured" if before else "assumed")
         pass_s, source = self._pass_s(cell, before)
         if pass_s is None:
-            return Container(UNKNOWN_S, source)
-        return Container(start_s + self._steps_s(cell, pass_s), source)
+            return ContainerEstimate(UNKNOWN_S, source)
+        return ContainerEstimate(start_s + self._steps_s(cell, pass_s), source)
 
     def parity_s(self, check: Check) -> float:
         """Estimate one parity check."""

@@ -30,7 +30,7 @@ class SlowCell:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class PlanEstimate:
     """Orders of magnitude, not promises."""
 
     containers: int
@@ -61,7 +61,7 @@ class Known:
     """Containers that were measured on this host."""
 
 
-def estimate(plan: Plan, catalog: Catalog, known: Known) -> Estimate:
+def estimate(plan: Plan, catalog: Catalog, known: Known) -> PlanEstimate:
     """Estimate what it takes to build and to measure a plan."""
     sizes = {image.name: _size_mb(catalog, image.framework, image.image_class) for image in plan.images}
     builders = {image.name: image.environment.builder for image in plan.images}

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from orchestrator.analysis.parity.sides import Side as ParitySide
-from orchestrator.analysis.parity.work import PairParity, Work, pair
+from orchestrator.analysis.parity.sides import ParitySide
+from orchestrator.analysis.parity.work import PairParity, WorkParity, pair
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell, Status
 from orchestrator.planning import check_id, checks
@@ -77,7 +77,7 @@ def parity_notes(parity: PairParity | None) -> tuple[str, ...]:
     """Return the notes on a parity that does not rule out a comparison, where None is a parity without a check."""
     if parity is None:
         return ("parity was not asked for: nothing says that both sides do the same work",)
-    if parity.work is Work.NOT_CHECKED:
+    if parity.work is WorkParity.NOT_CHECKED:
         return (f"parity: not checked: {parity.reason}",)
     return (f"parity: {parity.note}",) if parity.note else ()
 
@@ -94,7 +94,7 @@ def is_answered(run: Run, cell: Cell) -> bool:
 
 def work_difference(parity: PairParity) -> str:
     """Return the difference in work in one line, or an empty text if none is known."""
-    if parity.work is not Work.NOT_COMPARABLE:
+    if parity.work is not WorkParity.NOT_COMPARABLE:
         return ""
     return f"parity: {parity.reason}" + (f" (known fault of {parity.known_fault})" if parity.known_fault else "")
 

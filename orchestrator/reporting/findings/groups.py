@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from orchestrator.analysis import Estimate, Ratio, Verdict, ranks, ranks_by_intervals, ratio, ratio_matrix
-from orchestrator.analysis.parity.work import PairParity, Work
+from orchestrator.analysis.parity.work import PairParity, WorkParity
 from orchestrator.domain import Cell, System, Workload
 from orchestrator.reporting.findings.floors import floor_finding, floors, share_of
 from orchestrator.reporting.findings.model import CellReport, Group, Placed
@@ -82,7 +82,7 @@ def _apart(one: CellReport, other: CellReport, judge: Judge) -> bool:
     if one is other:
         return False
     found = judge(one.cell, other.cell)
-    return found is not None and found.work is Work.NOT_COMPARABLE
+    return found is not None and found.work is WorkParity.NOT_COMPARABLE
 
 
 def _parity(measured: Sequence[CellReport], judge: Judge) -> tuple[tuple[PairParity | None, ...], ...]:
@@ -104,7 +104,7 @@ def _against(measured: Sequence[CellReport], judge: Judge) -> list[Ratio | None]
 
 
 def _judged(over: Ratio | None, work: PairParity | None) -> Ratio | None:
-    if over is None or work is None or work.work is not Work.NOT_COMPARABLE:
+    if over is None or work is None or work.work is not WorkParity.NOT_COMPARABLE:
         return over
     return replace(over, verdict=Verdict.NOT_COMPARABLE, more_repeats=None)
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from orchestrator.analysis.parity.sides import Side
-from orchestrator.analysis.parity.work import PairParity, Work, pair
+from orchestrator.analysis.parity.sides import ParitySide
+from orchestrator.analysis.parity.work import PairParity, WorkParity, pair
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell, Plan, Status
 from orchestrator.planning import Check, check_id, checks
@@ -32,7 +32,7 @@ class Parity:
     """By id of the check."""
     faults: Sequence[KnownFault] = ()
     _checks: dict[str, Check] = field(default_factory=dict, init=False)
-    _sides: dict[str, Side] = field(default_factory=dict, init=False)
+    _sides: dict[str, ParitySide] = field(default_factory=dict, init=False)
     _verdicts: dict[tuple[str, str], PairParity] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -53,7 +53,7 @@ class Parity:
             self._verdicts[key] = pair(first, second, one.workload.mode, self.faults)
         return self._verdicts[key]
 
-    def _side(self, cell: Cell, label: str) -> Side:
+    def _side(self, cell: Cell, label: str) -> ParitySide:
         name = check_id(cell)
         outcome, result = (None, None) if cell.script else self.answers.get(name, (None, None))
         why_not = NO_OUTCOME
@@ -62,7 +62,7 @@ class Parity:
         elif outcome is not None:
             where = f" (log: {outcome.log})" if outcome.log else ""
             why_not = f"its parity check ended as {outcome.status.value}: {clean_line(outcome.reason)}{where}"
-        return Side(label, cell.framework, cell.options, result, "" if result else why_not)
+        return ParitySide(label, cell.framework, cell.options, result, "" if result else why_not)
 
     def reports(self) -> tuple[CheckReport, ...]:
         """Every check, in the order of the plan."""
@@ -81,7 +81,7 @@ def lines(group: Group) -> tuple[str, ...]:
     beside = [(place.label, place.parity) for place in group.places if place.parity is not None]
     if not beside:
         return ()
-    best, alike = group.places[0].label, [label for label, found in beside if found.work is Work.SAME]
+    best, alike = group.places[0].label, [label for label, found in beside if found.work is WorkParity.SAME]
     said = []
     if alike:
         names = listing_of(alike, MOST_NAMES)
@@ -90,7 +90,7 @@ def lines(group: Group) -> tuple[str, ...]:
         said.append(f"Parity: {what}{_furthest([found for _, found in beside])}.")
     said += _not_comparable(best, beside)
     said += _apart_from_each_other(group)
-    unknown = dict.fromkeys(found.reason for _, found in beside if found.work is Work.NOT_CHECKED)
+    unknown = dict.fromkeys(found.reason for _, found in beside if found.work is WorkParity.NOT_CHECKED)
     said += [f"Parity: not checked: {reason}." for reason in unknown]
     said += [f"Parity: {note}." for note in dict.fromkeys(found.note for _, found in beside if found.note)]
     return tuple(said)
@@ -98,9 +98,9 @@ def lines(group: Group) -> tuple[str, ...]:
 
 def _is_mutual(group: Group) -> bool:
     """Return True if all that do the work of the first cell are known to do each other's work."""
-    alike = [index for index, place in enumerate(group.places) if place.parity and place.parity.work is Work.SAME]
+    alike = [index for index, place in enumerate(group.places) if place.parity and place.parity.work is WorkParity.SAME]
     pairs = [group.parity[one][other] for one, other in combinations(alike, 2)] if group.parity else [None]
-    return all(found is not None and found.work is Work.SAME for found in pairs)
+    return all(found is not None and found.work is WorkParity.SAME for found in pairs)
 
 
 def _apart_from_each_other(group: Group) -> Iterator[str]:
@@ -109,7 +109,7 @@ def _apart_from_each_other(group: Group) -> Iterator[str]:
     pairs = [
         (group.places[one].label, group.places[other].label, found)
         for one, other in combinations(ranked, 2)
-        if (found := group.parity[one][other]) and found.work is Work.NOT_COMPARABLE
+        if (found := group.parity[one][other]) and found.work is WorkParity.NOT_COMPARABLE
     ]
     for one, other, found in pairs[:MOST_NAMES]:
         yield from _not_comparable(one, [(other, found)])
@@ -118,7 +118,7 @@ def _apart_from_each_other(group: Group) -> Iterator[str]:
 
 
 def _furthest(verdicts: Sequence[PairParity]) -> str:
-    found = [difference for each in verdicts if each.work is Work.SAME for difference in each.differences]
+    found = [difference for each in verdicts if each.work is WorkParity.SAME for difference in each.differences]
     if not found:
         return ""
     worst = max(found, key=lambda difference: difference.value / difference.bar)
@@ -128,7 +128,7 @@ def _furthest(verdicts: Sequence[PairParity]) -> str:
 def _not_comparable(best: str, beside: Sequence[tuple[str, PairParity]]) -> list[str]:
     who: dict[tuple[str, str], list[str]] = {}
     for label, found in beside:
-        if found.work is Work.NOT_COMPARABLE:
+        if found.work is WorkParity.NOT_COMPARABLE:
             who.setdefault((found.reason, found.known_fault), []).append(label)
     return [
         f"Parity: {listing_of(names, MOST_NAMES)} and {best} are not comparable: {reason}"

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orchestrator.analysis.parity.sides import Side
+from orchestrator.analysis.parity.sides import ParitySide
 from orchestrator.domain import Framework, Options
 from orchestrator.results.parity import Form, NativeLayer, OptimizerSteps, ParityResult, Sample, Stepped, Tensor
 
@@ -71,9 +71,9 @@ def layers(changed: NativeLayer, of: Sequence[NativeLayer] = LAYERS) -> tuple[Na
     return tuple(changed if layer.name == changed.name else layer for layer in of)
 
 
-def side(framework: Framework = TORCH, options: Options = (), **changes: Any) -> Side:
-    return Side(framework.label, framework, options, result(**changes))
+def side(framework: Framework = TORCH, options: Options = (), **changes: Any) -> ParitySide:
+    return ParitySide(framework.label, framework, options, result(**changes))
 
 
-def unchecked(framework: Framework, why: str) -> Side:
-    return Side(framework.label, framework, (), None, why)
+def unchecked(framework: Framework, why: str) -> ParitySide:
+    return ParitySide(framework.label, framework, (), None, why)

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from parity_results import LAYERS, MXNET, SGD, SHARES, TORCH, side, stepped, steps
 
-from orchestrator.analysis.parity.sides import Side
-from orchestrator.analysis.parity.work import PairParity, Work, pair
+from orchestrator.analysis.parity.sides import ParitySide
+from orchestrator.analysis.parity.work import PairParity, WorkParity, pair
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Framework, Mode, Options
 from orchestrator.results.parity import Form, NativeLayer, OptimizerSteps, Sample
@@ -18,7 +18,7 @@ NOT_CHECKED = "the optimizer is not checked"
 BATCH_NORM = NativeLayer(name="batch_norm_1", shape=(8, 24, 24), parameters=16)
 
 
-def stepping(framework: Framework, taken: OptimizerSteps | None, options: Options = (), **changes: Any) -> Side:
+def stepping(framework: Framework, taken: OptimizerSteps | None, options: Options = (), **changes: Any) -> ParitySide:
     return side(framework, options, optimizer=taken, **changes)
 
 
@@ -33,7 +33,7 @@ def judged(one: OptimizerSteps | None, other: OptimizerSteps | None, mode: Mode 
 def test_equal_steps_are_the_same_work() -> None:
     verdict = judged(steps(), steps())
 
-    assert (verdict.work, verdict.note) == (Work.SAME, "")
+    assert (verdict.work, verdict.note) == (WorkParity.SAME, "")
     assert [each.what for each in verdict.differences if each.evidence == "optimizer"] == [
         "3 steps of sgd from its rule, on dense_1.weight",
         "3 steps of sgd from its rule, on dense_1.weight",
@@ -45,9 +45,9 @@ def test_equal_steps_are_the_same_work() -> None:
 def test_each_optimizer_has_its_bar(settings: dict[str, Any], bar: float) -> None:
     near, far = (steps(settings, conv2d_1__weight=stepped(share * bar)) for share in (0.9, 1.1))
 
-    assert judged(steps(settings), near).work is Work.SAME
+    assert judged(steps(settings), near).work is WorkParity.SAME
     verdict = judged(steps(settings), far)
-    assert verdict.work is Work.NOT_COMPARABLE
+    assert verdict.work is WorkParity.NOT_COMPARABLE
     assert verdict.reason.startswith(
         f"3 steps of {settings['name']} from its rule, on conv2d_1.weight in mxnet 1.9.1 ("
     )
@@ -63,7 +63,7 @@ def test_reason_names_optimizer_and_settings() -> None:
 def test_two_sides_with_one_fault_both_break_the_rule() -> None:
     wrong = steps(dense_1__weight=stepped(0.47))
 
-    assert judged(wrong, wrong).work is Work.NOT_COMPARABLE
+    assert judged(wrong, wrong).work is WorkParity.NOT_COMPARABLE
 
 
 def test_the_form_that_fits_all_tensors_counts() -> None:
@@ -78,14 +78,14 @@ def test_the_form_that_fits_all_tensors_counts() -> None:
         settings, conv2d_1__weight=stepped(forms=forms(0.1, 0.0)), dense_1__weight=stepped(forms=forms(0.0, 0.2))
     )
 
-    assert judged(outside, outside).work is Work.SAME
-    assert judged(outside, mixed).work is Work.NOT_COMPARABLE
+    assert judged(outside, outside).work is WorkParity.SAME
+    assert judged(outside, mixed).work is WorkParity.NOT_COMPARABLE
 
 
 def test_rounding_of_weights_explains_what_it_can() -> None:
     """Three steps of weights with a norm of 1000 round by up to 1.03e-4, here of a movement of 1."""
-    assert judged(steps(), steps(dense_1__weight=stepped(1.1e-4, weights=1000.0))).work is Work.SAME
-    assert judged(steps(), steps(dense_1__weight=stepped(1.2e-4, weights=1000.0))).work is Work.NOT_COMPARABLE
+    assert judged(steps(), steps(dense_1__weight=stepped(1.1e-4, weights=1000.0))).work is WorkParity.SAME
+    assert judged(steps(), steps(dense_1__weight=stepped(1.2e-4, weights=1000.0))).work is WorkParity.NOT_COMPARABLE
 
 
 def test_a_tensor_that_does_not_move_is_found() -> None:
@@ -106,14 +106,14 @@ def test_sides_are_compared_with_each_other(batch_norm: bool, bar: float) -> Non
         other = steps(dense_1__weight=stepped(sample=sample))
         return pair(stepping(TORCH, steps(), **parts), stepping(MXNET, other, **parts), Mode.TRAIN)
 
-    assert moving(1 / (1 - 0.9 * bar)).work is Work.SAME
+    assert moving(1 / (1 - 0.9 * bar)).work is WorkParity.SAME
     verdict = moving(1 / (1 - 1.1 * bar))
-    assert verdict.work is Work.NOT_COMPARABLE
+    assert verdict.work is WorkParity.NOT_COMPARABLE
     assert verdict.reason.startswith("3 steps of sgd on dense_1.weight in torch 2.13.0 and mxnet 1.9.1: ")
 
 
-@pytest.mark.parametrize(("name", "work"), [("adam", Work.SAME), ("sgd", Work.NOT_COMPARABLE)])
-def test_elements_with_small_gradients_are_left_out_where_they_are_divided(name: str, work: Work) -> None:
+@pytest.mark.parametrize(("name", "work"), [("adam", WorkParity.SAME), ("sgd", WorkParity.NOT_COMPARABLE)])
+def test_elements_with_small_gradients_are_left_out_where_they_are_divided(name: str, work: WorkParity) -> None:
     one, other = (
         steps(ADAM | {"name": name}, dense_1__weight=stepped(sample=Sample(moved=(0.6, last), gradients=(1.0, 0.009))))
         for last in (0.8, -0.8)
@@ -126,7 +126,7 @@ def test_other_settings_are_other_work() -> None:
     verdict = judged(steps(), steps(SGD | {"momentum": 0.0}))
 
     assert (verdict.work, verdict.reason) == (
-        Work.NOT_COMPARABLE,
+        WorkParity.NOT_COMPARABLE,
         (
             "the optimizer is sgd (learning_rate 0.1, momentum 0.9) in torch 2.13.0, "
             "sgd (learning_rate 0.1, momentum 0) in mxnet 1.9.1"
@@ -137,14 +137,14 @@ def test_other_settings_are_other_work() -> None:
 def test_older_answers_keep_their_verdict() -> None:
     verdict = judged(steps(), None)
 
-    assert (verdict.work, verdict.note) == (Work.SAME, NOT_CHECKED)
+    assert (verdict.work, verdict.note) == (WorkParity.SAME, NOT_CHECKED)
     assert judged(None, None).note == NOT_CHECKED
 
 
 def test_inference_has_no_optimizer() -> None:
     wrong = steps(dense_1__weight=stepped(1.0))
 
-    assert judged(steps(), wrong, Mode.INFER).work is Work.SAME
+    assert judged(steps(), wrong, Mode.INFER).work is WorkParity.SAME
     assert judged(None, None, Mode.INFER).note == ""
 
 
@@ -153,7 +153,7 @@ def test_many_elements_left_out_are_told() -> None:
     verdict = judged(steps(), most)
 
     assert (verdict.work, verdict.note) == (
-        Work.SAME,
+        WorkParity.SAME,
         "73% of the elements left out of the comparison of optimizers: their gradients are rounding",
     )
     every = steps(**dict.fromkeys(("conv2d_1__weight", "dense_1__weight"), stepped(left_out=2)))
@@ -165,7 +165,7 @@ def test_a_tensor_that_is_not_told_is_a_difference() -> None:
 
     verdict = judged(some, some)
 
-    assert verdict.work is Work.NOT_COMPARABLE
+    assert verdict.work is WorkParity.NOT_COMPARABLE
     assert verdict.reason.startswith("3 steps of sgd from its rule, on conv2d_1.weight in ")
 
 
@@ -176,18 +176,18 @@ def test_samples_of_other_sizes_are_a_difference() -> None:
 
 
 def test_weights_in_bfloat16_are_held_loosely() -> None:
-    def side_of(framework: Framework, apart: float, precision: str) -> Side:
+    def side_of(framework: Framework, apart: float, precision: str) -> ParitySide:
         return stepping(framework, steps(dense_1__weight=stepped(apart)), (("precision", precision),))
 
-    def work(apart: float, precision: str) -> Work:
+    def work(apart: float, precision: str) -> WorkParity:
         return pair(side_of(TORCH, 0.0, precision), side_of(MXNET, apart, precision), Mode.TRAIN).work
 
-    assert (work(0.09, "bf16"), work(0.11, "bf16")) == (Work.SAME, Work.NOT_COMPARABLE)
-    assert (work(0.9e-5, "amp"), work(1.1e-5, "amp")) == (Work.SAME, Work.NOT_COMPARABLE)
+    assert (work(0.09, "bf16"), work(0.11, "bf16")) == (WorkParity.SAME, WorkParity.NOT_COMPARABLE)
+    assert (work(0.9e-5, "amp"), work(1.1e-5, "amp")) == (WorkParity.SAME, WorkParity.NOT_COMPARABLE)
 
 
-@pytest.mark.parametrize(("mode", "work"), [(Mode.TRAIN, Work.NOT_COMPARABLE), (Mode.INFER, Work.SAME)])
-def test_a_session_that_ignores_given_weights_is_named(mode: Mode, work: Work) -> None:
+@pytest.mark.parametrize(("mode", "work"), [(Mode.TRAIN, WorkParity.NOT_COMPARABLE), (Mode.INFER, WorkParity.SAME)])
+def test_a_session_that_ignores_given_weights_is_named(mode: Mode, work: WorkParity) -> None:
     verdict = pair(stepping(TORCH, steps()), stepping(MXNET, None, lacking=("given_weights",)), mode)
 
     assert (verdict.work, verdict.reason) == (work, "mxnet 1.9.1 without given_weights" if mode is Mode.TRAIN else "")
@@ -236,14 +236,14 @@ def test_steps_below_rounding_of_bfloat16_are_told(precision: str, weights: floa
     small = stepped(weights=weights)
     verdict = in_precision(precision, steps(conv2d_1__weight=small, dense_1__weight=small))
 
-    assert (verdict.work, OFF in verdict.note) == (Work.SAME, noted)
+    assert (verdict.work, OFF in verdict.note) == (WorkParity.SAME, noted)
 
 
 def test_a_wrong_momentum_below_rounding_passes_with_a_note() -> None:
     wrong = stepped(0.47, weights=200.0)
     verdict = in_precision("bf16", steps(conv2d_1__weight=wrong, dense_1__weight=wrong))
 
-    assert (verdict.work, OFF in verdict.note) == (Work.SAME, True)
+    assert (verdict.work, OFF in verdict.note) == (WorkParity.SAME, True)
 
 
 @pytest.mark.parametrize(("small", "noted"), [(1, True), (0, False)])

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from parity_results import GRADIENTS, LAYERS, MXNET, TORCH, layers, result, scaled, side, tensor, unchecked
 
-from orchestrator.analysis.parity.work import PairParity, Work, matrix, pair
+from orchestrator.analysis.parity.work import PairParity, WorkParity, matrix, pair
 from orchestrator.catalog import KnownFault, load_faults
 from orchestrator.domain import Framework, Mode
 from orchestrator.matrix import pins
@@ -31,7 +31,7 @@ def with_batch_norm(**changes: Any) -> PairParity:
 def test_equal_results_are_the_same_work_and_everything_compared_is_told() -> None:
     found = judged()
 
-    assert (found.work, found.reason, found.known_fault, found.note) == (Work.SAME, "", "", "")
+    assert (found.work, found.reason, found.known_fault, found.note) == (WorkParity.SAME, "", "", "")
     assert [difference.evidence for difference in found.differences] == [
         "weights",
         "first_loss",
@@ -68,19 +68,19 @@ def test_equal_results_are_the_same_work_and_everything_compared_is_told() -> No
     ],
 )
 def test_each_bar_is_kept_below_and_broken_above(kept: dict[str, Any], broken: dict[str, Any], reason: str) -> None:
-    assert judged(**kept).work is Work.SAME
+    assert judged(**kept).work is WorkParity.SAME
     found = judged(**broken)
 
-    assert (found.work, found.reason) == (Work.NOT_COMPARABLE, reason)
+    assert (found.work, found.reason) == (WorkParity.NOT_COMPARABLE, reason)
 
 
 @pytest.mark.parametrize(("steps", "bar"), [("3", 1e-3), ("10", 1e-2)])
 def test_with_batch_norm_losses_are_held_to_wider_bars_after_three_and_ten_steps(steps: str, bar: float) -> None:
     losses = result().losses
 
-    assert with_batch_norm(losses=losses | {steps: losses[steps] * (1 + 0.9 * bar)}).work is Work.SAME
+    assert with_batch_norm(losses=losses | {steps: losses[steps] * (1 + 0.9 * bar)}).work is WorkParity.SAME
     broken = with_batch_norm(losses=losses | {steps: losses[steps] * (1 + 1.2 * bar)})
-    assert broken.work is Work.NOT_COMPARABLE
+    assert broken.work is WorkParity.NOT_COMPARABLE
     assert broken.reason.startswith(f"loss after {steps} steps")
 
 
@@ -88,14 +88,14 @@ def test_with_batch_norm_gradients_may_be_apart_by_what_rounding_does_at_the_edg
     def scaled_by(factor: float) -> PairParity:
         return with_batch_norm(gradients=scaled(GRADIENTS, "dense_1.weight", factor))
 
-    assert scaled_by(1.09).work is Work.SAME
+    assert scaled_by(1.09).work is WorkParity.SAME
     assert scaled_by(1.12).reason == "first gradient of dense_1.weight: 0.11 apart, bar 0.1"
 
 
 def test_a_value_that_rounding_moves_over_the_edge_of_a_relu_is_noted_and_is_no_other_work() -> None:
     moved = judged(gradients=scaled(GRADIENTS, "conv2d_1.weight", 1 + 1.4e-3))
 
-    assert (moved.work, moved.reason) == (Work.SAME, "")
+    assert (moved.work, moved.reason) == (WorkParity.SAME, "")
     assert moved.note == (
         "rounding at the edge of a ReLU or max pool: first gradient of conv2d_1.weight: 0.0014 apart, bar 0.01"
     )
@@ -120,12 +120,12 @@ def test_a_value_that_rounding_moves_over_the_edge_of_a_relu_is_noted_and_is_no_
 def test_what_an_edge_does_not_explain_is_other_work(changes: dict[str, Any], reason: str) -> None:
     found = judged(**changes)
 
-    assert found.work is Work.NOT_COMPARABLE
+    assert found.work is WorkParity.NOT_COMPARABLE
     assert found.reason.startswith(reason)
 
 
 def test_without_batch_norm_the_loss_after_three_steps_has_no_bar() -> None:
-    assert judged(losses=result().losses | {"3": 9.0}).work is Work.SAME
+    assert judged(losses=result().losses | {"3": 9.0}).work is WorkParity.SAME
 
 
 def test_several_broken_bars_are_counted_and_the_first_is_named() -> None:
@@ -140,7 +140,7 @@ def test_one_more_filter_is_named_by_layer_and_shape() -> None:
     found = judged(layers=layers(wider), counted=layers(wider, result().counted))
 
     assert (found.work, found.reason) == (
-        Work.NOT_COMPARABLE,
+        WorkParity.NOT_COMPARABLE,
         "conv2d_1 yields 8×24×24 in torch 2.13.0, 9×24×24 in mxnet 1.9.1",
     )
 
@@ -156,11 +156,11 @@ def test_native_layers_are_held_against_the_definition() -> None:
 def test_a_missing_batch_norm_is_named() -> None:
     found = pair(side(TORCH, counted=(*LAYERS, BATCH_NORM), layers=(*LAYERS, BATCH_NORM)), side(MXNET), Mode.TRAIN)
 
-    assert (found.work, found.reason) == (Work.NOT_COMPARABLE, "batch_norm_1 is in torch 2.13.0 only")
+    assert (found.work, found.reason) == (WorkParity.NOT_COMPARABLE, "batch_norm_1 is in torch 2.13.0 only")
 
 
 def test_a_layer_with_weights_that_the_framework_did_not_make_is_named_and_one_without_may_be_missing() -> None:
-    assert judged(layers=(LAYERS[0], LAYERS[2])).work is Work.SAME
+    assert judged(layers=(LAYERS[0], LAYERS[2])).work is WorkParity.SAME
     assert judged(layers=LAYERS[:2]).reason == "mxnet 1.9.1 made no dense_1, which the model's definition has"
     assert judged(layers=(*LAYERS, BATCH_NORM)).reason == (
         "mxnet 1.9.1 made batch_norm_1, which the model's definition has not"
@@ -182,7 +182,7 @@ def test_parameters_are_held_against_the_count_and_against_each_other() -> None:
 def test_a_gradient_that_one_side_lacks_is_a_difference() -> None:
     some = judged(gradients={"dense_1.weight": GRADIENTS["dense_1.weight"]})
 
-    assert some.work is Work.NOT_COMPARABLE
+    assert some.work is WorkParity.NOT_COMPARABLE
     assert some.reason.startswith("first gradient of conv2d_1.weight are of another size, or only in torch 2.13.0")
 
 
@@ -203,72 +203,75 @@ def test_a_gradient_that_one_side_lacks_is_a_difference() -> None:
 def test_what_was_not_compared_is_not_the_same_work(mode: Mode, lacking: dict[str, Any], reason: str) -> None:
     found = judged(mode, **lacking)
 
-    assert (found.work, found.reason) == (Work.NOT_CHECKED, reason)
+    assert (found.work, found.reason) == (WorkParity.NOT_CHECKED, reason)
     assert found.differences
     both = pair(side(TORCH, **lacking), side(MXNET, **lacking), mode)
-    assert both.work is Work.NOT_CHECKED
+    assert both.work is WorkParity.NOT_CHECKED
     assert "of torch 2.13.0 and mxnet 1.9.1" in both.reason
-    assert judged(mode, first_loss=3.0, **lacking).work is Work.NOT_COMPARABLE
+    assert judged(mode, first_loss=3.0, **lacking).work is WorkParity.NOT_COMPARABLE
 
 
 def test_evidence_of_the_other_mode_is_not_missed() -> None:
-    assert judged(Mode.INFER, gradients={}, losses={}).work is Work.SAME
-    assert judged(Mode.TRAIN, inferred=None, logits=None).work is Work.SAME
+    assert judged(Mode.INFER, gradients={}, losses={}).work is WorkParity.SAME
+    assert judged(Mode.TRAIN, inferred=None, logits=None).work is WorkParity.SAME
 
 
 def test_a_zero_gradient_is_wholly_apart_and_two_are_equal() -> None:
     zero = {**GRADIENTS, "conv2d_1.weight": tensor(0.0, 0.0)}
 
     assert judged(gradients=zero).reason == "first gradient of conv2d_1.weight: 1 apart, bar 0.0001"
-    assert pair(side(TORCH, gradients=zero), side(MXNET, gradients=zero), Mode.TRAIN).work is Work.SAME
+    assert pair(side(TORCH, gradients=zero), side(MXNET, gradients=zero), Mode.TRAIN).work is WorkParity.SAME
 
 
 def test_a_gradient_of_nothing_but_rounding_is_not_held_against_its_own_size() -> None:
     noise = {**GRADIENTS, "conv2d_1.bias": tensor(3e-6, 0.0)}
     other = {**GRADIENTS, "conv2d_1.bias": tensor(0.0, 2e-7)}
 
-    assert pair(side(TORCH, gradients=noise), side(MXNET, gradients=other), Mode.TRAIN).work is Work.SAME
+    assert pair(side(TORCH, gradients=noise), side(MXNET, gradients=other), Mode.TRAIN).work is WorkParity.SAME
     felt = {**GRADIENTS, "conv2d_1.bias": tensor(0.0, 6e-6)}
-    assert pair(side(TORCH, gradients=noise), side(MXNET, gradients=felt), Mode.TRAIN).work is Work.NOT_COMPARABLE
+    assert pair(side(TORCH, gradients=noise), side(MXNET, gradients=felt), Mode.TRAIN).work is WorkParity.NOT_COMPARABLE
 
 
 def test_inference_asks_for_logits_and_not_for_what_only_training_does() -> None:
     trained = {"gradients": scaled(GRADIENTS, "conv2d_1.weight", 0.0), "losses": {"10": 9.0}}
 
-    assert judged(Mode.INFER, **trained).work is Work.SAME
+    assert judged(Mode.INFER, **trained).work is WorkParity.SAME
     assert judged(Mode.INFER, inferred=tensor(1.0, -1.001)).reason == "logits: 0.00071 apart, bar 0.0001"
-    assert judged(inferred=tensor(1.0, -1.001)).work is Work.SAME
+    assert judged(inferred=tensor(1.0, -1.001)).work is WorkParity.SAME
 
 
 def test_inference_is_judged_by_the_step_that_is_timed_not_by_what_evaluates_training() -> None:
-    assert judged(Mode.INFER, logits=tensor(1.0, -1.001)).work is Work.SAME
-    assert judged(Mode.INFER, logits=tensor(1.0, -1.0), inferred=tensor(1.0, 1.0)).work is Work.NOT_COMPARABLE
+    assert judged(Mode.INFER, logits=tensor(1.0, -1.001)).work is WorkParity.SAME
+    assert judged(Mode.INFER, logits=tensor(1.0, -1.0), inferred=tensor(1.0, 1.0)).work is WorkParity.NOT_COMPARABLE
 
 
 def test_a_side_without_a_result_leaves_the_pair_unchecked_with_its_reason() -> None:
     failed = unchecked(MXNET, "its parity container failed: so it is")
     found = pair(side(TORCH), failed, Mode.TRAIN)
 
-    assert found == PairParity(Work.NOT_CHECKED, "mxnet 1.9.1: its parity container failed: so it is")
+    assert found == PairParity(WorkParity.NOT_CHECKED, "mxnet 1.9.1: its parity container failed: so it is")
     assert pair(failed, side(TORCH), Mode.TRAIN) == found
 
 
 def test_a_reason_that_both_sides_share_is_said_once() -> None:
     found = pair(unchecked(TORCH, "switched off"), unchecked(MXNET, "switched off"), Mode.TRAIN)
 
-    assert found == PairParity(Work.NOT_CHECKED, "switched off")
+    assert found == PairParity(WorkParity.NOT_CHECKED, "switched off")
 
 
 def test_results_of_two_measurement_versions_are_not_held_against_each_other() -> None:
     found = judged(measurement_version=2, first_loss=9.0)
 
-    assert (found.work, found.reason) == (Work.NOT_CHECKED, "checked in different ways (measurement_version 1, 2)")
+    assert (found.work, found.reason) == (
+        WorkParity.NOT_CHECKED,
+        "checked in different ways (measurement_version 1, 2)",
+    )
 
 
 def test_a_loss_that_is_missing_leaves_the_pair_unchecked_unless_something_differs_already() -> None:
     assert judged(losses={"1": 2.28}).reason == "no loss after 10 steps of mxnet 1.9.1"
-    assert judged(losses={"1": 2.28}).work is Work.NOT_CHECKED
-    assert judged(losses={"1": 2.28}, first_loss=3.0).work is Work.NOT_COMPARABLE
+    assert judged(losses={"1": 2.28}).work is WorkParity.NOT_CHECKED
+    assert judged(losses={"1": 2.28}, first_loss=3.0).work is WorkParity.NOT_COMPARABLE
 
 
 def test_reduced_precision_has_wide_bars_and_says_so() -> None:
@@ -279,12 +282,12 @@ def test_reduced_precision_has_wide_bars_and_says_so() -> None:
     mixed = pair(side(TORCH), side(MXNET, bf16, **near), Mode.TRAIN)
     far = pair(side(TORCH), side(MXNET, bf16, first_loss=2.5), Mode.TRAIN)
 
-    assert (both.work, both.note) == (Work.SAME, "both in bf16: held to the wide bars of reduced precision")
+    assert (both.work, both.note) == (WorkParity.SAME, "both in bf16: held to the wide bars of reduced precision")
     assert (mixed.work, mixed.note) == (
-        Work.SAME, "the same model in different arithmetic (torch 2.13.0: fp32, mxnet 1.9.1: bf16)",
+        WorkParity.SAME, "the same model in different arithmetic (torch 2.13.0: fp32, mxnet 1.9.1: bf16)",
     )  # fmt: skip
     assert (far.work, far.reason.split(":")[0]) == (
-        Work.NOT_COMPARABLE, "first loss 2.3 in torch 2.13.0, 2.5 in mxnet 1.9.1",
+        WorkParity.NOT_COMPARABLE, "first loss 2.3 in torch 2.13.0, 2.5 in mxnet 1.9.1",
     )  # fmt: skip
 
 
@@ -312,7 +315,7 @@ def test_a_known_fault_is_named_where_framework_version_layers_options_and_diffe
     lost = scaled(GRADIENTS, "conv2d_1.weight", 0.0)
     found = pair(side(TORCH), side(MXNET, options, gradients=lost), Mode.TRAIN, [FAULT.model_copy(update=changes)])
 
-    assert (found.work, found.known_fault) == (Work.NOT_COMPARABLE, known)
+    assert (found.work, found.known_fault) == (WorkParity.NOT_COMPARABLE, known)
 
 
 def test_a_known_fault_of_a_layout_is_met_by_what_was_in_force_not_by_what_was_asked() -> None:
@@ -345,7 +348,7 @@ def test_a_fault_that_keeps_a_check_from_ending_is_named_beside_not_checked(chan
 
     found = pair(side(TORCH), failed, Mode.TRAIN, [fault])
 
-    assert (found.work, found.known_fault) == (Work.NOT_CHECKED, known)
+    assert (found.work, found.known_fault) == (WorkParity.NOT_CHECKED, known)
     assert pair(failed, side(TORCH), Mode.TRAIN, [fault]) == found
 
 
@@ -359,7 +362,7 @@ def test_a_matrix_is_symmetric_with_an_empty_diagonal() -> None:
     assert [found[i][i] for i in range(3)] == [None] * 3
     assert all(found[i][j] is found[j][i] for i in range(3) for j in range(3))
     assert found[0][1] is not None
-    assert found[0][1].work is Work.SAME
+    assert found[0][1].work is WorkParity.SAME
 
 
 def test_the_faults_that_ship_are_pins_of_frameworks() -> None:
@@ -391,11 +394,11 @@ def test_a_session_that_cannot_be_asked_is_not_comparable_and_says_for_lack_of_w
 ) -> None:
     found = judged(mode, lacking=lacking, **changes)
 
-    assert (found.work, found.reason) == (Work.NOT_COMPARABLE if reason else Work.SAME, reason)
+    assert (found.work, found.reason) == (WorkParity.NOT_COMPARABLE if reason else WorkParity.SAME, reason)
 
 
 def test_what_such_a_session_does_tell_is_held_against_the_bars_first() -> None:
     found = judged(lacking=("weights",), weights={}, gradients={}, first_loss=2.4)
 
-    assert found.work is Work.NOT_COMPARABLE
+    assert found.work is WorkParity.NOT_COMPARABLE
     assert found.reason.startswith("first loss ")

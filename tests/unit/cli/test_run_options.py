@@ -7,7 +7,7 @@ import pytest
 
 from orchestrator.cli import main
 from orchestrator.devices import idle
-from orchestrator.devices.idle import Waited
+from orchestrator.devices.idle import IdleWait
 
 MATRIX = "version: 1\nsystems: {cpu: {cpus: 1}}\nframeworks: [noop==1]\nmodels: [mlp]\nrepeats: 1\nparity: false\n"
 
@@ -20,9 +20,9 @@ def limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[float]:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     asked: list[float] = []
 
-    def wait(cpus: tuple[int, ...], limit_s: float, stop: object) -> Waited:
+    def wait(cpus: tuple[int, ...], limit_s: float, stop: object) -> IdleWait:
         asked.append(limit_s)
-        return Waited(limit_s, "others used 0.9 of 1 CPUs")
+        return IdleWait(limit_s, "others used 0.9 of 1 CPUs")
 
     monkeypatch.setattr(idle, "wait", wait)
     return asked

@@ -75,7 +75,7 @@ class Host:
         running = 1 + (self._using() > 0)
         return Reading(self.now, {0: self.busy_s, 1: 0.0}, {0: 0.0, 1: 0.0}, running, {}, None, 0.0)
 
-    def waited(self, limit_s: float, stop: threading.Event | None = None) -> idle.Waited:
+    def waited(self, limit_s: float, stop: threading.Event | None = None) -> idle.IdleWait:
         return idle.wait([0, 1], limit_s, stop or threading.Event(), look=self.look, sleep=self.sleep)
 
 
@@ -100,7 +100,7 @@ def test_the_waiting_ends_with_what_still_went_on() -> None:
 
 
 def test_little_activity_is_idle_enough() -> None:
-    assert Host({0: 0.2}).waited(10) == idle.Waited(pytest.approx(0.262), "")  # type: ignore[arg-type]
+    assert Host({0: 0.2}).waited(10) == idle.IdleWait(pytest.approx(0.262), "")  # type: ignore[arg-type]
 
 
 def test_who_asks_to_stop_does_not_wait() -> None:

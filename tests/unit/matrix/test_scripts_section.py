@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from orchestrator import catalog, matrix, planning
-from orchestrator.brought import Better, Metric, ScriptFile, Take
+from orchestrator.brought import PrintedMetric, ScriptFile, Take
 from orchestrator.domain import Mode, Plan
 from orchestrator.errors import InputError
 from orchestrator.matrix.values import limits
@@ -57,8 +57,8 @@ def test_the_documented_matrix_is_one_cell_with_its_metrics(
     assert str(folder) not in str(found), "a plan names no place on a host"
     assert (cell.script.arguments, cell.script.environment) == (("--epochs", "3"), (("GREETING", "hello"),))
     assert cell.script.metrics == (
-        Metric("speed", "speed: ([0-9.]+) samples/sec", "samples/s", Better.HIGHER, Take.ALL),
-        Metric("loss", r"final loss = (?P<value>\S+),", "nats", Better.LOWER, Take.LAST),
+        PrintedMetric("speed", "speed: ([0-9.]+) samples/sec", "samples/s", PrintedMetric.Better.HIGHER, Take.ALL),
+        PrintedMetric("loss", r"final loss = (?P<value>\S+),", "nats", PrintedMetric.Better.LOWER, Take.LAST),
     )
     jsonschema.validate(yaml.safe_load(DOCUMENTED), matrix.schema())
 

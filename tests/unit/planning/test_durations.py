@@ -28,7 +28,7 @@ EPOCHS_S = 10 * (390 * 128 * 3 + 2 * 1000) * 398_136_320 / 16e9
 """Ten epochs of 390 batches, three passes each, and ten evaluations, at 8e9 multiply-adds a second and CPU."""
 
 
-def estimated(*cells: Cell, earlier: tuple[planning.Earlier, ...] = (), **assumed: float) -> planning.Estimate:
+def estimated(*cells: Cell, earlier: tuple[planning.Earlier, ...] = (), **assumed: float) -> planning.PlanEstimate:
     builder = "noop" if cells[0].framework.name == "noop" else "torch"
     image = ImageSpec("bench/torch", "x", "cpu", cells[0].framework, Environment(builder, "3.11"))
     known = planning.Known(MODELS, DATASETS, replace(ASSUMED, **assumed), earlier)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.brought import Better, Definition, Metric, ModelFile, MountedData, Script, ScriptFile
+from orchestrator.brought import ModelDefinition, ModelFile, MountedData, PrintedMetric, Script, ScriptFile
 from orchestrator.catalog import Catalog, ModelInfo
 from orchestrator.domain import Environment, Mode, Plan, Workload
 from orchestrator.errors import InputError
@@ -24,7 +24,7 @@ Change = Callable[[dict[str, Any]], None]
 
 def _plan() -> Plan:
     """A plan that has every kind of name."""
-    metric = Metric("rate", r"rate (\d+)", "samples/s", Better.HIGHER)
+    metric = PrintedMetric("rate", r"rate (\d+)", "samples/s", PrintedMetric.Better.HIGHER)
     script = Script("lm", (metric,), "lm.py", (ScriptFile("lm.py", 1, SUM),), ("--fast",), (("A", "b"),))
     scripted = replace(s.cell(s.MXNET, Workload("lm", Mode.SCRIPT, 1)), script=script)
     modelled = replace(
@@ -37,7 +37,7 @@ def _plan() -> Plan:
         plan,
         images=tuple(replace(image, environment=Environment("mxnet", "3.11")) for image in plan.images),
         models=(ModelFile("lenet", "", SUM),),
-        definitions=(Definition("lenet", "mxnet", "", SUM),),
+        definitions=(ModelDefinition("lenet", "mxnet", "", SUM),),
         data=(data,),
     )
 

@@ -9,7 +9,7 @@ import pytest
 from running_fakes import Behaviour, FakeRuntime, a_cell, a_plan, exiting, measured, result_for, surroundings
 
 from orchestrator.devices import Allocation
-from orchestrator.devices.idle import Waited
+from orchestrator.devices.idle import IdleWait
 from orchestrator.domain import Outcome, Status
 from orchestrator.events import Notice, RepeatFinished, RepeatStarted
 from orchestrator.processes import Cause, Stop, Watch
@@ -244,9 +244,9 @@ def test_an_earlier_measurement_that_has_rotted_does_not_count_again(tmp_path: P
 def test_the_gate_is_passed_before_every_launch_and_what_it_saw_is_recorded(tmp_path: Path) -> None:
     seen: list[tuple[int, ...]] = []
 
-    def busy(given: Allocation, stop: Stop) -> Waited:
+    def busy(given: Allocation, stop: Stop) -> IdleWait:
         seen.append(given.cpus)
-        return Waited(10.5, "others used 0.9 of 1 CPUs")
+        return IdleWait(10.5, "others used 0.9 of 1 CPUs")
 
     around, events = surroundings(tmp_path, FakeRuntime())
     outcomes = list(execute(a_plan(replace(a_cell(), repeats=2)), replace(around, idle=busy)))

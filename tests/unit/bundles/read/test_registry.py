@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 import pytest
 
-from orchestrator.brought import Definition, ModelFile
+from orchestrator.brought import ModelDefinition, ModelFile
 from orchestrator.bundles.read.loaded_bundle import LoadedRecord, read_matrix, read_plan
 from orchestrator.bundles.read.registry import find, register, registered
 from orchestrator.errors import HostError, InputError
@@ -32,7 +32,7 @@ def test_own_models_come_back_with_the_definitions_of_frameworks(tmp_path: Path)
         return text, hashlib.sha256(text.encode()).hexdigest()
 
     own = (
-        ModelFile("wide", *kept("x = 1\n"), (Definition("wide", "torch", *kept("y = 1\n")),)),
+        ModelFile("wide", *kept("x = 1\n"), (ModelDefinition("wide", "torch", *kept("y = 1\n")),)),
         ModelFile("wider", *kept("z = 1\n")),
     )
     files = {f"models/{name}": text.encode() for model in own for name, text in model.files.items()}

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 import pytest
 
-from orchestrator.brought import Definition, ModelFile
+from orchestrator.brought import ModelDefinition, ModelFile
 from orchestrator.bundles.format import layout
 from orchestrator.bundles.format.sources import open_source
 from orchestrator.bundles.format.streams import TransferStoppedError
@@ -61,7 +61,7 @@ def test_sha256sum_agrees_with_the_sums(tmp_path: Path) -> None:
 
 
 def test_own_models_are_carried_with_the_definitions_of_frameworks(tmp_path: Path) -> None:
-    own = ModelFile("wide", "x = 1\n", "ab" * 32, (Definition("wide", "torch", "y = 1\n", "cd" * 32),))
+    own = ModelFile("wide", "x = 1\n", "ab" * 32, (ModelDefinition("wide", "torch", "y = 1\n", "cd" * 32),))
 
     exported(an_engine("1"), tmp_path / "bundle", ["1"], own_models=(own,))
 

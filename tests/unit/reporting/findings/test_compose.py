@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.analysis import Rank, Verdict
-from orchestrator.analysis.parity.work import PairParity, Work
+from orchestrator.analysis.parity.work import PairParity, WorkParity
 from orchestrator.domain import Cell, Outcome, Skip, Status
 from orchestrator.reporting.findings.cells import NO_OUTCOME, NO_RESULT
 from orchestrator.reporting.findings.compose import compose
@@ -241,8 +241,8 @@ def judge_with(*odd: str) -> Judge:
     def judge(one: Cell, other: Cell) -> PairParity:
         names = {one.framework.name, other.framework.name}
         if len(names) > 1 and names & {*odd}:
-            return PairParity(Work.NOT_COMPARABLE, "conv2d_1 yields 7×24×24", known_fault="a fault")
-        return PairParity(Work.SAME)
+            return PairParity(WorkParity.NOT_COMPARABLE, "conv2d_1 yields 7×24×24", known_fault="a fault")
+        return PairParity(WorkParity.SAME)
 
     return judge
 

@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 
 from orchestrator.analysis import Verdict
-from orchestrator.analysis.parity.work import Work
+from orchestrator.analysis.parity.work import WorkParity
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell, Framework, Status
 from orchestrator.planning import check_id
@@ -68,8 +68,10 @@ def test_equal_work_is_said_once_and_ranked_as_before() -> None:
     assert line.startswith("Parity: all 3 cells do the same work; nearest to its bar: initial values of dense_1.")
     assert line.endswith(", 0 apart of 1e-06 allowed.")
     assert [[each and each.work for each in row] for row in group.parity] == [
-        [None, Work.SAME, Work.SAME], [Work.SAME, None, Work.SAME], [Work.SAME, Work.SAME, None],
-    ]  # fmt: skip
+        [None, WorkParity.SAME, WorkParity.SAME],
+        [WorkParity.SAME, None, WorkParity.SAME],
+        [WorkParity.SAME, WorkParity.SAME, None],
+    ]
 
 
 def test_the_fastest_does_not_win_where_it_does_other_work_than_the_rest() -> None:

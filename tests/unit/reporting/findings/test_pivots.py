@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from orchestrator.analysis import Verdict
-from orchestrator.analysis.parity.work import PairParity, Work
+from orchestrator.analysis.parity.work import PairParity, WorkParity
 from orchestrator.domain import Cell, Framework
 from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.findings.groups import MOST_IN_MATRIX
@@ -18,8 +18,8 @@ from tests.effort import examples
 from tests.unit.reporting import synthetic
 
 JUDGED = {
-    work: PairParity(work, "" if work is Work.SAME else "first losses 1 % apart")
-    for work in (Work.SAME, Work.NOT_COMPARABLE, Work.NOT_CHECKED)
+    work: PairParity(work, "" if work is WorkParity.SAME else "first losses 1 % apart")
+    for work in (WorkParity.SAME, WorkParity.NOT_COMPARABLE, WorkParity.NOT_CHECKED)
 }
 
 
@@ -31,7 +31,7 @@ class Drawn:
     """Rates of the repeats of some cells, and the work of their pairs, by their numbers; else it is the same."""
 
     rates: Sequence[Sequence[float]]
-    work: Mapping[frozenset[int], Work]
+    work: Mapping[frozenset[int], WorkParity]
     slow: int = 0
     """How many more cells there are, slower than all of these; in a pair each goes by the number `SLOW`."""
 
@@ -44,7 +44,7 @@ def groups(draw: st.DrawFn) -> Drawn:
         [rate * (1 + 0.02 * number) for number in range(count)] for rate, count in draw(st.tuples(*[repeats] * size))
     ]
     pairs = [frozenset((one, other)) for one in range(size) for other in range(SLOW, one)]
-    work = draw(st.tuples(*[st.sampled_from(list(Work))] * len(pairs)))
+    work = draw(st.tuples(*[st.sampled_from(list(WorkParity))] * len(pairs)))
     return Drawn(rates, dict(zip(pairs, work, strict=True)))
 
 
@@ -53,8 +53,8 @@ def number(drawn: Drawn, cell_id: str) -> int:
     return found if found < len(drawn.rates) else SLOW
 
 
-def work(drawn: Drawn, one: str, other: str) -> Work:
-    return drawn.work.get(frozenset((number(drawn, one), number(drawn, other))), Work.SAME)
+def work(drawn: Drawn, one: str, other: str) -> WorkParity:
+    return drawn.work.get(frozenset((number(drawn, one), number(drawn, other))), WorkParity.SAME)
 
 
 def made(drawn: Drawn) -> Report:
@@ -81,7 +81,7 @@ def check(drawn: Drawn) -> None:
     }
     best = group.places[0]
     beside = [
-        place for place in group.places[1:] if work(drawn, best.cell_id, place.cell_id) is not Work.NOT_COMPARABLE
+        place for place in group.places[1:] if work(drawn, best.cell_id, place.cell_id) is not WorkParity.NOT_COMPARABLE
     ]
 
     for place in group.places[1:]:
@@ -101,25 +101,25 @@ def check(drawn: Drawn) -> None:
         assert group.sentence.removeprefix("Inconclusive: ").startswith(f"{best.label} ")
     pairs = {work(drawn, one.cell_id, other.cell_id) for one, other in combinations(group.places, 2)}
     if "No two of the measured cells" in group.sentence:
-        assert pairs == {Work.NOT_COMPARABLE}
+        assert pairs == {WorkParity.NOT_COMPARABLE}
     if any("cells do the same work" in said for said in lines(group)):
-        assert pairs == {Work.SAME}
+        assert pairs == {WorkParity.SAME}
 
 
 @given(groups())
-@example(Drawn([[200.0] * 3, [100.0] * 3, [80.0] * 3], {frozenset((0, 2)): Work.NOT_COMPARABLE}))
+@example(Drawn([[200.0] * 3, [100.0] * 3, [80.0] * 3], {frozenset((0, 2)): WorkParity.NOT_COMPARABLE}))
 def test_no_cell_that_does_the_work_of_the_winner_is_faster_than_it(drawn: Drawn) -> None:
     check(drawn)
 
 
 @settings(max_examples=examples(20))
 @given(groups())
-@example(Drawn([[200.0] * 3, [100.0] * 3], {frozenset((0, SLOW)): Work.NOT_COMPARABLE}))
+@example(Drawn([[200.0] * 3, [100.0] * 3], {frozenset((0, SLOW)): WorkParity.NOT_COMPARABLE}))
 def test_nor_in_a_group_too_large_for_every_pair(drawn: Drawn) -> None:
     check(replace(drawn, slow=MOST_IN_MATRIX))
 
 
-FIRST_AND_THIRD_APART = {frozenset((0, 2)): Work.NOT_COMPARABLE}
+FIRST_AND_THIRD_APART = {frozenset((0, 2)): WorkParity.NOT_COMPARABLE}
 
 
 def test_the_faster_of_two_that_are_apart_is_the_best_though_one_between_them_does_the_work_of_both() -> None:
@@ -146,7 +146,7 @@ def test_two_that_do_the_work_of_the_best_and_not_each_others_are_named_and_shar
 
 
 def test_of_many_such_pairs_the_first_are_named() -> None:
-    apart = {frozenset((one, other)): Work.NOT_COMPARABLE for one in range(1, 6) for other in range(1, one)}
+    apart = {frozenset((one, other)): WorkParity.NOT_COMPARABLE for one in range(1, 6) for other in range(1, one)}
     report = made(Drawn([[200.0], *[[100.0]] * 5], apart))
 
     assert lines(report.groups[0])[-1] == "Parity: nor are 4 more pairs."

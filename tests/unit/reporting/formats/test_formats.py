@@ -16,7 +16,7 @@ import junitparser
 import pytest
 from rich.console import Console
 
-from orchestrator.brought import Better, Metric, Script
+from orchestrator.brought import PrintedMetric, Script
 from orchestrator.domain import Mode, Status
 from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.findings.model import Report
@@ -33,7 +33,11 @@ from orchestrator.results.evidence import Stored
 from orchestrator.results.scripts.contract import PrintedMemory, PrintedValues, ScriptResult
 from tests.unit.reporting import synthetic as s
 
-SCRIPT = Script("bench", tuple(Metric(name, ".", "ms", Better.LOWER) for name in ("one", "two")), path="/bench.py")
+SCRIPT = Script(
+    "bench",
+    tuple(PrintedMetric(name, ".", "ms", PrintedMetric.Better.LOWER) for name in ("one", "two")),
+    path="/bench.py",
+)
 GOLDEN = Path(__file__).parents[3] / "golden" / "reports"
 EVIL = '=HYPERLINK("x")|`</script><img src=x onerror=alert(1)>&{{ 7*7 }}[red]\x1b[31m\x1b]0;t\x07\u202e'
 

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from orchestrator.analysis.parity.work import PairParity, Work
-from orchestrator.brought import Better, Metric, Script
+from orchestrator.analysis.parity.work import PairParity, WorkParity
+from orchestrator.brought import PrintedMetric, Script
 from orchestrator.domain import Cell, Mode, Outcome, Skip, Status, Workload
 from orchestrator.events import BuildFinished, Notice, RepeatFinished
 from orchestrator.reporting.findings.compose import compose
@@ -45,7 +45,9 @@ def printing(text: str) -> Cell:
     """A cell of a script, with a figure in a unit of its own."""
     cell = s.cell(s.MXNET, Workload(text, Mode.SCRIPT, 1), repeats=2)
     return replace(
-        cell, script=Script(text, (Metric("figure", ".", text, Better.HIGHER),), path=f"/{text}"), id=f"s/{text}"
+        cell,
+        script=Script(text, (PrintedMetric("figure", ".", text, PrintedMetric.Better.HIGHER),), path=f"/{text}"),
+        id=f"s/{text}",
     )
 
 
@@ -79,7 +81,7 @@ def report_of(text: str) -> Report:
         for each in s.ok(s.cell(s.MXNET, repeats=2), [100.0, 90.0])
     ]
     stored = [*measured, *failing, printed(script, text)]
-    apart = PairParity(Work.NOT_COMPARABLE, text, known_fault=text, note=text)
+    apart = PairParity(WorkParity.NOT_COMPARABLE, text, known_fault=text, note=text)
     # The reason is left out of the log's end, so that there is one.
     return compose(record, plan, stored, lambda _: f"{text}\nthe end", judge=lambda _one, _other: apart)
 
