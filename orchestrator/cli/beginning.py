@@ -14,8 +14,8 @@ from orchestrator.cli.runtime import Chosen, Needed, choose, given
 from orchestrator.devices import Allocation, Inventory, allocate, host_facts, idle, inventory
 from orchestrator.domain import ImageSpec
 from orchestrator.events import Listener
-from orchestrator.results.contract import RunRecord
 from orchestrator.results.plans import plan_to_json
+from orchestrator.results.records import RunRecord
 from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.store import Run
 from orchestrator.running import Surroundings, order, unfinished

@@ -27,7 +27,7 @@ from orchestrator.domain import Plan
 from orchestrator.engine.client import connect
 from orchestrator.errors import HostError, InputError
 from orchestrator.events import Notice
-from orchestrator.results.store import write_atomically
+from orchestrator.results.writing import write_atomically
 from orchestrator.running.presence import announced
 from orchestrator.runtimes import remove_leftovers, this_process
 

@@ -14,7 +14,7 @@ from orchestrator.domain import Plan
 from orchestrator.engine.client import Client
 from orchestrator.errors import InputError
 from orchestrator.planning import Selection, narrowed
-from orchestrator.results.contract import BundleOrigin
+from orchestrator.results.records import BundleOrigin
 from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.runtimes import GivenImage, absent, not_there
 from orchestrator.wording import clean_line

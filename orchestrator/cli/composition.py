@@ -21,7 +21,8 @@ from orchestrator.images import settings as image_settings
 from orchestrator.planning import Selection
 from orchestrator.results import pending
 from orchestrator.results.scripts import frozen as frozen_scripts
-from orchestrator.results.store import Run, runs, write_atomically
+from orchestrator.results.store import Run, runs
+from orchestrator.results.writing import write_atomically
 
 STORED_MATRIX = "matrix.yaml"
 STORED_MODELS = "models"

@@ -34,7 +34,7 @@ from orchestrator.reporting.formats import HTML, render
 from orchestrator.reporting.formats.html import INDEX
 from orchestrator.reporting.reports.history import write_html as write_history
 from orchestrator.reporting.reports.night import NIGHT, NIGHTS
-from orchestrator.results.store import write_atomically
+from orchestrator.results.writing import write_atomically
 from orchestrator.running import presence
 
 

@@ -9,7 +9,7 @@ import typer
 from orchestrator.errors import InputError
 from orchestrator.reporting.blocks import Content, Kind
 from orchestrator.reporting.formats import FORMATS, HTML, TABLE, formats_of
-from orchestrator.results.store import write_atomically
+from orchestrator.results.writing import write_atomically
 
 FORMAT_HELP = "How to show it; by default what the ending of -o says, else a table."
 OUTPUT_HELP = "Write there; a folder for html."

@@ -4,12 +4,12 @@ SI units in key names, raw samples, never a summary. A newer schema is refused, 
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from orchestrator.brought import Take
-from orchestrator.domain import Mode, Status
+from orchestrator.domain import Mode
 from orchestrator.results.facts import Facts
 
 SCHEMA: Literal[1] = 1
@@ -31,11 +31,13 @@ Count = Annotated[int, Field(ge=0, le=2**60)]
 Some = Annotated[int, Field(ge=1, le=2**60)]
 
 
-class _Strict(BaseModel):
+class ContractModel(BaseModel):
+    """A frozen document without unknown keys."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True)
 
 
-class MetricRequest(_Strict):
+class MetricRequest(ContractModel):
     """A figure to take from what a script prints."""
 
     name: str
@@ -43,7 +45,7 @@ class MetricRequest(_Strict):
     take: Take
 
 
-class ScriptRequest(_Strict):
+class ScriptRequest(ContractModel):
     """A foreign script, as what runs it sees it."""
 
     folder: str
@@ -53,7 +55,7 @@ class ScriptRequest(_Strict):
     metrics: tuple[MetricRequest, ...]
 
 
-class DataRequest(_Strict):
+class DataRequest(ContractModel):
     """A dataset in a folder of the user's own, as what reads it sees it."""
 
     folder: str
@@ -68,7 +70,7 @@ class DataRequest(_Strict):
     """Name → sum (`sha256:…`, of the unpacked bytes) that it must have, in the order in which they are read."""
 
 
-class Request(_Strict):
+class Request(ContractModel):
     """What the host asks of the container: `/io/request.json`."""
 
     schema_: Literal[1] = Field(SCHEMA, alias="schema")
@@ -84,7 +86,7 @@ class Request(_Strict):
     definition_file: str | None = None
     """File beside the request whose `start` makes the session, for a framework's own definition of the model."""
     mode: Mode | Literal["parity"]
-    """With `parity` nothing is timed: the answer is a `ParityResult` (`orchestrator/results/parity.py`)."""
+    """With `parity` nothing is timed: the answer is a `ParityResult` (`orchestrator/results/parity/contract.py`)."""
     script: ScriptRequest | None = None
     """What to run with the mode `script`; the answer is then a `ScriptResult` (`results/scripts/contract.py`)."""
     batch_size: Annotated[int, Field(ge=1)]
@@ -113,7 +115,7 @@ class Request(_Strict):
     """Whether the conditions around every block are read; off only to measure what that costs."""
 
 
-class GpuConditions(_Strict):
+class GpuConditions(ContractModel):
     """What one GPU went through while something was timed; None where its driver does not tell."""
 
     clock_hz: Count | None = None
@@ -130,7 +132,7 @@ class GpuConditions(_Strict):
     """What holds its clocks down at the end of the interval: `power_limit`, `heat`, `hardware`, `power_supply`."""
 
 
-class Conditions(_Strict):
+class Conditions(ContractModel):
     """What the host and the process went through while something was timed; None where it could not be read.
 
     Counters are differences over the interval, which begins just before what was timed and ends just after it.
@@ -172,7 +174,7 @@ class Conditions(_Strict):
     """Those of the cell, in the order of `facts.gpus`; empty without GPUs and in older results."""
 
 
-class Block(_Strict):
+class Block(ContractModel):
     """Consecutive steps, synchronised only at both ends."""
 
     steps: Some
@@ -192,7 +194,7 @@ def steady_blocks(blocks: Sequence[Block], *, epochs: bool) -> Sequence[Block]:
     return blocks[1:] if epochs and len(blocks) > 1 else blocks
 
 
-class Phases(_Strict):
+class Phases(ContractModel):
     """Where a container's life went, in order; `create` is the host's to measure and stands in the outcome."""
 
     import_s: Seconds
@@ -207,14 +209,14 @@ class Phases(_Strict):
     """Between the epochs, and in none of the above; None where there was none."""
 
 
-class Loss(_Strict):
+class Loss(ContractModel):
     """Mean loss of one batch, read outside the timed blocks; None in inference."""
 
     first: Finite
     last: Finite
 
 
-class Evaluation(_Strict):
+class Evaluation(ContractModel):
     """How good the weights are after one epoch of training, in evaluation mode, outside every timed block."""
 
     train_loss: Finite
@@ -224,7 +226,7 @@ class Evaluation(_Strict):
     evaluation_s: Seconds
 
 
-class ModelFacts(_Strict):
+class ModelFacts(ContractModel):
     """Counted by `benchmarks/vocabulary/counting.py` from the same model function."""
 
     parameters: Count
@@ -232,14 +234,14 @@ class ModelFacts(_Strict):
     """Per sample, forward pass."""
 
 
-class Memory(_Strict):
+class Memory(ContractModel):
     """Highest use seen by the kernel and the framework."""
 
     peak_rss_bytes: Count
     peak_device_bytes: Count | None = None
 
 
-class Used(_Strict):
+class Used(ContractModel):
     """What the process took from its beginning to its end, imports and all."""
 
     user_s: Seconds
@@ -252,7 +254,7 @@ class Used(_Strict):
     """Sent towards storage."""
 
 
-class Result(_Strict):
+class Result(ContractModel):
     """What the container answers: `/io/result.json`."""
 
     schema_: Literal[1] = Field(SCHEMA, alias="schema")
@@ -281,67 +283,3 @@ class Result(_Strict):
     """None in older results."""
     facts: Facts
     """Queried, never typed: `versions`, `python`, `cpu`, `threads`, `layout`, `precision`, `gpus`, …"""
-
-
-class BundleOrigin(_Strict):
-    """The bundle that a plan was carried in."""
-
-    name: str
-    manifest_sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-    """Of its `manifest.json`, which names every image by content."""
-
-
-class RunRecord(_Strict):
-    """`run.json`: what was planned and where it ran."""
-
-    schema_: Literal[1] = Field(SCHEMA, alias="schema")
-    run: str
-    """Sortable name of the run's folder: `20261121T153000Z-1f3a`."""
-    created_at: str
-    orchestrator_version: str
-    runtime: str
-    """`docker`, `venv` or `host`."""
-    host: dict[str, Any]
-    plan: dict[str, Any]
-    matrix: dict[str, Any]
-    """The long form, build settings without credentials."""
-    bundle: BundleOrigin | None = None
-    """Where plan and images came from; None where the plan was made on this host."""
-
-
-class EnvironmentRecord(_Strict):
-    """What one environment was made of, or why there is none."""
-
-    image: str
-    """`ImageSpec.name`."""
-    status: Status
-    """`ok`, or how its making ended."""
-    reason: str = ""
-    """One line; empty only when `ok`."""
-    reference: str | None = None
-    """What cells were launched by: the image's content tag, or the path of an interpreter."""
-    image_id: str | None = None
-    base_digest: str | None = None
-    """`name@sha256:…` of the base image, or its id where it came from no registry; None where there is no image."""
-    size_bytes: Count | None = None
-    """Of the image, with all that it stands on; None where there is none, and in older records."""
-    seccomp: str | None = None
-    """Profile of system calls of its containers, with its SHA-256; None without one, and in older records."""
-    versions: dict[str, str] = {}
-    """Distributions it holds, as it was asked."""
-    log: str | None = None
-    """Of a making that failed, relative to the run's folder."""
-
-
-class EnvironmentsRecord(_Strict):
-    """`environments.json`: every environment that the run asked for; two of one image where it was made anew."""
-
-    schema_: Literal[1] = Field(SCHEMA, alias="schema")
-    environments: tuple[EnvironmentRecord, ...] = ()
-
-    def merged(self, later: Sequence[EnvironmentRecord]) -> "EnvironmentsRecord":
-        """Add what a later making says: what was made stays unless it is the same, what failed is superseded."""
-        again = {entry.image for entry in later}
-        kept = [entry for entry in self.environments if entry.status is Status.OK or entry.image not in again]
-        by_content = {(entry.image, entry.reference, entry.image_id, entry.seccomp): entry for entry in (*kept, *later)}
-        return EnvironmentsRecord(environments=tuple(by_content.values()))

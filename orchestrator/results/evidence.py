@@ -4,11 +4,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from orchestrator.domain import Cell, Outcome, Status
-from orchestrator.results.checks import Checks
+from orchestrator.results.container_answers import InvalidResultError
 from orchestrator.results.contract import Result
-from orchestrator.results.parity import ParityOutcome, ParityResult
+from orchestrator.results.parity.checks import Checks
+from orchestrator.results.parity.contract import ParityOutcome, ParityResult
 from orchestrator.results.scripts.contract import ScriptResult
-from orchestrator.results.store import InvalidResultError, Run
+from orchestrator.results.store import Run
 
 
 @dataclass(frozen=True, slots=True)

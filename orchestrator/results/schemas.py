@@ -5,8 +5,9 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from orchestrator.domain import Outcome
-from orchestrator.results.contract import EnvironmentsRecord, Request, Result, RunRecord
-from orchestrator.results.parity import ParityResult
+from orchestrator.results.contract import Request, Result
+from orchestrator.results.parity.contract import ParityResult
+from orchestrator.results.records import EnvironmentsRecord, RunRecord
 from orchestrator.results.scripts.contract import ScriptResult
 
 NAMES = ("request", "result", "outcome", "run", "environments", "parity", "script")

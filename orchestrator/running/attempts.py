@@ -15,7 +15,8 @@ from pathlib import Path
 from orchestrator.domain import Outcome, Status
 from orchestrator.errors import host_error
 from orchestrator.files import move_aside, open_plain
-from orchestrator.results.store import InvalidResultError, Run, read_result
+from orchestrator.results.container_answers import InvalidResultError, read_result
+from orchestrator.results.store import Run
 from orchestrator.results.trees import reclaim, unnest
 from orchestrator.running.folders import LOG
 from orchestrator.runtimes import STOPPED

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from orchestrator.domain import Mode, Status
 from orchestrator.processes import Cause, last_line
+from orchestrator.results.container_answers import InvalidResultError
 from orchestrator.results.contract import (
     LATENCY_LIMIT_S,
     LEAST_LATENCY_STEPS,
@@ -13,7 +14,6 @@ from orchestrator.results.contract import (
 )
 from orchestrator.results.scripts import contract as scripts
 from orchestrator.results.scripts.contract import ScriptResult
-from orchestrator.results.store import InvalidResultError
 from orchestrator.runtimes import STOPPED, Ended, Task
 
 EXIT_STATUS = {

@@ -12,7 +12,8 @@ from orchestrator.domain import Cell, Outcome, Plan, Status
 from orchestrator.errors import FolderError
 from orchestrator.events import Notice, PhaseChanged, RepeatFinished, RepeatStarted, RunStarted
 from orchestrator.processes import Cause, LostError, StartError, tail
-from orchestrator.results.contract import EnvironmentRecord, Request, Result
+from orchestrator.results.contract import Request, Result
+from orchestrator.results.records import EnvironmentRecord
 from orchestrator.results.scripts import copies as script_copies
 from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.scripts.contract import with_script

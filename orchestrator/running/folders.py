@@ -10,9 +10,9 @@ from pathlib import Path
 
 from orchestrator.files import move_aside, open_plain
 from orchestrator.logs import BoundedLog
+from orchestrator.results.container_answers import InvalidResultError, read_answer, read_result
 from orchestrator.results.contract import Result
 from orchestrator.results.scripts.contract import ScriptResult
-from orchestrator.results.store import InvalidResultError, read_answer, read_result
 from orchestrator.results.trees import reclaim
 
 LOG = "log.txt"

@@ -16,11 +16,11 @@ from orchestrator.images.context import digest, source_files
 from orchestrator.planning.parity import BATCH_SIZE, Check, checks
 from orchestrator.processes import Cause, StartError, tail
 from orchestrator.resources import BENCHMARKS
-from orchestrator.results.answers import Answers, take_over
-from orchestrator.results.checks import Checks
+from orchestrator.results.container_answers import InvalidResultError, read_answer
 from orchestrator.results.contract import Request
-from orchestrator.results.parity import REVISION, ParityOutcome, ParityResult
-from orchestrator.results.store import InvalidResultError, read_answer
+from orchestrator.results.parity.answers import Answers, take_over
+from orchestrator.results.parity.checks import Checks
+from orchestrator.results.parity.contract import REVISION, ParityOutcome, ParityResult
 from orchestrator.results.trees import reclaim
 from orchestrator.running.attempts import set_aside
 from orchestrator.running.classify import Classification, classify

@@ -46,7 +46,7 @@ def surplus(cache: Path, keep_last: int, in_use: Collection[str] = ()) -> tuple[
         seen[one.name] = seen.get(one.name, 0) + 1
         if seen[one.name] > keep_last:
             gone.append(one)
-    indexes = [_kept(path, "index") for path in sorted(cache.glob("results-*.sqlite"))]
+    indexes = [_kept(path, "index") for path in sorted(cache.glob("*.sqlite"))]
     archives = [_kept(path, "archive") for path in (cache / _OWN_IMAGES).glob("*.tar.gz")]
     older = sorted(archives, key=lambda one: one.created, reverse=True)[keep_last:]
     folders = [(cache / name, kind) for name, kind in _FOLDERS.items()]

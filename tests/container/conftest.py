@@ -17,9 +17,9 @@ from orchestrator.cli import composition, places
 from orchestrator.domain import BuildSettings, ImageSpec
 from orchestrator.events import ignore
 from orchestrator.resources import ROOT
+from orchestrator.results.container_answers import read_result
 from orchestrator.results.contract import Result
-from orchestrator.results.parity import ParityResult
-from orchestrator.results.store import read_result
+from orchestrator.results.parity.contract import ParityResult
 from orchestrator.runtimes import VenvRuntime, interpreters
 from orchestrator.runtimes.interpreters import Interpreter
 from orchestrator.runtimes.model import Ready

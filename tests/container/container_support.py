@@ -13,7 +13,7 @@ from benchmarks import contract
 from orchestrator.domain import Framework
 from orchestrator.resources import ROOT
 from orchestrator.results.contract import Result
-from orchestrator.results.parity import ParityResult
+from orchestrator.results.parity.contract import ParityResult
 
 REQUIRED = tuple(f"3.{minor}" for minor in range(6, 14))
 NEWEST = "3.14"

@@ -10,7 +10,7 @@ import pytest
 from container_support import missing_interpreter, start
 
 from orchestrator.resources import BENCHMARKS, ROOT
-from orchestrator.results.store import read_result
+from orchestrator.results.container_answers import read_result
 from orchestrator.runtimes.interpreters import Interpreter
 
 FILES = sorted(BENCHMARKS.rglob("*.py"))

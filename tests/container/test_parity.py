@@ -20,7 +20,7 @@ from benchmarks.vocabulary import counting, layers, weights
 from orchestrator.analysis.parity import dropout
 from orchestrator.domain import ImageSpec
 from orchestrator.resources import BENCHMARKS
-from orchestrator.results.parity import Tensor
+from orchestrator.results.parity.contract import Tensor
 from orchestrator.runtimes.model import Ready
 
 HERE = Path(__file__).parent

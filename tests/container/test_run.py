@@ -13,7 +13,7 @@ from container_support import start
 from benchmarks import MEASUREMENT_VERSION
 from orchestrator.analysis import repeat_measurement
 from orchestrator.resources import BENCHMARKS
-from orchestrator.results.store import read_result
+from orchestrator.results.container_answers import read_result
 
 Folder = Callable[..., Path]
 

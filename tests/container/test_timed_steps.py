@@ -16,7 +16,7 @@ from orchestrator.analysis.parity import optimizer
 from orchestrator.analysis.parity.sides import ParitySide
 from orchestrator.analysis.parity.work import PairParity, WorkParity, pair
 from orchestrator.domain import Framework, ImageSpec, Mode
-from orchestrator.results.parity import ParityResult
+from orchestrator.results.parity.contract import ParityResult
 from orchestrator.runtimes.model import Ready
 from tests.documented import blocks
 

@@ -9,7 +9,8 @@ import run_support as support
 
 from orchestrator.domain import Outcome, Status, System
 from orchestrator.events import Event, PhaseChanged
-from orchestrator.results.store import Run, read_result
+from orchestrator.results.container_answers import read_result
+from orchestrator.results.store import Run
 
 pytestmark = pytest.mark.docker
 

@@ -31,7 +31,8 @@ from orchestrator.domain import (
     Workload,
 )
 from orchestrator.events import Event, Notice
-from orchestrator.results.store import Run, read_result
+from orchestrator.results.container_answers import read_result
+from orchestrator.results.store import Run
 from orchestrator.running import Policy, Surroundings, execute
 from orchestrator.runtimes import DockerRuntime, this_process
 

@@ -26,7 +26,8 @@ from orchestrator.domain import (
     Workload,
 )
 from orchestrator.events import ignore
-from orchestrator.results.store import Run, read_result
+from orchestrator.results.container_answers import read_result
+from orchestrator.results.store import Run
 from orchestrator.running import Surroundings, execute
 from orchestrator.runtimes import DockerRuntime, Ready, image_problems, this_process
 

@@ -11,7 +11,8 @@ import pytest
 import run_support as support
 
 from orchestrator.domain import Status, System
-from orchestrator.results.store import Run, read_result
+from orchestrator.results.container_answers import read_result
+from orchestrator.results.store import Run
 
 pytestmark = pytest.mark.docker
 MEMORY_BYTES = 256 * 2**20

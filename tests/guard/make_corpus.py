@@ -39,9 +39,10 @@ from orchestrator.regression.model import Verdict
 from orchestrator.regression.night_files import NightFiles
 from orchestrator.regression.night_model import Ending, Judgement, Tonight, Trying
 from orchestrator.regression.pairing import EVERYTHING, Pairing, Selection
-from orchestrator.results.checks import Checks
-from orchestrator.results.contract import Block, Conditions, EnvironmentRecord, GpuConditions, Memory
-from orchestrator.results.parity import Dropout, ParityOutcome
+from orchestrator.results.parity.checks import Checks
+from orchestrator.results.contract import Block, Conditions, GpuConditions, Memory
+from orchestrator.results.records import EnvironmentRecord
+from orchestrator.results.parity.contract import Dropout, ParityOutcome
 from orchestrator.results.scripts import PrintedMemory, PrintedValues, ScriptResult
 from orchestrator.results.store import Run, Stored
 from orchestrator.running import Policy, execute

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from orchestrator.catalog.faults import Evidence
-from orchestrator.results.parity import Dropout, ParityResult
+from orchestrator.results.parity.contract import Dropout, ParityResult
 
 ROUNDING: Final = 1e-5
 """Relative change of a loss up to which it is rounding, if nothing is learned. It is the bar of any first loss."""

@@ -11,7 +11,7 @@ from orchestrator.analysis.parity import shapes
 from orchestrator.analysis.parity.differences import Difference
 from orchestrator.analysis.parity.sides import FULL_PRECISION, ParitySide
 from orchestrator.catalog.faults import Evidence
-from orchestrator.results.parity import OptimizerSteps, Stepped
+from orchestrator.results.parity.contract import OptimizerSteps, Stepped
 
 MOST_LEFT_OUT: Final = 0.5
 """Share of all elements above which a note says how many were left out."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from orchestrator.results.parity import NativeLayer, ParityResult
+from orchestrator.results.parity.contract import NativeLayer, ParityResult
 
 WITH_AN_EDGE: Final = frozenset({"relu", "max_pool"})
 """Layers whose gradient jumps, at zero or where two values of a window are equal."""

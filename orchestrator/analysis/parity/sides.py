@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.domain import Framework, Options
-from orchestrator.results.parity import ParityResult, Sample, Tensor
+from orchestrator.results.parity.contract import ParityResult, Sample, Tensor
 
 if TYPE_CHECKING:
     import numpy as np

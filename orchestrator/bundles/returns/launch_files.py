@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass, field
 
 from orchestrator.domain import OutputLimit
-from orchestrator.results.checks import FOLDER as PARITY
+from orchestrator.results.container_answers import MAX_RESULT_BYTES
+from orchestrator.results.parity.checks import FOLDER as PARITY
 from orchestrator.results.scripts.frozen import FOLDER as FROZEN
-from orchestrator.results.store import MAX_RESULT_BYTES
 
 OURS = frozenset({
     "request.json", "result.json", "outcome.json", "log.txt", "phase", "model.py", "definition.py",

@@ -9,7 +9,7 @@ from pathlib import Path
 from orchestrator.bundles.returns.results_manifest import MERGED, RUN_NAME
 from orchestrator.errors import HostError
 from orchestrator.results.pending import JOURNAL, Journal, read_journal
-from orchestrator.results.store import write_atomically
+from orchestrator.results.writing import write_atomically
 
 STAGING = ".merging-"
 

@@ -7,7 +7,7 @@ from orchestrator.bundles.format import layout
 from orchestrator.bundles.format.manifest import File, Manifest
 from orchestrator.bundles.format.sources import FolderSource
 from orchestrator.bundles.write.request import Export
-from orchestrator.results.store import write_atomically
+from orchestrator.results.writing import write_atomically
 
 OMITTED_FROM_DELTAS = (f"{layout.WHEELS}/", f"{layout.DATA}/", f"{layout.SCRIPTS}/", layout.OWN_IMAGE)
 """Files besides layers that a delta leaves out if its base has them."""

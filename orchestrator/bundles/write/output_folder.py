@@ -15,7 +15,7 @@ from orchestrator.bundles.format.manifest import MAX_MANIFEST_BYTES, Layer, Mani
 from orchestrator.bundles.format.sources import FolderSource
 from orchestrator.errors import HostError, InputError
 from orchestrator.files import open_plain
-from orchestrator.results.store import write_atomically
+from orchestrator.results.writing import write_atomically
 
 _FILES = frozenset({layout.PLAN, layout.MATRIX, layout.INSTALL, layout.SUMS, layout.SIGNATURE})
 _FOLDERS = frozenset({layout.MODELS, layout.SCRIPTS, layout.DATA, layout.SBOM, layout.PROVENANCE, layout.PROGRAMS})

@@ -1,174 +1,70 @@
-"""Every cell of every run below a results folder, read through a cache of the files."""
+"""Every measured cell of the runs below a results folder."""
 
 import json
-import os
-import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection
+from dataclasses import asdict
 from pathlib import Path
 
-from orchestrator.domain import Cell, Plan
 from orchestrator.errors import InputError
-from orchestrator.planning import check_id
 from orchestrator.regression.history.figures import cell_figures
 from orchestrator.regression.history.series import MeasuredCell, release_text, release_versions, tracked_id
 from orchestrator.regression.judge import comparable
-from orchestrator.results.checks import Checks
-from orchestrator.results.contract import RunRecord
-from orchestrator.results.listing.cache import Cache, read
-from orchestrator.results.pending import pending
-from orchestrator.results.plans import plan_from_json
+from orchestrator.results.listing import index
+from orchestrator.results.listing.derived import Derivation
+from orchestrator.results.records import RunRecord
 from orchestrator.results.store import Run
 
-_VERSION = 5
-_SCHEMA = """
-CREATE TABLE run (
-    name TEXT PRIMARY KEY, stamp TEXT NOT NULL, created_at TEXT NOT NULL, host TEXT NOT NULL, conditions TEXT NOT NULL
-);
-CREATE TABLE cell (
-    run TEXT NOT NULL REFERENCES run(name) ON DELETE CASCADE, cell_id TEXT NOT NULL, tracked TEXT NOT NULL,
-    pair TEXT NOT NULL, release TEXT NOT NULL, versions TEXT NOT NULL, parity TEXT NOT NULL, stamp TEXT NOT NULL,
-    conditions TEXT NOT NULL, builder TEXT NOT NULL,
-    PRIMARY KEY (run, cell_id)
-);
-CREATE TABLE figure (
-    run TEXT NOT NULL, cell_id TEXT NOT NULL, metric TEXT NOT NULL, value REAL NOT NULL, repeats INTEGER NOT NULL,
-    PRIMARY KEY (run, cell_id, metric),
-    FOREIGN KEY (run, cell_id) REFERENCES cell(run, cell_id) ON DELETE CASCADE
-);
-"""
+_VERSION = 1
 
 
 def measured_cells(results: Path, cache: Path) -> tuple[MeasuredCell, ...]:
     """Read the measured cells of a results folder. What has not changed since it was read is not read again."""
-    return read(Cache("history", _VERSION, _SCHEMA, _refresh), results, cache, _query)
+    texts = index.derived(results, cache, Derivation("history", _VERSION, _texts))
+    return tuple(_measured_cell(text) for text in texts)
 
 
-def _query(connection: sqlite3.Connection) -> tuple[MeasuredCell, ...]:
-    figures: dict[tuple[str, str], list[tuple[str, float, int]]] = {}
-    for run, cell_id, metric, value, repeats in connection.execute(
-        "SELECT run, cell_id, metric, value, repeats FROM figure"
-    ):
-        figures.setdefault((run, cell_id), []).append((metric, value, repeats))
-    rows = connection.execute(
-        "SELECT run.name, created_at, host, run.conditions, cell.conditions, cell_id, tracked, pair, release, "
-        "versions, builder FROM cell JOIN run ON run.name = cell.run"
-    )
-    return tuple(
-        MeasuredCell(
-            run=run,
-            created_at=created_at,
-            host=host,
-            conditions=json.loads(of_run) | json.loads(of_cell),
-            cell_id=cell_id,
-            tracked=tracked,
-            pair=pair,
-            release=release,
-            versions=tuple(json.loads(versions)),
-            figures=tuple(figures[run, cell_id]),
-            builder=builder,
-        )
-        for run, created_at, host, of_run, of_cell, cell_id, tracked, pair, release, versions, builder in rows
-        if (run, cell_id) in figures
-    )
+def _measured_cell(text: str) -> MeasuredCell:
+    document = json.loads(text)
+    document["versions"] = tuple(document["versions"])
+    document["figures"] = tuple(map(tuple, document["figures"]))
+    return MeasuredCell(**document)
 
 
-def _refresh(connection: sqlite3.Connection, results: Path) -> None:
-    known = dict(connection.execute("SELECT name, stamp FROM run"))
-    present = dict(_stamps(results))
-    connection.executemany("DELETE FROM run WHERE name = ?", [(name,) for name in known.keys() - present.keys()])
-    for name, stamp in present.items():
-        run = Run(results / name)
-        if known.get(name) != stamp:
-            _refresh_run(connection, run, stamp)
-        made = _changed_at(run.folder / "environments.json")
-        cells = connection.execute("SELECT cell_id, parity, stamp FROM cell WHERE run = ?", (name,))
-        stamps = {cell_id: (before, _cell_stamp(run, cell_id, parity, made)) for cell_id, parity, before in cells}
-        stale = {cell_id: now for cell_id, (before, now) in stamps.items() if now != before}
-        if stale:
-            _refresh_cells(connection, run, stale)
-
-
-def _stamps(results: Path) -> Iterator[tuple[str, str]]:
-    hidden = pending(results)
-    for folder in results.iterdir() if results.is_dir() else ():
-        if folder.name in hidden:
-            continue
-        try:
-            stat = (folder / "run.json").stat()
-        except OSError:
-            continue
-        yield folder.name, f"{stat.st_mtime_ns} {stat.st_size}"
-
-
-def _refresh_run(connection: sqlite3.Connection, run: Run, stamp: str) -> None:
-    """Read the cells of a run anew. A record that cannot be read has none."""
+def _texts(run: Run, cell_ids: Collection[str]) -> dict[str, str]:
+    """Read cells of a run. Scripts, cells without figures and those of a run that cannot be read have no text."""
     try:
-        record: RunRecord | None = run.record()
-        plan: Plan | None = plan_from_json(record.plan) if record else None
+        record, plan = run.record(), run.plan()
     except InputError:
-        record, plan = None, None
-    cells = [cell for cell in plan.cells if cell.script is None] if plan else []
-    builders = {image.name: image.environment.builder for image in plan.images} if plan else {}
-    connection.execute("DELETE FROM run WHERE name = ?", (run.name,))
-    created_at, host = (record.created_at, str(record.host.get("hostname") or "")) if record else ("", "")
-    conditions = json.dumps(_run_conditions(record) if record else {})
-    connection.execute("INSERT INTO run VALUES (?, ?, ?, ?, ?)", (run.name, stamp, created_at, host, conditions))
-    connection.executemany(
-        "INSERT OR REPLACE INTO cell VALUES (?, ?, ?, ?, ?, ?, ?, '', '{}', ?)",
-        [(run.name, *_columns(cell), builders.get(cell.image, "")) for cell in cells],
-    )
+        return {}
+    try:
+        sizes = {entry.image: entry.size_bytes for entry in run.environments().environments}
+    except InputError:
+        sizes = {}
+    builders = {image.name: image.environment.builder for image in plan.images}
+    of_run = _run_conditions(record)
+    texts = {}
+    for cell in plan.cells:
+        if cell.id not in cell_ids or cell.script:
+            continue
+        conditions, figures = cell_figures(run, cell, sizes.get(cell.image))
+        if figures:
+            measured = MeasuredCell(
+                run=run.name,
+                created_at=record.created_at,
+                host=str(record.host.get("hostname") or ""),
+                conditions={**of_run, **conditions},
+                cell_id=cell.id,
+                tracked=tracked_id(cell),
+                pair=f"{cell.system.name}/{cell.id.partition('/')[2]}",
+                release=release_text(cell),
+                versions=release_versions(cell),
+                figures=figures,
+                builder=builders.get(cell.image, ""),
+            )
+            texts[cell.id] = json.dumps(asdict(measured))
+    return texts
 
 
 def _run_conditions(record: RunRecord) -> dict[str, str]:
-    told = {f"host {title}": record.host.get(fact) for fact, title in comparable.HOST}
-    return {"runtime": record.runtime} | {title: str(value) for title, value in told.items() if value is not None}
-
-
-def _columns(cell: Cell) -> tuple[object, ...]:
-    pair = f"{cell.system.name}/{cell.id.partition('/')[2]}"
-    return cell.id, tracked_id(cell), pair, release_text(cell), json.dumps(release_versions(cell)), check_id(cell)
-
-
-def _changed_at(path: Path) -> int:
-    try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return 0
-
-
-def _cell_stamp(run: Run, cell_id: str, parity: str, made: int) -> str:
-    """Return a stamp that changes with the repeats, the answer of the parity check, and the environment."""
-    count = newest = 0
-    try:
-        entries = list(os.scandir(run.folder / cell_id))
-    except OSError:
-        return ""
-    for entry in entries:
-        try:
-            stat = os.stat(f"{entry.path}/outcome.json")  # noqa: PTH116 -- a `Path` for each takes far longer
-        except OSError:
-            continue
-        count, newest = count + 1, max(newest, stat.st_mtime_ns)
-    checked = _changed_at(Checks(run).folder(parity) / "outcome.json")
-    return f"{count} {newest} {checked} {made}" if count else ""
-
-
-def _refresh_cells(connection: sqlite3.Connection, run: Run, stale: Mapping[str, str]) -> None:
-    """Read cells of a run anew, by id with their stamps."""
-    try:
-        sizes = {made.image: made.size_bytes for made in run.environments().environments}
-    except InputError:
-        sizes = {}
-    for cell in run.plan().cells:
-        if cell.id in stale:
-            _refresh_cell(connection, run, cell, stale[cell.id], sizes.get(cell.image))
-
-
-def _refresh_cell(connection: sqlite3.Connection, run: Run, cell: Cell, stamp: str, image_bytes: int | None) -> None:
-    conditions, figures = cell_figures(run, cell, image_bytes)
-    connection.execute(
-        "UPDATE cell SET stamp = ?, conditions = ? WHERE run = ? AND cell_id = ?",
-        (stamp, json.dumps(conditions), run.name, cell.id),
-    )
-    connection.execute("DELETE FROM figure WHERE run = ? AND cell_id = ?", (run.name, cell.id))
-    connection.executemany("INSERT INTO figure VALUES (?, ?, ?, ?, ?)", [(run.name, cell.id, *row) for row in figures])
+    facts = {f"host {title}": record.host.get(fact) for fact, title in comparable.HOST}
+    return {"runtime": record.runtime} | {title: str(value) for title, value in facts.items() if value is not None}

@@ -11,8 +11,9 @@ from orchestrator.regression.judge.comparable import Surrounding, surrounding
 from orchestrator.regression.judge.metric_rule import Values
 from orchestrator.regression.metrics import Metric
 from orchestrator.regression.model import Moved
-from orchestrator.results.contract import EnvironmentRecord, Result
+from orchestrator.results.contract import Result
 from orchestrator.results.evidence import read_repeats
+from orchestrator.results.records import EnvironmentRecord
 from orchestrator.results.store import Run
 
 SILENT = frozenset({Status.BUILD_FAILED, Status.LAUNCH_FAILED, Status.NO_DEVICE, Status.NOT_RUN})

@@ -9,7 +9,7 @@ from orchestrator.regression.judge import comparable
 from orchestrator.regression.judge.comparable import Placed
 from orchestrator.regression.judge.metric_rule import MetricRule
 from orchestrator.regression.model import Judged
-from orchestrator.results.contract import EnvironmentRecord
+from orchestrator.results.records import EnvironmentRecord
 
 
 def judged_loss(rule: MetricRule, parity: PairParity | None, one: Placed, other: Placed) -> Judged | None:

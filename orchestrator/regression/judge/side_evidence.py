@@ -13,7 +13,7 @@ from orchestrator.regression.judge.evidence import CellEvidence, cell_evidence, 
 from orchestrator.regression.metrics import Metric
 from orchestrator.regression.model import Moved
 from orchestrator.regression.rules import LEAST_BLOCKS
-from orchestrator.results.contract import EnvironmentRecord, EnvironmentsRecord
+from orchestrator.results.records import EnvironmentRecord, EnvironmentsRecord
 from orchestrator.results.store import Run
 
 _SIDES = ("baseline", "candidate")

@@ -12,7 +12,7 @@ from orchestrator.files import read_record
 from orchestrator.regression.nightly.state import Night, State
 from orchestrator.results.locks import held
 from orchestrator.results.plans import first_problem
-from orchestrator.results.store import write_atomically
+from orchestrator.results.writing import write_atomically
 
 STATE_FILE = "state.json"
 NIGHT_FILE = "night.json"

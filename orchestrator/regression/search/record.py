@@ -16,7 +16,7 @@ from orchestrator.regression.model import Positive, Share, Strict
 from orchestrator.regression.search.algorithm import Conclusion, Span
 from orchestrator.results.contract import Count
 from orchestrator.results.plans import first_problem
-from orchestrator.results.store import write_atomically
+from orchestrator.results.writing import write_atomically
 
 RECORD_FILE = "bisect.json"
 AUTO = "auto"

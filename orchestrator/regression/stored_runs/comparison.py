@@ -26,7 +26,6 @@ from orchestrator.regression.stored_runs.operands import (
 )
 from orchestrator.regression.stored_runs.pairs import judged_pair, never_measured, shown_only, unpaired_cell
 from orchestrator.regression.trials.files import blocks_follow_sight
-from orchestrator.results.plans import plan_from_json
 
 
 def compare_runs(
@@ -47,7 +46,7 @@ def compare_runs(
     records = {name: run.record() for name, run in runs.items()}
     refuse_other_hosts(records)
     baseline, candidate = (oldest_first(operand, records) for operand in (baseline, candidate))
-    plans = {name: plan_from_json(record.plan) for name, record in records.items()}
+    plans = {name: run.plan() for name, run in runs.items()}
     work = _matched(baseline, candidate, plans)
     idle = _idle_cells(baseline, candidate, plans.values(), idle_builders)
     judged = sum(idle.isdisjoint(cell.id for _, cell in (*ones, *others)) for ones, others in work.both.values())

@@ -8,7 +8,7 @@ from orchestrator.errors import InputError
 from orchestrator.regression.judge.comparable import HOST, Placed
 from orchestrator.regression.pairing import Unpaired
 from orchestrator.regression.sides import Side, side_of
-from orchestrator.results.contract import RunRecord
+from orchestrator.results.records import RunRecord
 from orchestrator.results.store import Run
 
 _HOST = (("hostname", "host"), *HOST)

@@ -12,7 +12,8 @@ from orchestrator.regression.pairing import Pair, Unpaired
 from orchestrator.regression.rules import Rules
 from orchestrator.regression.sides import Side
 from orchestrator.results.plans import first_problem
-from orchestrator.results.store import Run, write_atomically
+from orchestrator.results.store import Run
+from orchestrator.results.writing import write_atomically
 
 TRIAL_FILE = "trial.json"
 REGRESSION_FILE = "regression.json"

@@ -9,15 +9,14 @@ from orchestrator.regression.judge.findings import PairFindings
 from orchestrator.regression.model import JudgedPair, Moved, Regression, SideRecord
 from orchestrator.regression.pairing import Unpaired
 from orchestrator.regression.trials.files import Trial
-from orchestrator.results.contract import EnvironmentRecord
-from orchestrator.results.plans import plan_from_json
+from orchestrator.results.records import EnvironmentRecord
 from orchestrator.results.store import Run
 
 
 def summary(run: Run, trial: Trial, findings: Mapping[str, PairFindings], *, complete: bool) -> Regression:
     """Return the result of a trial: the findings of every pair, and the cells without a counterpart."""
     record = run.record()
-    plan = plan_from_json(record.plan)
+    plan = run.plan()
     cells = {cell.id: cell for cell in plan.cells}
     pairs = [
         JudgedPair(

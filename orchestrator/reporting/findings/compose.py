@@ -13,8 +13,8 @@ from orchestrator.reporting.findings.model import CheckReport, Report
 from orchestrator.reporting.findings.problems import no_tail, problems
 from orchestrator.reporting.findings.summary import headline
 from orchestrator.reporting.findings.warnings import warnings
-from orchestrator.results.contract import EnvironmentRecord, RunRecord
 from orchestrator.results.evidence import Stored
+from orchestrator.results.records import EnvironmentRecord, RunRecord
 from orchestrator.wording import clean_line
 
 

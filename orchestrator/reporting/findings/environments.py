@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from orchestrator.domain import ImageSpec
 from orchestrator.reporting.findings.facts import flatten, merged
 from orchestrator.reporting.findings.model import CellReport, ImageReport
-from orchestrator.results.contract import EnvironmentRecord
+from orchestrator.results.records import EnvironmentRecord
 from orchestrator.wording import clean_line
 
 

@@ -13,7 +13,6 @@ from orchestrator.reporting.findings.model import Report
 from orchestrator.reporting.findings.parity import NOT_ASKED, Answer, Parity
 from orchestrator.resources import IMAGES
 from orchestrator.results.evidence import read_cells, read_check
-from orchestrator.results.plans import plan_from_json
 from orchestrator.results.store import Run
 
 _TAIL_BYTES = 16_384
@@ -22,7 +21,7 @@ _TAIL_BYTES = 16_384
 def report(run: Run) -> Report:
     """Report on a run's folder, one repeat in memory at a time; raises `InputError` where there is no such run."""
     record = run.record()
-    plan = plan_from_json(record.plan)
+    plan = run.plan()
     known = parity(run, plan)
     found = compose(
         record.model_copy(update={"plan": {}, "matrix": {}}),  # of many cells, the heaviest thing in memory

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from orchestrator.errors import HostError
 from orchestrator.reporting.blocks import Page, TemplatePage
 from orchestrator.reporting.figures import moment
-from orchestrator.results.store import write_atomically
+from orchestrator.results.writing import write_atomically
 from orchestrator.wording import clean
 
 if TYPE_CHECKING:

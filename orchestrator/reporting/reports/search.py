@@ -36,7 +36,7 @@ from orchestrator.reporting.formats import render
 from orchestrator.reporting.formats.html import INDEX, named_texts, write_pages
 from orchestrator.reporting.reports import search_words as words
 from orchestrator.reporting.reports.search_rows import HEADS, NUMBERS, UNTESTABLE, SearchRow, move_rows, release_rows
-from orchestrator.results.store import write_atomically
+from orchestrator.results.writing import write_atomically
 from orchestrator.wording import clean_line
 
 MARKDOWN_FILE = "report.md"

@@ -1,7 +1,7 @@
-"""A cache of what a results folder holds: SQLite in the user's cache folder, brought up to date whenever it is read.
+"""A cache of a results folder, as a SQLite file in the user's cache folder.
 
-It never lies beside the results, which may be on NFS. Every use happens under one file lock; a broken, older or newer
-cache is thrown away and made again; where the cache folder cannot be used, it is made in memory.
+It never lies next to the results, which may be on NFS. Every use happens under one file lock. A broken, older or newer
+cache is thrown away and made again. If the cache folder cannot be used, the cache is made in memory.
 """
 
 import hashlib
@@ -18,41 +18,50 @@ from filelock import FileLock
 
 _T = TypeVar("_T")
 _UNENCODABLE = re.compile(r"[\ud800-\udfff\\]")
-"""Half characters, which stand for the bytes of names that are not UTF-8; and what marks them in the database."""
+"""Half characters, which stand for the bytes of names that are not UTF-8, and the character that marks them."""
 _MARKED = re.compile(r"\\(?:\\|u([0-9a-f]{4}))")
 
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """One kind of cache."""
+    """The tables of a cache."""
 
     name: str
-    """Of its files."""
+    """The beginning of the names of its files."""
     version: int
     schema: str
-    refresh: Callable[[sqlite3.Connection, Path], None]
-    """Brings it up to date from the files below a results folder."""
 
+    def use(self, results: Path, folder: Path, work: Callable[[sqlite3.Connection], _T]) -> _T:
+        """Do some work in one transaction on the cache of a results folder, and return its value."""
+        key = hashlib.sha256(os.fsencode(results.resolve())).hexdigest()[:16]
+        path = folder / f"{self.name}-{key}.sqlite"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with FileLock(path.with_suffix(".lock")):
+                try:
+                    return self._use_file(path, work)
+                except sqlite3.DatabaseError:
+                    for part in (path, path.with_name(f"{path.name}-journal")):
+                        part.unlink(missing_ok=True)
+                    return self._use_file(path, work)
+        except (OSError, sqlite3.DatabaseError):
+            return self._use_file(Path(":memory:"), work)
 
-def read(kind: Cache, results: Path, folder: Path, query: Callable[[sqlite3.Connection], _T]) -> _T:
-    """Bring the cache of a results folder up to date, and ask it."""
-    key = hashlib.sha256(os.fsencode(results.resolve())).hexdigest()[:16]
-    path = folder / f"{kind.name}-{key}.sqlite"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / f"{kind.name}-{key}.lock"):
-            try:
-                return _refreshed(kind, path, results, query)
-            except sqlite3.DatabaseError:
-                for part in (path, path.with_name(f"{path.name}-journal")):
-                    part.unlink(missing_ok=True)
-                return _refreshed(kind, path, results, query)
-    except (OSError, sqlite3.DatabaseError):
-        return _refreshed(kind, Path(":memory:"), results, query)
+    def _use_file(self, path: Path, work: Callable[[sqlite3.Connection], _T]) -> _T:
+        with closing(sqlite3.connect(path, factory=_Connection)) as connection:
+            connection.text_factory = _restored
+            connection.execute("PRAGMA foreign_keys = ON")
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            if version not in (0, self.version):
+                raise sqlite3.DatabaseError(f"{self.name} version {version}")
+            if version == 0:
+                connection.executescript(f"{self.schema} PRAGMA user_version = {self.version};")
+            with connection:
+                return work(connection)
 
 
 class _Connection(sqlite3.Connection):
-    """A connection that takes and gives any text, also names of files that are not UTF-8."""
+    """A connection that stores any text, also names of files that are not UTF-8."""
 
     def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> sqlite3.Cursor:  # type: ignore[override]
         """Execute one statement."""
@@ -64,27 +73,13 @@ class _Connection(sqlite3.Connection):
 
 
 def _stored(value: Any) -> Any:
-    """Mark in a text what UTF-8 cannot hold; other values are given back as they are."""
+    """Mark the characters of a text that UTF-8 cannot hold, and return other values as they are."""
     if not isinstance(value, str) or not _UNENCODABLE.search(value):
         return value
-    return _UNENCODABLE.sub(lambda found: "\\\\" if found[0] == "\\" else f"\\u{ord(found[0]):04x}", value)
+    return _UNENCODABLE.sub(lambda match: "\\\\" if match[0] == "\\" else f"\\u{ord(match[0]):04x}", value)
 
 
 def _restored(stored: bytes) -> str:
     """Return the text that was stored."""
     text = stored.decode()
-    return _MARKED.sub(lambda found: chr(int(found[1], 16)) if found[1] else "\\", text) if "\\" in text else text
-
-
-def _refreshed(kind: Cache, path: Path, results: Path, query: Callable[[sqlite3.Connection], _T]) -> _T:
-    with closing(sqlite3.connect(path, factory=_Connection)) as connection:
-        connection.text_factory = _restored
-        connection.execute("PRAGMA foreign_keys = ON")
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version not in (0, kind.version):
-            raise sqlite3.DatabaseError(f"{kind.name} version {version}")
-        if version == 0:
-            connection.executescript(f"{kind.schema} PRAGMA user_version = {kind.version};")
-        with connection:
-            kind.refresh(connection, results)
-        return query(connection)
+    return _MARKED.sub(lambda match: chr(int(match[1], 16)) if match[1] else "\\", text) if "\\" in text else text

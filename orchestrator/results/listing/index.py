@@ -1,9 +1,11 @@
-"""An index of many runs for quick listings: a cache, brought up to date from the files whenever it is read."""
+"""An index of many runs, brought up to date from their files whenever it is read.
 
-import contextlib
-import os
+A file is read again only if its stamp (modification time and size) has changed. Values that cost more, such as those of
+a history, are stored by the stamps of all files they come from.
+"""
+
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -11,12 +13,12 @@ from typing import Any, TypeVar
 
 from orchestrator.domain import Outcome, Status
 from orchestrator.errors import InputError
-from orchestrator.results.listing.cache import Cache, read
-from orchestrator.results.pending import pending
-from orchestrator.results.plans import plan_from_json
+from orchestrator.results.listing.cache import Cache
+from orchestrator.results.listing.derived import Derivation
+from orchestrator.results.listing.stamps import stamped_outcomes, stamped_runs
 from orchestrator.results.store import OUTCOME_FIELDS, OUTCOME_VALUES, Run
 
-_VERSION = 6
+_VERSION = 7
 _SCHEMA = """
 CREATE TABLE run (
     name TEXT PRIMARY KEY, mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL,
@@ -33,7 +35,13 @@ CREATE TABLE outcome (
     log_omitted_bytes INTEGER NOT NULL,
     PRIMARY KEY (run, path)
 );
+CREATE TABLE derived (
+    run TEXT NOT NULL REFERENCES run(name) ON DELETE CASCADE, kind TEXT NOT NULL, cell_id TEXT NOT NULL,
+    stamp TEXT NOT NULL, value TEXT NOT NULL,
+    PRIMARY KEY (run, kind, cell_id)
+);
 """
+_CACHE = Cache("results", _VERSION, _SCHEMA)
 _RUN_FIELDS = ("created_at", "matrix", "runtime", "host", "cells", "planned", "skips", "problem")
 _STORE_RUN = (
     f"INSERT INTO run (name, mtime_ns, size, {', '.join(_RUN_FIELDS)}) VALUES (?, ?, ?{', ?' * len(_RUN_FIELDS)}) "  # noqa: S608 -- names of our own fields
@@ -44,8 +52,6 @@ _STORE_OUTCOME = (
     f"INSERT OR REPLACE INTO outcome (run, path, mtime_ns, size, started_s, {', '.join(OUTCOME_FIELDS)}) "  # noqa: S608 -- names of our own fields
     f"VALUES (?, ?, ?, ?, ?{', ?' * len(OUTCOME_FIELDS)})"
 )
-_Stamp = tuple[int, int]
-"""Modification time in ns and size in bytes: a file that keeps both is not read again."""
 _T = TypeVar("_T")
 
 
@@ -114,26 +120,44 @@ def latest_with(results: Path, cache: Path, cell_id: str) -> str | None:
     return _read(results, cache, query)
 
 
-def _read(results: Path, cache: Path, query: Callable[[sqlite3.Connection], _T]) -> _T:
-    return read(Cache("results", _VERSION, _SCHEMA, _refresh), results, cache, query)
+def derived(results: Path, cache: Path, kind: Derivation) -> tuple[str, ...]:
+    """Return the text of this kind of every cell that has one, by run."""
+
+    def query(connection: sqlite3.Connection) -> tuple[str, ...]:
+        rows = connection.execute(
+            "SELECT value FROM derived WHERE kind = ? AND value != '' ORDER BY run, cell_id", (kind.name,)
+        )
+        return tuple(value for (value,) in rows)
+
+    return _read(results, cache, query, kind)
 
 
-def _refresh(connection: sqlite3.Connection, results: Path) -> None:
+def _read(results: Path, cache: Path, query: Callable[[sqlite3.Connection], _T], kind: Derivation | None = None) -> _T:
+    def work(connection: sqlite3.Connection) -> _T:
+        _refresh(connection, results, kind)
+        return query(connection)
+
+    return _CACHE.use(results, cache, work)
+
+
+def _refresh(connection: sqlite3.Connection, results: Path, kind: Derivation | None) -> None:
     known = {name: (mtime, size) for name, mtime, size in connection.execute("SELECT name, mtime_ns, size FROM run")}
-    present = dict(_run_folders(results))
+    present = dict(stamped_runs(results))
     connection.executemany("DELETE FROM run WHERE name = ?", [(name,) for name in known.keys() - present.keys()])
     for name, stamp in present.items():
         run = Run(results / name)
         if known.get(name) != stamp:
             connection.execute(_STORE_RUN, (name, *stamp, *_run_columns(run)))
         _refresh_outcomes(connection, run)
+        if kind:
+            kind.refresh(connection, run)
 
 
 def _refresh_outcomes(connection: sqlite3.Connection, run: Run) -> None:
     rows = connection.execute("SELECT path, mtime_ns, size FROM outcome WHERE run = ?", (run.name,))
     known = {path: (mtime, size) for path, mtime, size in rows}
     seen = set()
-    for cell_id, repeat, stamp in _outcome_files(run.folder):
+    for cell_id, repeat, stamp in stamped_outcomes(run.folder):
         path = f"{cell_id}/{repeat}"
         outcome = None if known.get(path) == stamp else run.outcome(cell_id, repeat)
         if outcome is not None:
@@ -145,47 +169,9 @@ def _refresh_outcomes(connection: sqlite3.Connection, run: Run) -> None:
     connection.executemany("DELETE FROM outcome WHERE run = ? AND path = ?", gone)
 
 
-def _run_folders(results: Path) -> Iterator[tuple[str, _Stamp]]:
-    if not results.is_dir():
-        return
-    hidden = pending(results)
-    for folder in results.iterdir():
-        if folder.name in hidden:
-            continue
-        try:
-            stat = (folder / "run.json").stat()
-        except OSError:
-            continue
-        yield folder.name, (stat.st_mtime_ns, stat.st_size)
-
-
-def _outcome_files(run: Path) -> Iterator[tuple[str, int, _Stamp]]:
-    """Every `<cell id>/<repeat>/outcome.json` of a run, without opening one.
-
-    A cell's id has two parts. Below a repeat lies what was measured, which may be anything, and nothing is looked for.
-    """
-    for environment in _folders(run):
-        for work in _folders(environment.path):
-            for repeat in _folders(work.path):
-                if not (repeat.name.isascii() and repeat.name.isdecimal()):
-                    continue
-                with contextlib.suppress(OSError):
-                    stat = os.stat(f"{repeat.path}/outcome.json")  # noqa: PTH116 -- a `Path` for each takes far longer
-                    yield f"{environment.name}/{work.name}", int(repeat.name), (stat.st_mtime_ns, stat.st_size)
-
-
-def _folders(folder: Path | str) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            return [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
-    except OSError:
-        return []
-
-
 def _run_columns(run: Run) -> tuple[Any, ...]:
     try:
-        record = run.record()
-        plan = plan_from_json(record.plan)
+        record, plan = run.record(), run.plan()
     except InputError as error:
         return ("", "", "", "", 0, 0, 0, str(error))
     planned = sum(cell.repeats for cell in plan.cells)

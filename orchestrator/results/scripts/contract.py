@@ -5,18 +5,26 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from orchestrator.brought import Script
-from orchestrator.results.contract import SCHEMA, Count, Finite, MetricRequest, Request, ScriptRequest, Seconds
-from orchestrator.results.contract import _Strict as Strict
+from orchestrator.results.contract import (
+    SCHEMA,
+    ContractModel,
+    Count,
+    Finite,
+    MetricRequest,
+    Request,
+    ScriptRequest,
+    Seconds,
+)
 from orchestrator.results.facts import Facts
 
 
-class PrintedMemory(Strict):
+class PrintedMemory(ContractModel):
     """Highest use of the largest process of the script, seen by the kernel."""
 
     peak_rss_bytes: Count
 
 
-class PrintedValues(Strict):
+class PrintedValues(ContractModel):
     """What was found of one figure."""
 
     values: tuple[Finite, ...]
@@ -27,7 +35,7 @@ class PrintedValues(Strict):
     """Why the values cannot be trusted; None where they can."""
 
 
-class ScriptResult(Strict):
+class ScriptResult(ContractModel):
     """What a script's container answers: `/io/result.json`."""
 
     schema_: Literal[1] = Field(SCHEMA, alias="schema")

@@ -6,7 +6,15 @@ from typing import Any
 
 from orchestrator.analysis.parity.sides import ParitySide
 from orchestrator.domain import Framework, Options
-from orchestrator.results.parity import Form, NativeLayer, OptimizerSteps, ParityResult, Sample, Stepped, Tensor
+from orchestrator.results.parity.contract import (
+    Form,
+    NativeLayer,
+    OptimizerSteps,
+    ParityResult,
+    Sample,
+    Stepped,
+    Tensor,
+)
 
 TORCH = Framework("torch", "2.13.0", python="3.11")
 MXNET = Framework("mxnet", "1.9.1", python="3.11")

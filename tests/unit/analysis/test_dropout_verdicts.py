@@ -9,7 +9,7 @@ from orchestrator.analysis.parity.sides import ParitySide
 from orchestrator.analysis.parity.work import PairParity, WorkParity, pair
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Framework, Mode
-from orchestrator.results.parity import Dropout, NativeLayer
+from orchestrator.results.parity.contract import Dropout, NativeLayer
 
 COUNTED = (*result().counted, NativeLayer(name="dropout_1", shape=(10,), parameters=0))
 DROPS = Dropout(rate=0.2, losses=(2.31, 2.29, 2.3))

@@ -11,7 +11,7 @@ from orchestrator.analysis.parity.sides import ParitySide
 from orchestrator.analysis.parity.work import PairParity, WorkParity, pair
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Framework, Mode, Options
-from orchestrator.results.parity import Form, NativeLayer, OptimizerSteps, Sample
+from orchestrator.results.parity.contract import Form, NativeLayer, OptimizerSteps, Sample
 
 ADAM = {"name": "adam", "learning_rate": 0.001, "beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-8}
 NOT_CHECKED = "the optimizer is not checked"

@@ -10,7 +10,7 @@ from orchestrator.catalog import KnownFault, load_faults
 from orchestrator.domain import Framework, Mode
 from orchestrator.matrix import pins
 from orchestrator.resources import IMAGES
-from orchestrator.results.parity import NativeLayer
+from orchestrator.results.parity.contract import NativeLayer
 
 BATCH_NORM = NativeLayer(name="batch_norm_1", shape=(8, 24, 24), parameters=16)
 

@@ -8,9 +8,10 @@ import jsonschema
 import pytest
 
 from orchestrator.domain import Outcome, Status
-from orchestrator.results import store
-from orchestrator.results.contract import EnvironmentsRecord, Request, Result, RunRecord
-from orchestrator.results.parity import ParityResult
+from orchestrator.results import container_answers, store
+from orchestrator.results.contract import Request, Result
+from orchestrator.results.parity.contract import ParityResult
+from orchestrator.results.records import EnvironmentsRecord, RunRecord
 from orchestrator.results.schemas import NAMES, contract_schema
 from orchestrator.results.scripts.contract import ScriptResult
 
@@ -72,8 +73,8 @@ def _answer(tmp_path: Path, **changes: Any) -> Path:
 def test_an_answer_outside_the_contract_is_refused_in_one_line(
     tmp_path: Path, changes: dict[str, Any], reason: str
 ) -> None:
-    with pytest.raises(store.InvalidResultError) as caught:
-        store.read_result(_answer(tmp_path, **changes))
+    with pytest.raises(container_answers.InvalidResultError) as caught:
+        container_answers.read_result(_answer(tmp_path, **changes))
 
     assert reason in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -83,14 +84,14 @@ def test_a_fact_beyond_all_bounds_is_refused(tmp_path: Path) -> None:
     path = _answer(tmp_path, facts={"seen": [{"here": "X"}]})
     path.write_text(path.read_text().replace('"X"', "1e999"))
 
-    with pytest.raises(store.InvalidResultError, match=r"result\.json: facts: holds a number beyond"):
-        store.read_result(path)
+    with pytest.raises(container_answers.InvalidResultError, match=r"result\.json: facts: holds a number beyond"):
+        container_answers.read_result(path)
 
 
 def test_a_fact_may_hold_the_words_of_numbers_beyond_all_bounds(tmp_path: Path) -> None:
     facts = {"cpu": {"model": "Infinity Fabric"}, "said": ["NaN", "-Infinity", 1.5, None]}
 
-    assert store.read_result(_answer(tmp_path, facts=facts)).facts == facts
+    assert container_answers.read_result(_answer(tmp_path, facts=facts)).facts == facts
 
 
 @pytest.mark.parametrize(
@@ -107,25 +108,25 @@ def test_an_answer_that_is_no_document_is_refused_in_one_line(tmp_path: Path, co
     path = tmp_path / "result.json"
     path.write_bytes(content)
 
-    with pytest.raises(store.InvalidResultError) as caught:
-        store.read_result(path)
+    with pytest.raises(container_answers.InvalidResultError) as caught:
+        container_answers.read_result(path)
 
     assert str(caught.value).startswith(reason)
     assert "\n" not in str(caught.value)
 
 
 def test_a_missing_answer_says_so(tmp_path: Path) -> None:
-    with pytest.raises(store.InvalidResultError, match=r"^no result\.json was written$"):
-        store.read_result(tmp_path / "result.json")
+    with pytest.raises(container_answers.InvalidResultError, match=r"^no result\.json was written$"):
+        container_answers.read_result(tmp_path / "result.json")
 
 
 def test_an_answer_too_large_to_be_one_is_not_even_read(tmp_path: Path) -> None:
     path = tmp_path / "result.json"
     with path.open("wb") as file:
-        file.truncate(store.MAX_RESULT_BYTES + 1)
+        file.truncate(container_answers.MAX_RESULT_BYTES + 1)
 
-    with pytest.raises(store.InvalidResultError, match="is larger than"):
-        store.read_result(path)
+    with pytest.raises(container_answers.InvalidResultError, match="is larger than"):
+        container_answers.read_result(path)
 
 
 def test_an_outcome_is_read_back_equal(tmp_path: Path) -> None:

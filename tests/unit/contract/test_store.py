@@ -20,8 +20,9 @@ from orchestrator.domain import (
     Workload,
 )
 from orchestrator.errors import HostError, InputError
-from orchestrator.results import plans, store
-from orchestrator.results.contract import EnvironmentRecord, Request, RunRecord
+from orchestrator.results import plans, store, writing
+from orchestrator.results.contract import Request
+from orchestrator.results.records import EnvironmentRecord, RunRecord
 
 MXNET = Framework("mxnet", "1.5.1", python="3.11")
 CELL = Cell(
@@ -95,14 +96,14 @@ def test_a_failed_write_leaves_the_old_file_whole_and_nothing_beside_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "outcome.json"
-    store.write_atomically(path, "old")
+    writing.write_atomically(path, "old")
 
     def full_disk(descriptor: int) -> None:
         raise OSError(28, os.strerror(28))
 
     monkeypatch.setattr(os, "fsync", full_disk)
     with pytest.raises(HostError, match="No space left on device; make room there, or choose another place"):
-        store.write_atomically(path, "new")
+        writing.write_atomically(path, "new")
 
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("outcome.json", "old")]
 
@@ -160,7 +161,7 @@ def test_a_folder_elsewhere_is_never_replaced_by_a_file(tmp_path: Path) -> None:
     (tmp_path / "reports" / "mine").mkdir(parents=True)
 
     with pytest.raises(HostError, match="cannot be written"):
-        store.write_atomically(tmp_path / "reports", "new")
+        writing.write_atomically(tmp_path / "reports", "new")
 
     assert [path.name for path in tmp_path.iterdir()] == ["reports"]
 
@@ -178,7 +179,7 @@ def test_a_planted_link_is_replaced_and_never_written_through(tmp_path: Path) ->
     path = tmp_path / "outcome.json"
     path.symlink_to(target)
 
-    store.write_atomically(path, "new")
+    writing.write_atomically(path, "new")
 
     assert (target.read_text(), path.read_text(), path.is_symlink()) == ("precious", "new", False)
 

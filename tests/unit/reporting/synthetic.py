@@ -20,20 +20,10 @@ from orchestrator.domain import (
 )
 from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.findings.model import Report
-from orchestrator.results.contract import (
-    Block,
-    EnvironmentRecord,
-    Evaluation,
-    Loss,
-    Memory,
-    ModelFacts,
-    Phases,
-    Result,
-    RunRecord,
-    Used,
-)
+from orchestrator.results.contract import Block, Evaluation, Loss, Memory, ModelFacts, Phases, Result, Used
 from orchestrator.results.evidence import Stored
 from orchestrator.results.plans import plan_to_json
+from orchestrator.results.records import EnvironmentRecord, RunRecord
 
 CPU = System("cpu", cpus=2, memory_bytes=8_000_000_000)
 GPU = System("4_gpu", gpus=4)

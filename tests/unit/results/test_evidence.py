@@ -7,9 +7,9 @@ import pytest
 
 from orchestrator.domain import Status
 from orchestrator.planning import check_id
-from orchestrator.results.checks import Checks
 from orchestrator.results.contract import Block
 from orchestrator.results.evidence import read_check, read_repeats
+from orchestrator.results.parity.checks import Checks
 from orchestrator.results.store import Run
 from orchestrator.results.throughput import throughput
 from tests.unit.regression.stored_runs.measured_runs import OLD, Made, stored

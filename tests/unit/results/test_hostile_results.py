@@ -18,9 +18,10 @@ from orchestrator.reporting.findings.gather import report as read_report
 from orchestrator.reporting.formats import formats_of, render
 from orchestrator.reporting.formats.terminal import shown
 from orchestrator.reporting.reports.run import RUN
+from orchestrator.results.container_answers import MAX_RESULT_VALUES, InvalidResultError, read_result
 from orchestrator.results.contract import Result
 from orchestrator.results.listing import index
-from orchestrator.results.store import MAX_RESULT_VALUES, InvalidResultError, Run, read_result
+from orchestrator.results.store import Run
 from orchestrator.results.throughput import throughput
 from tests.effort import examples
 from tests.unit.reporting import synthetic

@@ -9,8 +9,8 @@ from running_fakes import a_cell, result_for
 from orchestrator.devices import Allocation
 from orchestrator.domain import Mode, Status, System
 from orchestrator.processes import Cause
+from orchestrator.results.container_answers import InvalidResultError
 from orchestrator.results.contract import Result
-from orchestrator.results.store import InvalidResultError
 from orchestrator.running.classify import Classification, classify, discrepancy, worth_a_retry
 from orchestrator.running.requests import cpuset_for, request_for
 from orchestrator.runtimes import Ended, Ready, Task

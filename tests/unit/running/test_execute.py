@@ -27,7 +27,7 @@ from orchestrator.domain import Cell, Duration, Outcome, Status, System
 from orchestrator.errors import HostError
 from orchestrator.events import PhaseChanged, RepeatFinished, RepeatStarted, RunStarted
 from orchestrator.processes import Cause, LostError, StartError, Watch
-from orchestrator.results.contract import EnvironmentRecord, EnvironmentsRecord
+from orchestrator.results.records import EnvironmentRecord, EnvironmentsRecord
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, execute, order
 from orchestrator.running.execution import LOSSES

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.results.store import InvalidResultError
+from orchestrator.results.container_answers import InvalidResultError
 from orchestrator.running.folders import PhaseWatch, answer
 
 pytestmark = pytest.mark.ordinary_user

@@ -9,7 +9,7 @@ from running_fakes import a_cell, exiting, surroundings
 from test_parity_checks import CHECK, Checking, checked, modes, outcome
 
 from orchestrator.domain import Status
-from orchestrator.results.checks import Checks
+from orchestrator.results.parity.checks import Checks
 from orchestrator.results.store import Run
 from orchestrator.running import execute
 

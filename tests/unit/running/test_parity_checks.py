@@ -14,9 +14,10 @@ from orchestrator.brought import ModelFile
 from orchestrator.domain import Cell, Outcome, Plan, Status, System, Workload
 from orchestrator.events import Notice
 from orchestrator.processes import Cause, StartError, Watch
-from orchestrator.results.checks import Checks
-from orchestrator.results.parity import ParityOutcome
-from orchestrator.results.store import InvalidResultError, Run
+from orchestrator.results.container_answers import InvalidResultError
+from orchestrator.results.parity.checks import Checks
+from orchestrator.results.parity.contract import ParityOutcome
+from orchestrator.results.store import Run
 from orchestrator.running import Policy, execute
 from orchestrator.runtimes import Ended, Task
 

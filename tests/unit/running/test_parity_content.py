@@ -8,7 +8,7 @@ from running_fakes import SPEC, a_cell, a_plan, ready
 
 from orchestrator.brought import ModelFile
 from orchestrator.planning import Check, checks
-from orchestrator.results.parity import REVISION
+from orchestrator.results.parity.contract import REVISION
 from orchestrator.running.parity import content_of, environment_of
 
 

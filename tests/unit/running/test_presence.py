@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.domain import Status
 from orchestrator.errors import HostError
-from orchestrator.results.contract import EnvironmentRecord
+from orchestrator.results.records import EnvironmentRecord
 from orchestrator.results.store import Run
 from orchestrator.running.presence import announced, needed
 

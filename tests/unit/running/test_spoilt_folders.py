@@ -10,7 +10,7 @@ import pytest
 from orchestrator.domain import Status
 from orchestrator.errors import HostError
 from orchestrator.processes import Cause, Watch
-from orchestrator.results.checks import Checks
+from orchestrator.results.parity.checks import Checks
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, execute
 from orchestrator.running.attempts import set_aside

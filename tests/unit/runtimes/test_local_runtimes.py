@@ -30,7 +30,8 @@ from orchestrator.domain import (
 )
 from orchestrator.events import BuildFinished, BuildStarted, Event, ignore
 from orchestrator.processes import Cause, Finished
-from orchestrator.results.store import Run, read_result
+from orchestrator.results.container_answers import read_result
+from orchestrator.results.store import Run
 from orchestrator.running import Surroundings, execute
 from orchestrator.runtimes import Ended, HostRuntime, Ready, Task, Unavailable, VenvRuntime, local, variables
 from orchestrator.runtimes.host import fit

@@ -13,7 +13,7 @@ import zstandard
 from orchestrator.bundles.returns.collect import collect
 from orchestrator.bundles.returns.results_manifest import MANIFEST, SUMS, ResultsManifest, RunEntry, sums_line
 from orchestrator.bundles.returns.results_tar import ArchiveWriter
-from orchestrator.results.contract import RunRecord
+from orchestrator.results.records import RunRecord
 from orchestrator.results.store import Run
 from tests.unit.reporting import synthetic as s
 

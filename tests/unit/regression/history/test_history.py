@@ -25,9 +25,9 @@ from orchestrator.regression.metrics import BY_NAME, METRICS
 from orchestrator.reporting.charts.series import plot
 from orchestrator.reporting.reports import history as history_report
 from orchestrator.reporting.reports import history_words as words
-from orchestrator.results.checks import Checks
-from orchestrator.results.contract import EnvironmentRecord
-from orchestrator.results.parity import ParityOutcome
+from orchestrator.results.parity.checks import Checks
+from orchestrator.results.parity.contract import ParityOutcome
+from orchestrator.results.records import EnvironmentRecord
 from orchestrator.results.store import Run
 from tests.unit.reporting import synthetic
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from orchestrator.domain import Cell, Framework, Skip, Status, Workload
 from orchestrator.planning import check_id
-from orchestrator.results.checks import Checks
-from orchestrator.results.contract import EnvironmentRecord
-from orchestrator.results.parity import ParityOutcome
+from orchestrator.results.parity.checks import Checks
+from orchestrator.results.parity.contract import ParityOutcome
+from orchestrator.results.records import EnvironmentRecord
 from orchestrator.results.store import Run
 from tests.unit.reporting import synthetic
 

@@ -16,8 +16,8 @@ from orchestrator.regression.pairing import Pairing
 from orchestrator.regression.rules import Rules
 from orchestrator.regression.trials.carry_out import carry_out, first_plan, trial_of
 from orchestrator.regression.trials.files import Trial, store_trial, stored_trial
-from orchestrator.results.contract import RunRecord
 from orchestrator.results.plans import plan_to_json
+from orchestrator.results.records import RunRecord
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, Surroundings
 from orchestrator.runtimes import Ended, Provided, Ready, Task, Unavailable

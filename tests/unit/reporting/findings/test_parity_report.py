@@ -23,7 +23,7 @@ from orchestrator.reporting.formats import render
 from orchestrator.reporting.formats.terminal import shown
 from orchestrator.reporting.reports.run import RUN
 from orchestrator.reporting.reports.run.value import json_value
-from orchestrator.results.parity import ParityOutcome, ParityResult
+from orchestrator.results.parity.contract import ParityOutcome, ParityResult
 from orchestrator.results.store import Run
 from tests.unit.reporting import synthetic
 from tests.unit.reporting.synthetic import KERAS, MXNET, TENSORFLOW, TORCH, cell, ok

@@ -17,7 +17,7 @@ from orchestrator.reporting.formats import render
 from orchestrator.reporting.formats.terminal import shown
 from orchestrator.reporting.reports.beside import SideBySide, side_by_side
 from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
-from orchestrator.results.contract import EnvironmentRecord
+from orchestrator.results.records import EnvironmentRecord
 from tests.unit.reporting import synthetic as s
 
 HOME = {"hostname": "home", "cpu": "Home CPU", "cpus": 4, "cores": 2, "memory_bytes": 16_000_000_000, "kernel": "6.1",

@@ -8,9 +8,11 @@ from pydantic import ValidationError
 
 from orchestrator.errors import HostError
 from orchestrator.files import open_plain
-from orchestrator.results.checks import Checks
-from orchestrator.results.parity import ParityOutcome, ParityResult
-from orchestrator.results.store import MAX_OUTCOME_BYTES, InvalidResultError, read_answer, write_atomically
+from orchestrator.results.container_answers import InvalidResultError, read_answer
+from orchestrator.results.parity.checks import Checks
+from orchestrator.results.parity.contract import ParityOutcome, ParityResult
+from orchestrator.results.store import MAX_OUTCOME_BYTES
+from orchestrator.results.writing import write_atomically
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,19 +7,12 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from orchestrator.domain import Status
-from orchestrator.errors import host_error
 from orchestrator.files import open_plain
+from orchestrator.results.container_answers import InvalidResultError, read_answer
 from orchestrator.results.contract import Request
-from orchestrator.results.parity import ParityOutcome, ParityResult
-from orchestrator.results.store import (
-    MAX_OUTCOME_BYTES,
-    NO_FILES,
-    InvalidResultError,
-    Run,
-    read_answer,
-    write_end,
-    write_request,
-)
+from orchestrator.results.parity.contract import ParityOutcome, ParityResult
+from orchestrator.results.store import MAX_OUTCOME_BYTES, Run
+from orchestrator.results.writing import NO_FILES, made_folder, write_end, write_request
 
 FOLDER = "parity"
 
@@ -39,14 +32,14 @@ class Checks:
 
         Raises `HostError` where that cannot be done.
         """
-        folder = self._made(request.cell)
+        folder = made_folder(self.folder(request.cell))
         write_request(folder, request, files)
         return folder
 
     def write_outcome(self, outcome: ParityOutcome) -> None:
         """Record how a check ended; the last file it gets."""
         text = outcome.model_dump_json(by_alias=True, indent=1) + "\n"
-        write_end(self._made(outcome.check), text, of_result=outcome.status is Status.OK)
+        write_end(made_folder(self.folder(outcome.check)), text, of_result=outcome.status is Status.OK)
 
     def outcome(self, check: str) -> ParityOutcome | None:
         """How a check ended; None where it has not, or its record is unreadable or that of another."""
@@ -63,11 +56,3 @@ class Checks:
         if not parts or Path(outcome.folder).is_absolute() or ".." in parts:
             raise InvalidResultError(f"{outcome.folder!r} is no folder of a check")
         return read_answer(self.folder(outcome.folder) / "result.json", ParityResult)
-
-    def _made(self, check: str) -> Path:
-        folder = self.folder(check)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise host_error(f"{folder}: cannot be made: {error.strerror}; choose another --results", error) from error
-        return folder

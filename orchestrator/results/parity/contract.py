@@ -9,8 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from orchestrator.domain import Status
-from orchestrator.results.contract import SCHEMA, Finite, Seconds
-from orchestrator.results.contract import _Strict as Strict
+from orchestrator.results.contract import SCHEMA, ContractModel, Finite, Seconds
 from orchestrator.results.facts import Facts
 
 REVISION = 4
@@ -23,7 +22,7 @@ Norm = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)]
 Value = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
 
 
-class NativeLayer(Strict):
+class NativeLayer(ContractModel):
     """One layer, as the framework's own object says or as the model's definition counts it."""
 
     name: Name
@@ -34,7 +33,7 @@ class NativeLayer(Strict):
     """Trainable and logical: a framework that stores two biases for one counts one."""
 
 
-class Tensor(Strict):
+class Tensor(ContractModel):
     """A tensor made small, so that the relative difference of any two can be worked out from their files."""
 
     norm: Norm
@@ -44,7 +43,7 @@ class Tensor(Strict):
     (Charikar, Chen and Farach-Colton, "Finding frequent items in data streams", 2002)."""
 
 
-class Dropout(Strict):
+class Dropout(ContractModel):
     """What one dropout does in training while no other one drops, and nothing is learned."""
 
     rate: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -53,7 +52,7 @@ class Dropout(Strict):
     """Mean loss of the fixed batch at each of some steps at a learning rate of 0."""
 
 
-class Form(Strict):
+class Form(ContractModel):
     """One form of an optimizer's rule, worked out in float64 from the framework's own gradients."""
 
     moved: Norm
@@ -62,7 +61,7 @@ class Form(Strict):
     """Norm of the difference between that and what the framework's steps did."""
 
 
-class Sample(Strict):
+class Sample(ContractModel):
     """Some elements of a tensor, the same ones in every framework: all of them where there are at most 256."""
 
     moved: tuple[Value, ...]
@@ -78,7 +77,7 @@ class Sample(Strict):
         return self
 
 
-class Stepped(Strict):
+class Stepped(ContractModel):
     """What the steps that are timed did to one tensor."""
 
     elements: Count
@@ -93,7 +92,7 @@ class Stepped(Strict):
     sample: Sample
 
 
-class OptimizerSteps(Strict):
+class OptimizerSteps(ContractModel):
     """What the steps that are timed do: the model's own optimizer from the initial weights, without dropout."""
 
     settings: Annotated[dict[Name, Finite | Name], Field(max_length=20)]
@@ -103,7 +102,7 @@ class OptimizerSteps(Strict):
     """By parameter name."""
 
 
-class ParityResult(Strict):
+class ParityResult(ContractModel):
     """What a parity container answers: `/io/result.json`."""
 
     schema_: Literal[1] = Field(SCHEMA, alias="schema")
@@ -145,7 +144,7 @@ class ParityResult(Strict):
     facts: Facts
 
 
-class ParityOutcome(Strict):
+class ParityOutcome(ContractModel):
     """How a check ended: `<run>/parity/<check>/outcome.json`, the last file it gets."""
 
     schema_: Literal[1] = Field(SCHEMA, alias="schema")

@@ -1,0 +1,1 @@
+"""Parity checks of a run: their files, and answers stored for later runs."""

@@ -1,0 +1,147 @@
+"""The host's own records of a run: `run.json` and `environments.json`."""
+
+import json
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import Field, ValidationError
+
+from orchestrator.domain import Plan, Status
+from orchestrator.errors import InputError
+from orchestrator.files import read_record
+from orchestrator.results.contract import SCHEMA, ContractModel, Count
+from orchestrator.results.plans import first_problem, plan_from_json
+
+_PARSED_RUNS = 32
+"""Runs that stay parsed: a command reads the same one in several places."""
+
+
+class BundleOrigin(ContractModel):
+    """The bundle that a plan was carried in."""
+
+    name: str
+    manifest_sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    """Of its `manifest.json`, which names every image by content."""
+
+
+class RunRecord(ContractModel):
+    """`run.json`: what was planned and where it ran."""
+
+    schema_: Literal[1] = Field(SCHEMA, alias="schema")
+    run: str
+    """Sortable name of the run's folder: `20261121T153000Z-1f3a`."""
+    created_at: str
+    orchestrator_version: str
+    runtime: str
+    """`docker`, `venv` or `host`."""
+    host: dict[str, Any]
+    plan: dict[str, Any]
+    matrix: dict[str, Any]
+    """The long form, build settings without credentials."""
+    bundle: BundleOrigin | None = None
+    """Where plan and images came from; None where the plan was made on this host."""
+
+
+class EnvironmentRecord(ContractModel):
+    """What one environment was made of, or why there is none."""
+
+    image: str
+    """`ImageSpec.name`."""
+    status: Status
+    """`ok`, or how its making ended."""
+    reason: str = ""
+    """One line; empty only when `ok`."""
+    reference: str | None = None
+    """What cells were launched by: the image's content tag, or the path of an interpreter."""
+    image_id: str | None = None
+    base_digest: str | None = None
+    """`name@sha256:…` of the base image, or its id where it came from no registry; None where there is no image."""
+    size_bytes: Count | None = None
+    """Of the image, with all that it stands on; None where there is none, and in older records."""
+    seccomp: str | None = None
+    """Profile of system calls of its containers, with its SHA-256; None without one, and in older records."""
+    versions: dict[str, str] = {}  # noqa: RUF012 -- pydantic copies it
+    """Distributions it holds, as it was asked."""
+    log: str | None = None
+    """Of a making that failed, relative to the run's folder."""
+
+
+class EnvironmentsRecord(ContractModel):
+    """`environments.json`: every environment that the run asked for; two of one image where it was made anew."""
+
+    schema_: Literal[1] = Field(SCHEMA, alias="schema")
+    environments: tuple[EnvironmentRecord, ...] = ()
+
+    def merged(self, later: Sequence[EnvironmentRecord]) -> "EnvironmentsRecord":
+        """Add what a later making says: what was made stays unless it is the same, what failed is superseded."""
+        again = {entry.image for entry in later}
+        kept = [entry for entry in self.environments if entry.status is Status.OK or entry.image not in again]
+        by_content = {(entry.image, entry.reference, entry.image_id, entry.seccomp): entry for entry in (*kept, *later)}
+        return EnvironmentsRecord(environments=tuple(by_content.values()))
+
+
+_Document = TypeVar("_Document", RunRecord, EnvironmentsRecord)
+_T = TypeVar("_T")
+
+
+def read_run_record(path: Path) -> RunRecord:
+    """Read a `run.json`. Raises `InputError` if it is missing, broken or newer than this program."""
+    return _read_run(path, _run_record)
+
+
+def read_plan(path: Path) -> Plan:
+    """Read the plan of a `run.json`; raises as `read_run_record` does."""
+    return _read_run(path, _plan)
+
+
+def read_environments(path: Path) -> EnvironmentsRecord:
+    """Read an `environments.json`, empty if it is missing. Raises `InputError` if it is broken or newer."""
+    try:
+        return _read(path, "a record of environments", lambda content: _parsed(content, EnvironmentsRecord))
+    except FileNotFoundError:
+        return EnvironmentsRecord()
+
+
+class _NewerSchemaError(Exception):
+    """A record of a later version of this program."""
+
+
+def _parsed(content: bytes, kind: type[_Document]) -> _Document:
+    document = json.loads(content)
+    schema = document.get("schema", 0)
+    if schema > SCHEMA:
+        raise _NewerSchemaError(f"schema {schema} is newer than this orchestrator reads ({SCHEMA}): upgrade it")
+    return kind.model_validate(document)
+
+
+@lru_cache(_PARSED_RUNS)
+def _run_record(content: bytes) -> RunRecord:
+    return _parsed(content, RunRecord)
+
+
+@lru_cache(_PARSED_RUNS)
+def _plan(content: bytes) -> Plan:
+    return plan_from_json(_run_record(content).plan)
+
+
+def _read_run(path: Path, parse: Callable[[bytes], _T]) -> _T:
+    try:
+        return _read(path, "a run record", parse)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such run; `orchestrator runs` lists what there is") from None
+
+
+def _read(path: Path, called: str, parse: Callable[[bytes], _T]) -> _T:
+    """Parse one of the host's own files; raises `FileNotFoundError`, or `InputError` with its path."""
+    try:
+        return parse(read_record(path))
+    except FileNotFoundError:
+        raise
+    except _NewerSchemaError as error:
+        raise InputError(f"{path}: {error}") from error
+    except ValidationError as error:
+        raise InputError(f"{path}: not {called}: {first_problem(error)}") from error
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        raise InputError(f"{path}: not {called}: {str(error).splitlines()[0]}") from error

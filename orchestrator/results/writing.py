@@ -1,0 +1,86 @@
+"""Files of a run, written next to their place and renamed."""
+
+import contextlib
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+
+from orchestrator.errors import host_error, remedy
+from orchestrator.files import move_aside
+from orchestrator.results.contract import Request
+
+NO_FILES: Mapping[str, str] = {}
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write `text` so that a reader, or a power cut, sees the old file or the new one, never a part.
+
+    Raises `HostError` where that cannot be done.
+    """
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        # What was measured can write into its own folder: a link it has planted there must not be followed.
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
+        try:
+            with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123 -- a descriptor, not a path
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(path)
+            _synchronise(path.parent)
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise host_error(f"{path}: cannot be written: {error.strerror}; {remedy(error)}", error) from error
+
+
+def write_request(folder: Path, request: Request, files: Mapping[str, str] = NO_FILES) -> None:
+    """Write what a container is asked, last of all, and beside it the files that the request names."""
+    request_text = request.model_dump_json(by_alias=True, indent=1) + "\n"
+    for name, text in {**files, "request.json": request_text}.items():
+        _write_over(folder / name, text)
+
+
+def write_end(folder: Path, text: str, *, of_result: bool) -> None:
+    """Write `outcome.json` into a folder that a container has written to; `of_result` says that its result counts.
+
+    Raises `HostError` where that cannot be done.
+    """
+    if of_result:
+        # A power cut must not leave an outcome whose result is not on disk.
+        _synchronise(folder / "result.json")
+    _write_over(folder / "outcome.json", text)
+
+
+def _synchronise(path: Path) -> None:
+    """Have a file's content, or the names in a folder, on disk; some network file systems do not offer that."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def made_folder(path: Path, rights: int = 0o777) -> Path:
+    """Make a folder with all above it; raises `HostError` where that cannot be done."""
+    try:
+        path.mkdir(rights, parents=True, exist_ok=True)
+    except OSError as error:
+        raise host_error(f"{path}: cannot be made: {error.strerror}; choose another --results", error) from error
+    return path
+
+
+def _write_over(path: Path, text: str) -> None:
+    """Write a file, and move aside a folder that what was measured has put in its place; nothing in it is lost.
+
+    Raises `HostError` where that cannot be done.
+    """
+    try:
+        if path.is_dir() and not path.is_symlink():
+            move_aside(path)
+    except OSError as error:
+        raise host_error(f"{path}: what is in its place cannot be moved aside: {error.strerror}", error) from error
+    write_atomically(path, text)
