@@ -3,20 +3,14 @@
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from orchestrator.analysis.verdicts import Verdict
 from orchestrator.regression.metrics import Better
-from orchestrator.results.contract import LARGEST, SCHEMA, Count, Finite, Some
+from orchestrator.results.contract import LARGEST, SCHEMA, Count, Finite, Some, Strict
 
 Positive = Annotated[float, Field(gt=0, le=LARGEST, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-
-
-class Strict(BaseModel):
-    """A frozen model that forbids unknown keys."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True)
 
 
 class Confirmation(Strict):

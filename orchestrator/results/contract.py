@@ -31,13 +31,13 @@ Count = Annotated[int, Field(ge=0, le=2**60)]
 Some = Annotated[int, Field(ge=1, le=2**60)]
 
 
-class ContractModel(BaseModel):
-    """A frozen document without unknown keys."""
+class Strict(BaseModel):
+    """A frozen model that forbids unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True)
 
 
-class MetricRequest(ContractModel):
+class MetricRequest(Strict):
     """A figure to take from what a script prints."""
 
     name: str
@@ -45,7 +45,7 @@ class MetricRequest(ContractModel):
     take: Take
 
 
-class ScriptRequest(ContractModel):
+class ScriptRequest(Strict):
     """A foreign script, as what runs it sees it."""
 
     folder: str
@@ -55,7 +55,7 @@ class ScriptRequest(ContractModel):
     metrics: tuple[MetricRequest, ...]
 
 
-class DataRequest(ContractModel):
+class DataRequest(Strict):
     """A dataset in a folder of the user's own, as what reads it sees it."""
 
     folder: str
@@ -70,7 +70,7 @@ class DataRequest(ContractModel):
     """Name → sum (`sha256:…`, of the unpacked bytes) that it must have, in the order in which they are read."""
 
 
-class Request(ContractModel):
+class Request(Strict):
     """What the host asks of the container: `/io/request.json`."""
 
     schema_: Literal[1] = Field(SCHEMA, alias="schema")
@@ -115,7 +115,7 @@ class Request(ContractModel):
     """Whether the conditions around every block are read; off only to measure what that costs."""
 
 
-class GpuConditions(ContractModel):
+class GpuConditions(Strict):
     """What one GPU went through while something was timed; None where its driver does not tell."""
 
     clock_hz: Count | None = None
@@ -132,7 +132,7 @@ class GpuConditions(ContractModel):
     """What holds its clocks down at the end of the interval: `power_limit`, `heat`, `hardware`, `power_supply`."""
 
 
-class Conditions(ContractModel):
+class Conditions(Strict):
     """What the host and the process went through while something was timed; None where it could not be read.
 
     Counters are differences over the interval, which begins just before what was timed and ends just after it.
@@ -174,7 +174,7 @@ class Conditions(ContractModel):
     """Those of the cell, in the order of `facts.gpus`; empty without GPUs and in older results."""
 
 
-class Block(ContractModel):
+class Block(Strict):
     """Consecutive steps, synchronised only at both ends."""
 
     steps: Some
@@ -194,7 +194,7 @@ def steady_blocks(blocks: Sequence[Block], *, epochs: bool) -> Sequence[Block]:
     return blocks[1:] if epochs and len(blocks) > 1 else blocks
 
 
-class Phases(ContractModel):
+class Phases(Strict):
     """Where a container's life went, in order; `create` is the host's to measure and stands in the outcome."""
 
     import_s: Seconds
@@ -209,14 +209,14 @@ class Phases(ContractModel):
     """Between the epochs, and in none of the above; None where there was none."""
 
 
-class Loss(ContractModel):
+class Loss(Strict):
     """Mean loss of one batch, read outside the timed blocks; None in inference."""
 
     first: Finite
     last: Finite
 
 
-class Evaluation(ContractModel):
+class Evaluation(Strict):
     """How good the weights are after one epoch of training, in evaluation mode, outside every timed block."""
 
     train_loss: Finite
@@ -226,7 +226,7 @@ class Evaluation(ContractModel):
     evaluation_s: Seconds
 
 
-class ModelFacts(ContractModel):
+class ModelFacts(Strict):
     """Counted by `benchmarks/vocabulary/counting.py` from the same model function."""
 
     parameters: Count
@@ -234,14 +234,14 @@ class ModelFacts(ContractModel):
     """Per sample, forward pass."""
 
 
-class Memory(ContractModel):
+class Memory(Strict):
     """Highest use seen by the kernel and the framework."""
 
     peak_rss_bytes: Count
     peak_device_bytes: Count | None = None
 
 
-class Used(ContractModel):
+class Used(Strict):
     """What the process took from its beginning to its end, imports and all."""
 
     user_s: Seconds
@@ -254,7 +254,7 @@ class Used(ContractModel):
     """Sent towards storage."""
 
 
-class Result(ContractModel):
+class Result(Strict):
     """What the container answers: `/io/result.json`."""
 
     schema_: Literal[1] = Field(SCHEMA, alias="schema")

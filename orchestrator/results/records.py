@@ -11,14 +11,14 @@ from pydantic import Field, ValidationError
 from orchestrator.domain import Plan, Status
 from orchestrator.errors import InputError
 from orchestrator.files import read_record
-from orchestrator.results.contract import SCHEMA, ContractModel, Count
+from orchestrator.results.contract import SCHEMA, Count, Strict
 from orchestrator.results.plans import first_problem, plan_from_json
 
 _PARSED_RUNS = 32
 """Runs that stay parsed: a command reads the same one in several places."""
 
 
-class BundleOrigin(ContractModel):
+class BundleOrigin(Strict):
     """The bundle that a plan was carried in."""
 
     name: str
@@ -26,7 +26,7 @@ class BundleOrigin(ContractModel):
     """Of its `manifest.json`, which names every image by content."""
 
 
-class RunRecord(ContractModel):
+class RunRecord(Strict):
     """`run.json`: what was planned and where it ran."""
 
     schema_: Literal[1] = Field(SCHEMA, alias="schema")
@@ -44,7 +44,7 @@ class RunRecord(ContractModel):
     """Where plan and images came from; None where the plan was made on this host."""
 
 
-class EnvironmentRecord(ContractModel):
+class EnvironmentRecord(Strict):
     """What one environment was made of, or why there is none."""
 
     image: str
@@ -68,7 +68,7 @@ class EnvironmentRecord(ContractModel):
     """Of a making that failed, relative to the run's folder."""
 
 
-class EnvironmentsRecord(ContractModel):
+class EnvironmentsRecord(Strict):
     """`environments.json`: every environment that the run asked for; two of one image where it was made anew."""
 
     schema_: Literal[1] = Field(SCHEMA, alias="schema")

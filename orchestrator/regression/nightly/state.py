@@ -5,8 +5,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from orchestrator.regression.model import Regression, Share, Strict
-from orchestrator.results.contract import SCHEMA, Count, Finite
+from orchestrator.regression.model import Regression, Share
+from orchestrator.results.contract import SCHEMA, Count, Finite, Strict
 
 
 class Judgement(StrEnum):

@@ -12,9 +12,9 @@ from orchestrator.errors import InputError
 from orchestrator.files import read_record
 from orchestrator.images.reasons import is_of_surroundings
 from orchestrator.regression.metrics import Gate
-from orchestrator.regression.model import Positive, Share, Strict
+from orchestrator.regression.model import Positive, Share
 from orchestrator.regression.search.algorithm import Conclusion, Span
-from orchestrator.results.contract import Count
+from orchestrator.results.contract import Count, Strict
 from orchestrator.results.plans import first_problem
 from orchestrator.results.writing import write_atomically
 

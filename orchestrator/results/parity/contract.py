@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from orchestrator.domain import Status
-from orchestrator.results.contract import SCHEMA, ContractModel, Finite, Seconds
+from orchestrator.results.contract import SCHEMA, Finite, Seconds, Strict
 from orchestrator.results.facts import Facts
 
 REVISION = 4
@@ -22,7 +22,7 @@ Norm = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)]
 Value = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
 
 
-class NativeLayer(ContractModel):
+class NativeLayer(Strict):
     """One layer, as the framework's own object says or as the model's definition counts it."""
 
     name: Name
@@ -33,7 +33,7 @@ class NativeLayer(ContractModel):
     """Trainable and logical: a framework that stores two biases for one counts one."""
 
 
-class Tensor(ContractModel):
+class Tensor(Strict):
     """A tensor made small, so that the relative difference of any two can be worked out from their files."""
 
     norm: Norm
@@ -43,7 +43,7 @@ class Tensor(ContractModel):
     (Charikar, Chen and Farach-Colton, "Finding frequent items in data streams", 2002)."""
 
 
-class Dropout(ContractModel):
+class Dropout(Strict):
     """What one dropout does in training while no other one drops, and nothing is learned."""
 
     rate: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -52,7 +52,7 @@ class Dropout(ContractModel):
     """Mean loss of the fixed batch at each of some steps at a learning rate of 0."""
 
 
-class Form(ContractModel):
+class Form(Strict):
     """One form of an optimizer's rule, worked out in float64 from the framework's own gradients."""
 
     moved: Norm
@@ -61,7 +61,7 @@ class Form(ContractModel):
     """Norm of the difference between that and what the framework's steps did."""
 
 
-class Sample(ContractModel):
+class Sample(Strict):
     """Some elements of a tensor, the same ones in every framework: all of them where there are at most 256."""
 
     moved: tuple[Value, ...]
@@ -77,7 +77,7 @@ class Sample(ContractModel):
         return self
 
 
-class Stepped(ContractModel):
+class Stepped(Strict):
     """What the steps that are timed did to one tensor."""
 
     elements: Count
@@ -92,7 +92,7 @@ class Stepped(ContractModel):
     sample: Sample
 
 
-class OptimizerSteps(ContractModel):
+class OptimizerSteps(Strict):
     """What the steps that are timed do: the model's own optimizer from the initial weights, without dropout."""
 
     settings: Annotated[dict[Name, Finite | Name], Field(max_length=20)]
@@ -102,7 +102,7 @@ class OptimizerSteps(ContractModel):
     """By parameter name."""
 
 
-class ParityResult(ContractModel):
+class ParityResult(Strict):
     """What a parity container answers: `/io/result.json`."""
 
     schema_: Literal[1] = Field(SCHEMA, alias="schema")
@@ -144,7 +144,7 @@ class ParityResult(ContractModel):
     facts: Facts
 
 
-class ParityOutcome(ContractModel):
+class ParityOutcome(Strict):
     """How a check ended: `<run>/parity/<check>/outcome.json`, the last file it gets."""
 
     schema_: Literal[1] = Field(SCHEMA, alias="schema")

@@ -7,24 +7,24 @@ from pydantic import Field
 from orchestrator.brought import Script
 from orchestrator.results.contract import (
     SCHEMA,
-    ContractModel,
     Count,
     Finite,
     MetricRequest,
     Request,
     ScriptRequest,
     Seconds,
+    Strict,
 )
 from orchestrator.results.facts import Facts
 
 
-class PrintedMemory(ContractModel):
+class PrintedMemory(Strict):
     """Highest use of the largest process of the script, seen by the kernel."""
 
     peak_rss_bytes: Count
 
 
-class PrintedValues(ContractModel):
+class PrintedValues(Strict):
     """What was found of one figure."""
 
     values: tuple[Finite, ...]
@@ -35,7 +35,7 @@ class PrintedValues(ContractModel):
     """Why the values cannot be trusted; None where they can."""
 
 
-class ScriptResult(ContractModel):
+class ScriptResult(Strict):
     """What a script's container answers: `/io/result.json`."""
 
     schema_: Literal[1] = Field(SCHEMA, alias="schema")
