@@ -29,7 +29,7 @@ from orchestrator.planning.ids import option_text
 from orchestrator.reporting.findings.gather import parity
 from orchestrator.results.store import Run
 from orchestrator.running import Surroundings
-from orchestrator.running.parity import check_parity
+from orchestrator.running.parity_checks import check_parity
 from orchestrator.runtimes import DockerRuntime, this_process
 
 FIGURES, PAGE = ROOT / "docs" / "parity.json", ROOT / "docs" / "parity.md"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from orchestrator.brought import ModelDefinition, ModelFile, MountedData, Script
+from orchestrator.user_files import ModelDefinition, ModelFile, MountedData, Script
 
 
 class Status(StrEnum):

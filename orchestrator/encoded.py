@@ -15,7 +15,7 @@ def json_text(document: Any, indent: int | None = None) -> str:
 
     The document means the same to a program. Raises `ValueError` where there is a number that JSON does not know.
     """
-    return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", _encoder(indent).encode(document))
+    return _STEERING.sub(lambda match: f"\\u{ord(match[0]):04x}", _encoder(indent).encode(document))
 
 
 @cache

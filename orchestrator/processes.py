@@ -53,7 +53,7 @@ class Cause(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Waited:
+class WaitEnd:
     """How waiting ended, and for how long nobody looked."""
 
     cause: Cause
@@ -101,7 +101,7 @@ def tail(path: Path) -> str:
     return read_tail(path, TAIL_BYTES)
 
 
-def wait(done: threading.Event, *, timeout_s: float | None, stop: Stop, watch: Watch | None = None) -> Waited:
+def wait(done: threading.Event, *, timeout_s: float | None, stop: Stop, watch: Watch | None = None) -> WaitEnd:
     """Block until `done`, the time is over, all must stop, or `watch` says so, which is called about twice a second.
 
     Where nobody looked for a while, `TIMED_OUT` says that the time is over and not that what runs took it all: ask
@@ -116,13 +116,13 @@ def wait(done: threading.Event, *, timeout_s: float | None, stop: Stop, watch: W
         now = time.monotonic()
         away_s, looked = max(away_s, now - looked - TICK_S), now
         if is_done:
-            return Waited(Cause.EXITED, away_s)
+            return WaitEnd(Cause.EXITED, away_s)
         if stop.is_set():
-            return Waited(Cause.STOPPED, away_s)
+            return WaitEnd(Cause.STOPPED, away_s)
         if deadline is not None and now >= deadline:
-            return Waited(Cause.TIMED_OUT, away_s)
+            return WaitEnd(Cause.TIMED_OUT, away_s)
         if watch and watch():
-            return Waited(Cause.CUT_OFF, away_s)
+            return WaitEnd(Cause.CUT_OFF, away_s)
 
 
 def sleeping_s() -> float:
@@ -130,14 +130,14 @@ def sleeping_s() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME) - time.clock_gettime(time.CLOCK_MONOTONIC)
 
 
-def corrected_wall_s(wall_s: float, away_s: float, told_s: float | None) -> float:
+def corrected_wall_s(wall_s: float, away_s: float, reported_s: float | None) -> float:
     """Correct how long something took by what is told of its end (None: nothing), where nobody looked for `away_s`.
 
     What is told comes from another clock, or from the files of what ran: it never leads out of what is certain.
     """
-    if away_s <= TICK_S or told_s is None:
+    if away_s <= TICK_S or reported_s is None:
         return wall_s
-    return min(wall_s, max(told_s, wall_s - away_s - TICK_S))
+    return min(wall_s, max(reported_s, wall_s - away_s - TICK_S))
 
 
 def run(  # noqa: PLR0913 - all that a process is given, every one by name
@@ -155,11 +155,11 @@ def run(  # noqa: PLR0913 - all that a process is given, every one by name
     Raises `StartError` where it cannot be started.
     """
     began = time.perf_counter()
-    with BoundedLog(log) as kept:
+    with BoundedLog(log) as bounded:
         process = _start(command, environment, folder, subprocess.STDOUT)
         started = time.perf_counter()
         done = threading.Event()
-        pump = threading.Thread(target=_pump, args=(process.stdout, kept), daemon=True)
+        pump = threading.Thread(target=_pump, args=(process.stdout, bounded), daemon=True)
         pump.start()
         threading.Thread(target=_announce_exit, args=(process.pid, done), daemon=True).start()
         try:
@@ -173,7 +173,7 @@ def run(  # noqa: PLR0913 - all that a process is given, every one by name
             # A grandchild that left the group may hold the pipe open; its words are not worth waiting for.
             pump.join(1.0)
     code = process.returncode if cause is Cause.EXITED else None
-    return Finished(cause, code, ended - began, started - began, kept.omitted_bytes, waited.away_s)
+    return Finished(cause, code, ended - began, started - began, bounded.omitted_bytes, waited.away_s)
 
 
 def capture(
@@ -182,18 +182,18 @@ def capture(
     environment: Mapping[str, str],
     folder: Path,
     timeout_s: float,
-    given: bytes | None = None,
+    stdin: bytes | None = None,
 ) -> Captured:
-    """Run a short command, with `given` to read where there is any, and give back what it said.
+    """Run a short command, with `stdin` to read where there is any, and give back what it said.
 
     Raises `StartError` where it cannot be started.
     """
     process = _start(
-        command, environment, folder, subprocess.PIPE, subprocess.DEVNULL if given is None else subprocess.PIPE
+        command, environment, folder, subprocess.PIPE, subprocess.DEVNULL if stdin is None else subprocess.PIPE
     )
     try:
         try:
-            output, errors = process.communicate(given, timeout=timeout_s)
+            output, errors = process.communicate(stdin, timeout=timeout_s)
         except subprocess.TimeoutExpired:
             # Once more, for what this process has not seen: it may have been stopped itself.
             output, errors = process.communicate(timeout=TICK_S)
@@ -213,7 +213,7 @@ def _start(
     environment: Mapping[str, str],
     folder: Path,
     errors: int,
-    given: int = subprocess.DEVNULL,
+    stdin: int = subprocess.DEVNULL,
 ) -> "subprocess.Popen[bytes]":
     search = environment.get("PATH", os.defpath)
     if shutil.which(command[0], path=search) is None:
@@ -221,7 +221,7 @@ def _start(
         raise StartError(f"{command[0]}: {'may not be executed' if there else 'there is no such program'}")
     try:
         return subprocess.Popen(  # noqa: S603 - a list, never a shell; the commands are our own
-            [*_dies_with_us(), *command], env=dict(environment), cwd=folder, stdin=given,
+            [*_dies_with_us(), *command], env=dict(environment), cwd=folder, stdin=stdin,
             stdout=subprocess.PIPE, stderr=errors, start_new_session=True,
         )  # fmt: skip
     except (OSError, ValueError) as error:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from orchestrator.brought import PrintedMetric
 from orchestrator.results.scripts.contract import ScriptResult
+from orchestrator.user_files import PrintedMetric
 
 
 @dataclass(frozen=True, slots=True)

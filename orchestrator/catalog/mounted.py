@@ -14,8 +14,8 @@ from math import prod
 from pathlib import Path
 from typing import IO
 
-from orchestrator.brought import MountedData
 from orchestrator.catalog.datasets import DatasetInfo
+from orchestrator.user_files import MountedData
 
 IDX = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
 CIFAR = (*(f"data_batch_{number}.bin" for number in range(1, 6)), "test_batch.bin")

@@ -19,8 +19,8 @@ from orchestrator.results.records import RunRecord
 from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.store import Run
 from orchestrator.running import Surroundings, order, unfinished
-from orchestrator.running.presence import announced
-from orchestrator.running.turn import Turns
+from orchestrator.running.active_runs import announced
+from orchestrator.running.host_lock import Turns
 
 
 def _nothing(run: Run) -> None:

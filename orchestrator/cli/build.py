@@ -28,7 +28,7 @@ from orchestrator.engine.client import connect
 from orchestrator.errors import HostError, InputError
 from orchestrator.events import Notice
 from orchestrator.results.writing import write_atomically
-from orchestrator.running.presence import announced
+from orchestrator.running.active_runs import announced
 from orchestrator.runtimes import remove_leftovers, this_process
 
 

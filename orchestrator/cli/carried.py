@@ -16,7 +16,7 @@ from orchestrator.errors import InputError
 from orchestrator.planning import Selection, narrowed
 from orchestrator.results.records import BundleOrigin
 from orchestrator.results.scripts import frozen as frozen_scripts
-from orchestrator.runtimes import GivenImage, absent, not_there
+from orchestrator.runtimes import BundledImage, missing_images_text, not_on_engine
 from orchestrator.wording import clean_line
 
 _MOST_FILES = 5
@@ -89,7 +89,7 @@ def remedy(bundle: LoadedBundle) -> str:
     return f"it came with the bundle {bundle.name}: bring it with orchestrator load BUNDLE"
 
 
-def images_of(bundle: LoadedBundle, plan: Plan) -> tuple[GivenImage, ...]:
+def images_of(bundle: LoadedBundle, plan: Plan) -> tuple[BundledImage, ...]:
     """The images of a plan, as its bundle has them; raises `InputError` where it has not got one."""
     known = {image.name: image for image in bundle.record.images}
     missing = [image.name for image in plan.images if image.name not in known]
@@ -100,7 +100,7 @@ def images_of(bundle: LoadedBundle, plan: Plan) -> tuple[GivenImage, ...]:
 
 def missing_images(client: Client, bundle: LoadedBundle, plan: Plan) -> str:
     """A line for every image of a plan that the engine has not got; empty where all are there."""
-    return not_there(absent(client, images_of(bundle, plan)), remedy(bundle))
+    return missing_images_text(not_on_engine(client, images_of(bundle, plan)), remedy(bundle))
 
 
 def script_lines(plan: Plan) -> list[str]:

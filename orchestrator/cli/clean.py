@@ -19,8 +19,8 @@ from orchestrator.errors import HostError
 from orchestrator.images import labels
 from orchestrator.images.surplus import Surplus
 from orchestrator.images.surplus import surplus as surplus_images
-from orchestrator.running import presence
-from orchestrator.runtimes import shelves
+from orchestrator.running import active_runs
+from orchestrator.runtimes import cache_contents
 
 _STALE = timedelta(hours=1)
 """Build steps that are younger may belong to a build of another user of the engine."""
@@ -50,10 +50,10 @@ def clean(
 ) -> None:
     """Show what of ours takes disk and can be made again, and remove it with --yes; results stay."""
     cache = places.cache_folder()
-    needed = presence.needed(cache)
+    needed = active_runs.images_in_use(cache)
     # What runs now may have been built a moment ago: the newest of everything stays then.
     keep = max(keep_last, 1) if needed.workers else keep_last
-    caches = shelves.surplus(cache, keep, needed.references)
+    caches = cache_contents.surplus(cache, keep, needed.references)
     lines, problem = [], ""
     try:
         client = connect(os.environ)
@@ -67,7 +67,8 @@ def clean(
             if yes:
                 engine.remove_steps(client, labels.STAGE, before=datetime.now(UTC) - _STALE)
     lines += [
-        _Line(one.kind, one.name, one.created, one.size_bytes, shelves.remove(one) if yes else None) for one in caches
+        _Line(one.kind, one.name, one.created, one.size_bytes, cache_contents.remove(one) if yes else None)
+        for one in caches
     ]
     if json:
         speech.print_json({"engine": problem or None, "removed": yes, "surplus": [_entry(line) for line in lines]})

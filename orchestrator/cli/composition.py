@@ -12,7 +12,6 @@ from typing import Any
 import yaml
 
 from orchestrator import matrix, planning, resources
-from orchestrator.brought import ModelFile, Script
 from orchestrator.catalog import Catalog, ModelInfo, load, load_models, own_models
 from orchestrator.cli import speech
 from orchestrator.domain import BuildSettings, Plan, is_base_image
@@ -23,6 +22,7 @@ from orchestrator.results import pending
 from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.store import Run, runs
 from orchestrator.results.writing import write_atomically
+from orchestrator.user_files import ModelFile, Script
 
 STORED_MATRIX = "matrix.yaml"
 STORED_MODELS = "models"

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from orchestrator.brought import MountedData
 from orchestrator.bundles.read.loaded_bundle import LoadedBundle
 from orchestrator.catalog import DATASETS, DatasetInfo, examine
 from orchestrator.domain import Mode, Plan
 from orchestrator.errors import InputError
 from orchestrator.files import says_where_it_leads
 from orchestrator.matrix import Matrix, own_datasets
+from orchestrator.user_files import MountedData
 
 DATA_VARIABLE = "ORCHESTRATOR_DATA"
 

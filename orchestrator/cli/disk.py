@@ -11,7 +11,7 @@ from orchestrator.domain import BuildSettings, ImageSpec
 from orchestrator.engine.client import Client, is_local
 from orchestrator.errors import HostError, InputError
 from orchestrator.planning.cost import space
-from orchestrator.runtimes.environments import kept_images, shelf
+from orchestrator.runtimes.environments import environment_images, environments_folder
 
 VARIABLE = "ORCHESTRATOR_DISK_CHECK"
 _FEWER_CELLS = "take fewer cells with --select"
@@ -64,11 +64,17 @@ def require_for_environments(
     """
     if is_off():
         return
-    held = kept_images(cache)
+    held = environment_images(cache)
     absent = [spec for spec in specs if spec.name not in held]
     needed = space.environment_bytes(absent, composition.the_catalog())
     remedies = (_ROOM_FOR_ENVIRONMENTS, _OTHER_CACHE, *([_FEWER_CELLS] if selects else []))
-    _refuse(_counted(len(absent), "environment"), needed, free(shelf(cache)), shelf(cache), remedies)
+    _refuse(
+        _counted(len(absent), "environment"),
+        needed,
+        free(environments_folder(cache)),
+        environments_folder(cache),
+        remedies,
+    )
 
 
 def require_for_bundle(folder: Path, specs: Sequence[ImageSpec], free: Free = free_bytes) -> None:

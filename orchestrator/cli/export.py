@@ -39,7 +39,7 @@ from orchestrator.errors import InputError, OrchestratorError
 from orchestrator.events import Listener, Notice
 from orchestrator.images import Built
 from orchestrator.processes import Stop
-from orchestrator.running.presence import announced
+from orchestrator.running.active_runs import announced
 from orchestrator.runtimes import remove_leftovers, this_process
 from orchestrator.runtimes.environments import Workshop
 

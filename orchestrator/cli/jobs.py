@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator import matrix
-from orchestrator.brought import ModelFile, Script
 from orchestrator.bundles.read.loaded_bundle import LoadedBundle
 from orchestrator.bundles.returns.results_manifest import MERGED
 from orchestrator.cli import carried, composition
@@ -21,6 +20,7 @@ from orchestrator.planning.bounds import plan as bounds
 from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.store import Run, runs
 from orchestrator.running import new_run_name
+from orchestrator.user_files import ModelFile, Script
 
 
 @dataclass(frozen=True, slots=True)

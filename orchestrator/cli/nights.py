@@ -35,7 +35,7 @@ from orchestrator.reporting.formats.html import INDEX
 from orchestrator.reporting.reports.history import write_html as write_history
 from orchestrator.reporting.reports.night import NIGHT, NIGHTS
 from orchestrator.results.writing import write_atomically
-from orchestrator.running import presence
+from orchestrator.running import active_runs
 
 
 @dataclass
@@ -147,7 +147,7 @@ def drop_images(references: tuple[str, ...], listener: Listener) -> tuple[str, .
     try:
         client = connect(os.environ)
         with contextlib.closing(client):
-            needed = presence.needed(places.cache_folder()).references
+            needed = active_runs.images_in_use(places.cache_folder()).references
             bundles = registry.registered(places.bundles_folder()).values()
             carried = frozenset(image.image_id for bundle in bundles for image in bundle.record.images)
             found = given_up(engine.labelled(client, labels.KIND), references, needed | carried)

@@ -13,8 +13,8 @@ from orchestrator.engine.client import Client, connect
 from orchestrator.errors import HostError, InputError
 from orchestrator.events import Listener, Notice
 from orchestrator.runtimes import (
+    BundledRuntime,
     DockerRuntime,
-    GivenImages,
     HostRuntime,
     Runtime,
     VenvRuntime,
@@ -91,7 +91,7 @@ def given(asked: RuntimeName, bundle: LoadedBundle, plan: Plan, needed: Needed, 
     remove_leftovers(client, owner, listener)
     images = carried.images_of(bundle, plan)
     seccomp = filters_system_calls(client, listener)
-    runtime = GivenImages(client, images, carried.remedy(bundle), user=user, owner=owner, seccomp=seccomp)
+    runtime = BundledRuntime(client, images, carried.remedy(bundle), user=user, owner=owner, seccomp=seccomp)
     return Chosen(runtime, str(client.version().get("Version")), client.close)
 
 

@@ -31,7 +31,7 @@ from orchestrator.regression.search.candidates import (
 )
 from orchestrator.regression.search.record import RECORD_FILE, Asked, Bisection, LeftOut
 from orchestrator.regression.sides import Side
-from orchestrator.results.locks import held
+from orchestrator.results.locks import locked_folder
 from orchestrator.results.store import runs
 from orchestrator.running import new_run_name
 
@@ -143,7 +143,7 @@ def resumed(results: Path, name: str, *, retry_failed: bool) -> PreparedSearch:
 
 def alone(folder: Path) -> AbstractContextManager[None]:
     """Keep a second search out of a folder."""
-    return held(
+    return locked_folder(
         folder, HostError(f"{folder}: this search is under way already; this one ends"), "choose other --results"
     )
 

@@ -23,7 +23,7 @@ class Threshold:
     unit: str
     figure: Callable[[Conditions], float | None]
     """None where the block does not tell."""
-    told: str
+    text: str
     """The reason, with `{}` for the worst value."""
 
 
@@ -124,8 +124,8 @@ def _told(reasons: Iterable[tuple[str, float]]) -> str:
     worst: dict[str, float] = {}
     for name, value in reasons:
         worst[name] = max(value, worst.get(name, value))
-    told = {threshold.name: threshold.told for threshold in THRESHOLDS} | {FREQUENCY: _SLOWER}
-    return "; ".join(told[name].format(value) for name, value in worst.items())
+    text = {threshold.name: threshold.text for threshold in THRESHOLDS} | {FREQUENCY: _SLOWER}
+    return "; ".join(text[name].format(value) for name, value in worst.items())
 
 
 def judge(result: Result) -> Disturbance | None:

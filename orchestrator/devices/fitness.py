@@ -62,12 +62,12 @@ def _load(seen: Vitals) -> HostFinding:
     busy = seen.activity.other_cpus
     if busy is None:
         return _unknown("load", "/proc/stat does not tell how busy the CPUs are")
-    found = f"others use {busy:.2f} of {seen.cpus} CPUs, load average {seen.load:.2f}"
+    text = f"others use {busy:.2f} of {seen.cpus} CPUs, load average {seen.load:.2f}"
     if busy > MUCH_BUSY * seen.cpus:
-        return HostFinding("load", Level.UNFIT, found, "end what runs there (`top` shows it), and measure then")
+        return HostFinding("load", Level.UNFIT, text, "end what runs there (`top` shows it), and measure then")
     if busy > OTHER_CPUS:
-        return HostFinding("load", Level.WARNING, found, "end it, or keep it off the CPUs that are measured on")
-    return HostFinding("load", Level.OK, found)
+        return HostFinding("load", Level.WARNING, text, "end it, or keep it off the CPUs that are measured on")
+    return HostFinding("load", Level.OK, text)
 
 
 def _pressure(seen: Vitals) -> HostFinding:
@@ -75,12 +75,12 @@ def _pressure(seen: Vitals) -> HostFinding:
     if not pressure:
         remedy = "boot with psi=1 to have waiting recorded with every sample"
         return HostFinding("pressure", Level.UNKNOWN, "this kernel records no pressure (/proc/pressure)", remedy)
-    found = "waiting for " + ", ".join(f"{name} {share:.0%}" for name, share in pressure.items()) + " of the time"
+    text = "waiting for " + ", ".join(f"{name} {share:.0%}" for name, share in pressure.items()) + " of the time"
     if pressure.get("memory", 0.0) > PRESSURE:
-        return HostFinding("pressure", Level.UNFIT, found, "free memory: something waits for it")
+        return HostFinding("pressure", Level.UNFIT, text, "free memory: something waits for it")
     if max(pressure.values()) > PRESSURE:
-        return HostFinding("pressure", Level.WARNING, found, "find what waits (`top`, `iotop`) and end it")
-    return HostFinding("pressure", Level.OK, found)
+        return HostFinding("pressure", Level.WARNING, text, "find what waits (`top`, `iotop`) and end it")
+    return HostFinding("pressure", Level.OK, text)
 
 
 def _swap(seen: Vitals) -> HostFinding:
@@ -100,24 +100,24 @@ def _steal(seen: Vitals) -> HostFinding:
     if stolen is None:
         return _unknown("steal", "/proc/stat does not tell of time that a hypervisor took")
     share = stolen / max(1, seen.cpus)
-    found = f"a hypervisor takes {share:.1%} of the CPU time"
+    text = f"a hypervisor takes {share:.1%} of the CPU time"
     remedy = "use a host of one's own, or CPUs that are pinned to this guest"
     if share > MUCH_STEAL:
-        return HostFinding("steal", Level.UNFIT, found, remedy)
+        return HostFinding("steal", Level.UNFIT, text, remedy)
     return (
-        HostFinding("steal", Level.WARNING, found, remedy)
+        HostFinding("steal", Level.WARNING, text, remedy)
         if share > STEAL_SHARE
-        else HostFinding("steal", Level.OK, found)
+        else HostFinding("steal", Level.OK, text)
     )
 
 
 def _governor(seen: Vitals) -> HostFinding:
     if not seen.governors:
         return _unknown("governor", "this kernel sets no CPU frequencies (as in most virtual machines)")
-    found = ", ".join(seen.governors)
+    text = ", ".join(seen.governors)
     if seen.governors == ("performance",):
-        return HostFinding("governor", Level.OK, found)
-    return HostFinding("governor", Level.WARNING, found, "cpupower frequency-set -g performance")
+        return HostFinding("governor", Level.OK, text)
+    return HostFinding("governor", Level.WARNING, text, "cpupower frequency-set -g performance")
 
 
 def _turbo(seen: Vitals) -> HostFinding:
@@ -166,9 +166,9 @@ def _disk(seen: Vitals) -> HostFinding:
         level = Level.UNFIT
     elif poorest.free_bytes < LEAST_DISK_BYTES:
         level = Level.WARNING
-    found = ", ".join(f"{disk.free_bytes / 1e9:.0f} GB free for {disk.purpose} ({disk.path})" for disk in seen.disks)
+    text = ", ".join(f"{disk.free_bytes / 1e9:.0f} GB free for {disk.purpose} ({disk.path})" for disk in seen.disks)
     return HostFinding(
-        "disk", level, found, "" if level is Level.OK else "make room; `orchestrator clean` shows what is ours"
+        "disk", level, text, "" if level is Level.OK else "make room; `orchestrator clean` shows what is ours"
     )
 
 
@@ -215,11 +215,11 @@ def _gpu(gpu: GpuVitals) -> Sequence[HostFinding]:
 def _clocks(gpu: GpuVitals, check: str) -> HostFinding:
     if gpu.clock_mhz is None or gpu.most_clock_mhz is None:
         return _unknown(check, f"{gpu.name} does not tell its clocks")
-    found = f"{gpu.clock_mhz} of at most {gpu.most_clock_mhz} MHz"
+    text = f"{gpu.clock_mhz} of at most {gpu.most_clock_mhz} MHz"
     if gpu.slowed_by:
         remedy = "see to cooling and power; what is measured meanwhile is too slow"
-        return HostFinding(check, Level.WARNING, f"{found}, held back by {', '.join(gpu.slowed_by)}", remedy)
-    return HostFinding(check, Level.OK, found)
+        return HostFinding(check, Level.WARNING, f"{text}, held back by {', '.join(gpu.slowed_by)}", remedy)
+    return HostFinding(check, Level.OK, text)
 
 
 def _neighbours(gpu: GpuVitals, check: str) -> HostFinding:

@@ -69,12 +69,12 @@ def cpu_model(cpuinfo: Path = CPUINFO) -> str | None:
 
 def cpus(ids: tuple[int, ...], sys_cpu: Path) -> tuple[Cpu, ...]:
     """Place logical CPUs on cores and sockets; where the kernel does not tell, each is a core of its own."""
-    found = []
+    cpus_found = []
     for number in ids:
         topology = sys_cpu / f"cpu{number}" / "topology"
         core = _number(topology / "core_id", default=number)
-        found.append(Cpu(number, core, max(0, _number(topology / "physical_package_id", default=0))))
-    return tuple(found)
+        cpus_found.append(Cpu(number, core, max(0, _number(topology / "physical_package_id", default=0))))
+    return tuple(cpus_found)
 
 
 def _number(path: Path, default: int) -> int:
@@ -88,8 +88,8 @@ def _gpus() -> tuple[tuple[Gpu, ...], str | None]:
     with nvml() as library:
         if library is None:
             return (), None
-        found = (_gpu(library, index) for index in range(library.nvmlDeviceGetCount()))
-        return tuple(gpu for gpu in found if gpu), _text(library.nvmlSystemGetDriverVersion())
+        gpus = (_gpu(library, index) for index in range(library.nvmlDeviceGetCount()))
+        return tuple(gpu for gpu in gpus if gpu), _text(library.nvmlSystemGetDriverVersion())
 
 
 def _gpu(library: Any, index: int) -> Gpu | None:

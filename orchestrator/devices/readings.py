@@ -36,14 +36,14 @@ def read(proc: Path = PROC) -> Reading:
     """Read everything once; takes well under a millisecond on a small host."""
     stat = _text(proc / "stat")
     vmstat = _text(proc / "vmstat")
-    found = re.search(r"^procs_running (\d+)$", stat, re.MULTILINE)
+    match = re.search(r"^procs_running (\d+)$", stat, re.MULTILINE)
     times = {int(number): ticks.split() for number, ticks in re.findall(r"^cpu(\d+) (.*)$", stat, re.MULTILINE)}
     swapped = re.findall(r"^pswp(?:in|out) (\d+)$", vmstat, re.MULTILINE)
     return Reading(
         at_s=time.monotonic(),
         busy_s={cpu: sum(int(ticks[field]) for field in (0, 1, 2, 5, 6)) * _TICK_S for cpu, ticks in times.items()},
         steal_s={cpu: int(ticks[7]) * _TICK_S for cpu, ticks in times.items()},
-        running=int(found.group(1)) if found else None,
+        running=int(match.group(1)) if match else None,
         pressure_s=_pressures(proc / "pressure"),
         swapped_bytes=sum(map(int, swapped)) * _PAGE_BYTES if swapped else None,
         own_s=time.process_time(),
@@ -86,8 +86,8 @@ def between(before: Reading, after: Reading, cpus: Collection[int]) -> Activity:
 
 
 def _pressures(folder: Path) -> dict[str, float]:
-    found = {name: re.search(r"^some .*total=(\d+)", _text(folder / name)) for name in ("cpu", "memory", "io")}
-    return {name: int(match.group(1)) / 1e6 for name, match in found.items() if match}
+    totals = {name: re.search(r"^some .*total=(\d+)", _text(folder / name)) for name in ("cpu", "memory", "io")}
+    return {name: int(match.group(1)) / 1e6 for name, match in totals.items() if match}
 
 
 def _text(path: Path) -> str:

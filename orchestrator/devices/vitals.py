@@ -104,12 +104,12 @@ def examine(
 
 def disks(wanted: Mapping[str, Path]) -> tuple[Disk, ...]:
     """Ask for free space by purpose, at each path or the nearest folder above it that exists."""
-    found = []
+    disks_found = []
     for purpose, path in wanted.items():
         place = next((folder for folder in (path.absolute(), *path.absolute().parents) if folder.is_dir()), None)
         if place is not None:
-            found.append(Disk(purpose, str(place), shutil.disk_usage(place).free))
-    return tuple(found)
+            disks_found.append(Disk(purpose, str(place), shutil.disk_usage(place).free))
+    return tuple(disks_found)
 
 
 def gpus() -> tuple[GpuVitals, ...]:

@@ -149,8 +149,8 @@ def remove_volume(client: docker.DockerClient, name: str) -> None:
 
 def labelled_volumes(client: docker.DockerClient, label: str) -> list[tuple[str, str]]:
     """List the volumes that carry a label, each with its name and the label's value."""
-    found = client.api.volumes(filters={"label": label}).get("Volumes") or ()
-    return [(str(each["Name"]), str((each.get("Labels") or {}).get(label, ""))) for each in found]
+    volumes = client.api.volumes(filters={"label": label}).get("Volumes") or ()
+    return [(str(each["Name"]), str((each.get("Labels") or {}).get(label, ""))) for each in volumes]
 
 
 def refuse_writable(document: Mapping[str, Any], expected: Collection[str]) -> None:

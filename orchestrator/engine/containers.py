@@ -131,8 +131,8 @@ class Container:
         ended = time.perf_counter()
         if self._lost is not None:
             raise _failed(self._lost, self.identity) from self._lost
-        found = self.described()  # before the removal: OOMKilled goes with it
-        state = found["State"]
+        description = self.described()  # before the removal: OOMKilled goes with it
+        state = description["State"]
         create_s = self._started - self._began
         ran_s = corrected_wall_s(ended - self._started, waited.away_s, self._ran_s(state))
         cause = waited.cause
@@ -142,7 +142,7 @@ class Container:
             cause=cause,
             exit_code=int(state["ExitCode"]) if cause is Cause.EXITED else None,
             oom_killed=bool(state["OOMKilled"]),
-            image_id=str(found["Image"]),
+            image_id=str(description["Image"]),
             create_s=create_s,
             wall_s=create_s + ran_s,
         )

@@ -225,8 +225,8 @@ def remove(client: docker.DockerClient, reference: str) -> bool:
 
 def labelled(client: docker.DockerClient, label: str, *, intermediate: bool = False) -> list[ImageFacts]:
     """Every image with a label (`name` or `name=value`), newest first; with the unnamed steps of builds if asked."""
-    found = client.api.images(all=intermediate, filters={"label": label})
-    ordered = sorted(found, key=lambda image: int(image["Created"]), reverse=True)
+    listed = client.api.images(all=intermediate, filters={"label": label})
+    ordered = sorted(listed, key=lambda image: int(image["Created"]), reverse=True)
     known = (facts(client, str(image["Id"])) for image in ordered)
     return [image for image in known if image is not None]
 

@@ -71,10 +71,10 @@ def _answer(client: docker.DockerClient, spec: ContainerSpec, folder: Path, time
     log, path = folder / "log", folder / "answer"
     with (
         BoundedLog(path, limit_bytes=answer_bytes) as answer,
-        container(client, spec, log, answer) as asked,
+        container(client, spec, log, answer) as running,
     ):
-        asked.start()
-        end = asked.wait(timeout_s, threading.Event())
+        running.start()
+        end = running.wait(timeout_s, threading.Event())
     _refuse(end, log, timeout_s)
     return path.read_text(encoding="utf-8", errors="replace")
 

@@ -29,18 +29,18 @@ class Bases:
         with lock:
             if reference not in self._known:
                 self._known[reference] = self._resolve(reference)
-            found = self._known[reference]
-        if isinstance(found, BuildError):
-            raise found
-        return found
+            base = self._known[reference]
+        if isinstance(base, BuildError):
+            raise base
+        return base
 
     def _resolve(self, reference: str) -> str | BuildError:
         try:
             engine.pull(self._client, reference, stopped=self._stopped)
-            found = engine.facts(self._client, reference)
+            base = engine.facts(self._client, reference)
         except BuildError as error:
             return BuildError(unresolved(reference, str(error)))
-        return found.digest if found else BuildError(unresolved(reference, "it was removed meanwhile"))
+        return base.digest if base else BuildError(unresolved(reference, "it was removed meanwhile"))
 
 
 def unresolved(reference: str, reason: str) -> str:

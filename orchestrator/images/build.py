@@ -35,8 +35,8 @@ def missing(wanted: Sequence[Recipe], there: Mapping[str, str]) -> tuple[Recipe,
 
 def present(client: docker.DockerClient, wanted: Sequence[Recipe]) -> dict[str, str]:
     """Content tag → image id, of the recipes whose image is on the engine."""
-    found = ((recipe.reference, engine.facts(client, recipe.reference)) for recipe in wanted)
-    return {reference: image.image_id for reference, image in found if image is not None}
+    present_facts = ((recipe.reference, engine.facts(client, recipe.reference)) for recipe in wanted)
+    return {reference: image.image_id for reference, image in present_facts if image is not None}
 
 
 def absent(

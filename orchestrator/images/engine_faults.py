@@ -41,5 +41,5 @@ def engine_fault(
 
 def _layers(lines: Iterable[str], recipe: Recipe) -> Iterator[str]:
     """Name images that are surely there: the layers that this build has made or begun with, the last one first."""
-    yield from reversed([found[1] for found in map(_LAYER.fullmatch, lines) if found])
+    yield from reversed([match[1] for match in map(_LAYER.fullmatch, lines) if match])
     yield from recipe.bases

@@ -167,12 +167,12 @@ def _built(recipe: Recipe, batch: Batch, token: str, log: "_Log") -> Built:
             engine.tag(batch.client, environment_id, recipe.environment.reference)
     except BuildError as error:
         raise EnvironmentFailedError(str(error)) from error
-    told = {
+    values = {
         labels.CONTENT: recipe.content,
         labels.DOCKERFILE: hashlib.sha256(recipe.dockerfile.encode()).hexdigest(),
         labels.ORCHESTRATOR: __version__,
     }
-    image_id = _step(recipe.image, own | told, batch, log, {})
+    image_id = _step(recipe.image, own | values, batch, log, {})
     try:
         versions = verified(recipe.spec, ask(batch.client, image_id, ["--versions"]))
         if batch.builds.stopped:

@@ -202,7 +202,7 @@ def _pip_configuration(settings: BuildSettings, inputs: Inputs) -> str:
 
 
 def _labels(spec: ImageSpec, base: str) -> tuple[tuple[str, str], ...]:
-    found = {
+    versions = {
         labels.TITLE: f"{spec.framework.label} ({spec.image_class})",
         labels.VERSION: spec.framework.version,
         labels.BASE_NAME: base,
@@ -212,7 +212,7 @@ def _labels(spec: ImageSpec, base: str) -> tuple[tuple[str, str], ...]:
         labels.IMAGE_CLASS: spec.image_class,
         labels.PYTHON: spec.environment.python,
     }
-    return tuple((name, value) for name, value in found.items() if value)
+    return tuple((name, value) for name, value in versions.items() if value)
 
 
 def _environment_reference(content: str, settings: BuildSettings) -> str:

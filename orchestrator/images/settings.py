@@ -74,12 +74,12 @@ def secrets(settings: BuildSettings) -> tuple[str, ...]:
     """Every password in the settings, as written and as decoded: what no log, layer or record may show."""
     urls = [settings.pip_index, *settings.extra_indexes, *settings.find_links, settings.apt_mirror]
     urls += [value for _, value in settings.proxies]
-    found: dict[str, None] = {}
+    passwords: dict[str, None] = {}
     for url in urls:
         text = password(url or "")
         if text:
-            found |= {text: None, unquote(text): None}
-    return tuple(found)
+            passwords |= {text: None, unquote(text): None}
+    return tuple(passwords)
 
 
 def password(url: str) -> str | None:
@@ -135,8 +135,8 @@ def _read(path: Path) -> dict[str, str]:
 
 
 def _proxies(environment: Mapping[str, str], pip_proxy: str | None) -> tuple[tuple[str, str], ...]:
-    found = {name: environment.get(name) or environment.get(name.upper()) or "" for name in _PROXIES}
+    proxies = {name: environment.get(name) or environment.get(name.upper()) or "" for name in _PROXIES}
     if pip_proxy:
         url = pip_proxy if "://" in pip_proxy else f"http://{pip_proxy}"
-        found |= {"http_proxy": url, "https_proxy": url}
-    return tuple((name, value) for name, value in found.items() if value)
+        proxies |= {"http_proxy": url, "https_proxy": url}
+    return tuple((name, value) for name, value in proxies.items() if value)

@@ -34,9 +34,9 @@ def surplus(images: Sequence[ImageFacts], keep_last: int, in_use: Collection[str
     `images` are those with our label, newest first; `in_use` are names and ids that must stay. One that anybody has
     given a name of his own stays, with what it stands on.
     """
-    kept = _kept(images, keep_last, set(in_use))
-    gone = [image for image in images if image.image_id not in kept and image.tags]
-    staying = [image for image in images if image.image_id in kept]
+    needed = _kept(images, keep_last, set(in_use))
+    gone = [image for image in images if image.image_id not in needed and image.tags]
+    staying = [image for image in images if image.image_id in needed]
     return tuple(
         Surplus(image.tags, image.image_id, _kind(image), image.created, _frees(image, images, staying))
         for image in gone
@@ -45,17 +45,17 @@ def surplus(images: Sequence[ImageFacts], keep_last: int, in_use: Collection[str
 
 def _kept(images: Sequence[ImageFacts], keep_last: int, in_use: set[str]) -> set[str]:
     ours = [image for image in images if _is_ours(image)]
-    kept = {image.image_id for image in images if in_use & {image.image_id, *image.tags}}
-    kept |= {image.image_id for image in images if image not in ours}
+    needed = {image.image_id for image in images if in_use & {image.image_id, *image.tags}}
+    needed |= {image.image_id for image in images if image not in ours}
     seen: dict[str, set[str]] = {}
     for image in ours:
         for alias in _aliases(image):
             newest = seen.setdefault(alias, set())
             if len(newest) < keep_last:
                 newest.add(image.image_id)
-                kept.add(image.image_id)
-    stood_on = [image for image in images if image.image_id in kept]
-    return kept | {image.image_id for image in images if any(_stands_on(other, image) for other in stood_on)}
+                needed.add(image.image_id)
+    stood_on = [image for image in images if image.image_id in needed]
+    return needed | {image.image_id for image in images if any(_stands_on(other, image) for other in stood_on)}
 
 
 def _is_ours(image: ImageFacts) -> bool:

@@ -46,8 +46,8 @@ def offered(links: Iterable[str], python: str, architecture: str = "amd64") -> t
     tags = _tags(python, _ARCHITECTURES.get(architecture, architecture))
     folders = [Path(link.removeprefix("file://")) for link in links if is_folder(link)]
     files = sorted({path for folder in folders if folder.is_dir() for path in folder.iterdir() if path.is_file()})
-    found = (_candidate(path, tags) for path in files)
-    return tuple(candidate for candidate in found if candidate is not None)
+    candidates = (_candidate(path, tags) for path in files)
+    return tuple(candidate for candidate in candidates if candidate is not None)
 
 
 def relevant(candidates: Sequence[Candidate], requirements: Sequence[str]) -> tuple[Candidate, ...]:

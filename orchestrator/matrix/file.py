@@ -12,7 +12,6 @@ from pydantic import (
     model_validator,
 )
 
-from orchestrator.brought import PrintedMetric, Take
 from orchestrator.domain import Mode, Status, is_base_image
 from orchestrator.matrix import pins
 from orchestrator.matrix.scripts.patterns import checked_syntax
@@ -34,6 +33,7 @@ from orchestrator.matrix.values.kinds import (
     Word,
 )
 from orchestrator.matrix.values.shape import Shape, or_short
+from orchestrator.user_files import PrintedMetric, Take
 
 VERSION: Literal[1] = 1
 Argument = Annotated[Text, Field(pattern=names.ARGUMENT, max_length=names.MAX_TEXT)]

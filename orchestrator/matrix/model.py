@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from orchestrator.brought import Script
 from orchestrator.catalog import DatasetInfo, ModelInfo
 from orchestrator.domain import BuildSettings, Duration, Mode, OptionValue, OutputLimit, Status, System
+from orchestrator.user_files import Script
 
 OptionAxes = tuple[tuple[str, tuple[OptionValue, ...]], ...]
 """Options with their values, in the order of the file."""

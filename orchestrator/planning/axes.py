@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from orchestrator.brought import Script
 from orchestrator.catalog import Catalog, DatasetInfo, ModelInfo, Option, UnsupportedError, unsuitable
 from orchestrator.domain import VARIABLE, Framework, Mode, Options, OptionValue, System, Workload
 from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, ScriptAxes, Settings, pins
 from orchestrator.matrix.model import EVERY_FRAMEWORK, OptionAxes
 from orchestrator.planning import ids
+from orchestrator.user_files import Script
 
 
 @dataclass(frozen=True, slots=True)

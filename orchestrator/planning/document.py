@@ -5,11 +5,11 @@ from dataclasses import asdict
 from functools import cache
 from typing import Any
 
-from orchestrator.brought import Script
 from orchestrator.domain import Cell, Framework, ImageSpec, Plan
 from orchestrator.encoded import json_text
 from orchestrator.planning import collector, parity
 from orchestrator.planning.cost.estimate import PlanEstimate
+from orchestrator.user_files import Script
 
 _Shared = Callable[[Any], dict[str, Any]]
 

@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from orchestrator.brought import Take
 from orchestrator.domain import Mode
 from orchestrator.results.facts import Facts
+from orchestrator.user_files import Take
 
 SCHEMA: Literal[1] = 1
 MIN_BLOCK_S = 0.2

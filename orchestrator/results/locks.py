@@ -25,7 +25,7 @@ def locked(path: Path, in_use: HostError, remedy: str) -> FileLock:
 
 
 @contextmanager
-def held(folder: Path, in_use: HostError, remedy: str) -> Iterator[None]:
+def locked_folder(folder: Path, in_use: HostError, remedy: str) -> Iterator[None]:
     """Make a folder and keep everybody else out of it until the end; raises as `locked` does."""
     try:
         folder.mkdir(parents=True, exist_ok=True)

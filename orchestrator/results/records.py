@@ -77,8 +77,10 @@ class EnvironmentsRecord(Strict):
     def merged(self, later: Sequence[EnvironmentRecord]) -> "EnvironmentsRecord":
         """Add what a later making says: what was made stays unless it is the same, what failed is superseded."""
         again = {entry.image for entry in later}
-        kept = [entry for entry in self.environments if entry.status is Status.OK or entry.image not in again]
-        by_content = {(entry.image, entry.reference, entry.image_id, entry.seccomp): entry for entry in (*kept, *later)}
+        remaining = [entry for entry in self.environments if entry.status is Status.OK or entry.image not in again]
+        by_content = {
+            (entry.image, entry.reference, entry.image_id, entry.seccomp): entry for entry in (*remaining, *later)
+        }
         return EnvironmentsRecord(environments=tuple(by_content.values()))
 
 

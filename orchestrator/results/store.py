@@ -118,10 +118,10 @@ class Run:
         name = "outcome.json" if attempt is None else f"attempt-{attempt}/outcome.json"
         try:
             with open_plain(self._place(cell_id, repeat, name)) as file:
-                found = _OUTCOME.validate_python(from_json(file.read(MAX_OUTCOME_BYTES), allow_inf_nan=False))
+                outcome = _OUTCOME.validate_python(from_json(file.read(MAX_OUTCOME_BYTES), allow_inf_nan=False))
         except (OSError, ValueError):
             return None
-        return found if (found.cell_id, found.repeat) == (cell_id, repeat) and _is_sound(found) else None
+        return outcome if (outcome.cell_id, outcome.repeat) == (cell_id, repeat) and _is_sound(outcome) else None
 
     def result(self, outcome: Outcome) -> Result | None:
         """The measurement behind an `ok` outcome; raises `InvalidResultError` if the file has rotted since."""
@@ -160,6 +160,6 @@ def runs(results: Path) -> list[Run]:
     if not results.is_dir():
         return []
     hidden = pending(results)
-    found = sorted(results.glob("*/run.json"))
+    paths = sorted(results.glob("*/run.json"))
     hidden |= pending(results)  # a merge may have begun since
-    return [Run(path.parent) for path in found if path.parent.name not in hidden]
+    return [Run(path.parent) for path in paths if path.parent.name not in hidden]

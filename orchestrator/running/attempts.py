@@ -92,8 +92,8 @@ class Attempts:
 
     def _measured(self) -> list[tuple[int, Outcome]]:
         """Earlier attempts that were measured and set aside for a disturbance, with their numbers, in order."""
-        found = [(number, self.run.outcome(self.cell_id, self.repeat, attempt=number)) for number in self._numbers()]
-        return [(number, one) for number, one in found if one and one.status is Status.OK and one.disturbance]
+        outcomes = [(number, self.run.outcome(self.cell_id, self.repeat, attempt=number)) for number in self._numbers()]
+        return [(number, one) for number, one in outcomes if one and one.status is Status.OK and one.disturbance]
 
     def _numbers(self) -> list[int]:
         names = [match for match in map(_ATTEMPT.fullmatch, _names(self._folder)) if match]

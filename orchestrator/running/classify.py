@@ -82,20 +82,20 @@ def discrepancy(request: Request, result: Result) -> str:
     return _wrong_epochs(request, result) if request.epochs is not None else _wrong_blocks(request, result)
 
 
-def _wrong_latencies(asked: int, result: Result) -> str:
+def _wrong_latencies(requested: int, result: Result) -> str:
     """Find fewer latencies than were asked for, unless more would have taken longer than the limit.
 
     The container sets their number by the last timed block; images of an older orchestrator know no limit.
     """
-    found, fitting = len(result.latency_s), asked
+    count, fitting = len(result.latency_s), requested
     if result.blocks:
-        lasting_s = asked * result.blocks[-1].wall_s / result.blocks[-1].steps
+        lasting_s = requested * result.blocks[-1].wall_s / result.blocks[-1].steps
         if lasting_s > LATENCY_LIMIT_S:
-            fitting = max(min(asked, LEAST_LATENCY_STEPS), int(asked * LATENCY_LIMIT_S / lasting_s))
-    if found in {asked, fitting}:
+            fitting = max(min(requested, LEAST_LATENCY_STEPS), int(requested * LATENCY_LIMIT_S / lasting_s))
+    if count in {requested, fitting}:
         return ""
-    fit = f", of which {fitting} fit {LATENCY_LIMIT_S:g} s" if fitting < asked else ""
-    return f"result.json has {found} latencies; {asked} were asked for{fit}"
+    fit = f", of which {fitting} fit {LATENCY_LIMIT_S:g} s" if fitting < requested else ""
+    return f"result.json has {count} latencies; {requested} were asked for{fit}"
 
 
 def _wrong_epochs(request: Request, result: Result) -> str:

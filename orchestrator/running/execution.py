@@ -22,12 +22,12 @@ from orchestrator.results.trees import reclaim
 from orchestrator.running.attempts import Attempts
 from orchestrator.running.classify import Classification, classify, worth_a_retry
 from orchestrator.running.folders import LOG, PhaseWatch, answer, note
+from orchestrator.running.host_lock import Turn
 from orchestrator.running.order import Repeat, order, unfinished
 from orchestrator.running.output import OutputWatch
-from orchestrator.running.parity import check_parity
+from orchestrator.running.parity_checks import check_parity
 from orchestrator.running.requests import request_for, with_data, with_files
 from orchestrator.running.surroundings import Surroundings
-from orchestrator.running.turn import Turn
 from orchestrator.runtimes import DATA, SCRIPT, STOPPED, Ended, Provided, Ready, Task, Unavailable
 
 LOSSES = 3
@@ -71,10 +71,10 @@ class _Execution:
         self._plan = plan
         self._with = surroundings
         self._policy = policy
-        self._told_busy = False
+        self._reported_busy = False
         self._builders = {image.name: image.environment.builder for image in plan.images}
         self._data = {data.name: data for data in plan.data}
-        self._given = {
+        self._allocations = {
             system: allocate(system, surroundings.inventory) for system in {cell.system for cell in plan.cells}
         }
 
@@ -83,7 +83,7 @@ class _Execution:
         todo = unfinished(repeats, self._with.run.outcome, retry_failed=self._policy.retry_failed)
         self._with.listener(RunStarted(planned=len(todo), done=len(repeats) - len(todo)))
         provided = self._provide(todo)
-        check_parity(self._plan, provided, self._given, self._with, retry_failed=self._policy.retry_failed)
+        check_parity(self._plan, provided, self._allocations, self._with, retry_failed=self._policy.retry_failed)
         failed = ""
         for position, (cell, repeat) in enumerate(todo, start=1):
             try:
@@ -97,7 +97,7 @@ class _Execution:
             yield outcome
 
     def _provide(self, todo: Sequence[Repeat]) -> Provided:
-        wanted = {cell.image for cell, _ in todo if isinstance(self._given[cell.system], Allocation)}
+        wanted = {cell.image for cell, _ in todo if isinstance(self._allocations[cell.system], Allocation)}
         images = [image for image in self._plan.images if image.name in wanted]
         if not images or self._with.stop.is_set():
             return {}
@@ -129,10 +129,10 @@ class _Execution:
     def _one(
         self, cell: Cell, repeat: int, position: int, provided: Provided, failed: str
     ) -> tuple[Outcome, Result | None]:
-        given = self._given[cell.system]
+        allocation = self._allocations[cell.system]
         ready = provided.get(cell.image)
-        if isinstance(given, NoDevice):
-            outcome = _not_launched(cell, repeat, Status.NO_DEVICE, given.reason)
+        if isinstance(allocation, NoDevice):
+            outcome = _not_launched(cell, repeat, Status.NO_DEVICE, allocation.reason)
         elif failed:
             outcome = _not_launched(cell, repeat, Status.NOT_RUN, f"left out after {failed} failed")
         elif self._with.stop.is_set():
@@ -141,7 +141,7 @@ class _Execution:
             turn = Turn(self._with.run.name, cell.id, self._with.clock)
             with self._with.turns.taken(turn, self._with.listener, self._with.stop) as mine:
                 if mine:
-                    return self._attempts(cell, repeat, position, ready, given)
+                    return self._attempts(cell, repeat, position, ready, allocation)
             outcome = _not_launched(cell, repeat, Status.NOT_RUN, STOPPED)
         else:
             outcome = self._without_environment(cell, repeat, ready)
@@ -174,13 +174,13 @@ class _Execution:
         return _not_launched(cell, repeat, unavailable.status, unavailable.reason, log)
 
     def _attempts(
-        self, cell: Cell, repeat: int, position: int, ready: Ready, given: Allocation
+        self, cell: Cell, repeat: int, position: int, ready: Ready, allocation: Allocation
     ) -> tuple[Outcome, Result | None]:
         self._with.listener(RepeatStarted(cell.id, repeat, position))
         attempts = Attempts(self._with.run, cell.id, repeat)
         retries, losses = self._policy.retries, LOSSES
         while True:
-            outcome, result = self._attempt(cell, repeat, ready, given, attempts)
+            outcome, result = self._attempt(cell, repeat, ready, allocation, attempts)
             attempts.record(outcome)
             if self._with.stop.is_set():
                 break
@@ -196,12 +196,12 @@ class _Execution:
         return counts, result if counts is outcome else self._with.run.result(counts)
 
     def _attempt(
-        self, cell: Cell, repeat: int, ready: Ready, given: Allocation, attempts: Attempts
+        self, cell: Cell, repeat: int, ready: Ready, allocation: Allocation, attempts: Attempts
     ) -> tuple[Outcome, Result | None]:
         run, runtime = self._with.run, self._with.runtime
         earlier = attempts.begin()
         builder, pinned = self._builders[cell.image], runtime.pins_cpus
-        request = request_for(cell, repeat, builder, self._plan.seed, given, pinned=pinned)
+        request = request_for(cell, repeat, builder, self._plan.seed, allocation, pinned=pinned)
         request, files = with_files(request, self._plan, cell.definition)
         shown = tuple(self._shown(cell, repeat))
         seen = runtime.seen(*shown[0]) if shown else ""
@@ -211,13 +211,13 @@ class _Execution:
         folder = run.prepare(request, files)
         labels = (("bench.run", run.name), ("bench.cell", cell.id), ("bench.repeat", str(repeat)))
         task = Task(
-            ready, folder, folder / LOG, cell.system, given, cell.timeout_s, labels, tuple(request.variables.items()),
-            shown=shown,
+            ready, folder, folder / LOG, cell.system, allocation, cell.timeout_s, labels,
+            tuple(request.variables.items()), shown=shown,
         )  # fmt: skip
         copy = self._script_copy(cell, folder)
         phases = PhaseWatch(folder, lambda phase: self._with.listener(PhaseChanged(cell.id, repeat, phase)))
         output = OutputWatch(folder, cell.output)
-        waited = self._idle(given)
+        waited = self._idle(allocation)
         started_at = self._with.clock().isoformat(timespec="milliseconds")
         try:
             ended = runtime.launch(task, stop=self._with.stop, watch=lambda: phases() or output())
@@ -270,13 +270,13 @@ class _Execution:
             return script_copies.ScriptCopy()
         return script_copies.copy(self._with.run.folder, cell.script, folder)
 
-    def _idle(self, given: Allocation) -> IdleWait | None:
+    def _idle(self, allocation: Allocation) -> IdleWait | None:
         """Wait for the host to be idle; that it is not is told once, for it is recorded with every repeat."""
         if self._with.idle is None:
             return None
-        waited = self._with.idle(given, self._with.stop)
-        if waited.busy and not self._told_busy:
-            self._told_busy = True
+        waited = self._with.idle(allocation, self._with.stop)
+        if waited.busy and not self._reported_busy:
+            self._reported_busy = True
             self._with.listener(Notice(f"this host is not idle: {waited.busy} after {waited.wait_s:.0f} s of waiting"))
         return waited
 

@@ -25,8 +25,8 @@ def note(log: Path, text: str) -> None:
     with contextlib.suppress(OSError):
         if log.is_symlink() or not log.is_file():
             move_aside(log)
-    with BoundedLog(log) as kept:
-        kept.write(f"{text}\n".encode())
+    with BoundedLog(log) as bounded:
+        bounded.write(f"{text}\n".encode())
 
 
 def answer(folder: Path, *, of_script: bool = False) -> Result | ScriptResult | InvalidResultError:

@@ -1,9 +1,9 @@
 """From a planned cell to the request that its container reads."""
 
-from orchestrator.brought import MountedData
 from orchestrator.devices import Allocation
 from orchestrator.domain import Cell, Plan, variables, without_variables
 from orchestrator.results.contract import MIN_BLOCK_S, DataRequest, Request
+from orchestrator.user_files import MountedData
 
 NO_WORK = "noop"
 """The builder whose steps are free: no number of them lasts as long as a block must."""
@@ -44,11 +44,11 @@ def with_files(request: Request, plan: Plan, definition: str) -> tuple[Request, 
     These are the user's own model, where it is one, and the framework's own definition of the model, where the cell
     has its SHA-256; all else is in the image.
     """
-    found = {
+    files = {
         ("model_file", MODEL_FILE): next((each for each in plan.models if each.name == request.model), None),
         ("definition_file", DEFINITION_FILE): plan.definition(request.model, definition),
     }
-    named = {key: file.source for key, file in found.items() if file}
+    named = {key: file.source for key, file in files.items() if file}
     return request.model_copy(update=dict(named.keys())), {name: text for (_, name), text in named.items()}
 
 
@@ -56,7 +56,7 @@ def with_data(request: Request, data: MountedData | None, folder: str) -> Reques
     """Describe a dataset that lies outside the image; `folder` is where what runs sees it."""
     if data is None:
         return request
-    asked = DataRequest(
+    request_data = DataRequest(
         folder=folder,
         format=data.format,
         image=data.image,
@@ -65,7 +65,7 @@ def with_data(request: Request, data: MountedData | None, folder: str) -> Reques
         testing=data.testing,
         files=dict(data.files),
     )
-    return request.model_copy(update={"data": asked})
+    return request.model_copy(update={"data": request_data})
 
 
 def cpuset_for(cell: Cell, allocation: Allocation, *, pinned: bool) -> tuple[int, ...] | None:

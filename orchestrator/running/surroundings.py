@@ -11,7 +11,7 @@ from orchestrator.domain import Plan
 from orchestrator.events import Listener
 from orchestrator.processes import Stop
 from orchestrator.results.store import Run
-from orchestrator.running.turn import Turns
+from orchestrator.running.host_lock import Turns
 from orchestrator.runtimes import Runtime
 
 

@@ -2,15 +2,35 @@
 
 from orchestrator.engine.containers import DATA, SCRIPT
 from orchestrator.engine.ownership import Owner, this_process
+from orchestrator.runtimes.bundled_images import BundledImage, BundledRuntime, missing_images_text, not_on_engine
 from orchestrator.runtimes.choice import Choice, choose
 from orchestrator.runtimes.docker import DockerRuntime, filters_system_calls, image_problems, remove_leftovers
-from orchestrator.runtimes.given import GivenImage, GivenImages, absent, not_there
 from orchestrator.runtimes.host import HostRuntime
 from orchestrator.runtimes.model import STOPPED, Ended, Provided, Ready, Runtime, Task, Unavailable
 from orchestrator.runtimes.venv import VenvRuntime
 
 __all__ = [
-    "DATA", "SCRIPT", "STOPPED", "Choice", "DockerRuntime", "Ended", "GivenImage", "GivenImages", "HostRuntime",
-    "Owner", "Provided", "Ready", "Runtime", "Task", "Unavailable", "VenvRuntime", "absent", "choose",
-    "filters_system_calls", "image_problems", "not_there", "remove_leftovers", "this_process",
+    "DATA",
+    "SCRIPT",
+    "STOPPED",
+    "BundledImage",
+    "BundledRuntime",
+    "Choice",
+    "DockerRuntime",
+    "Ended",
+    "HostRuntime",
+    "Owner",
+    "Provided",
+    "Ready",
+    "Runtime",
+    "Task",
+    "Unavailable",
+    "VenvRuntime",
+    "choose",
+    "filters_system_calls",
+    "image_problems",
+    "missing_images_text",
+    "not_on_engine",
+    "remove_leftovers",
+    "this_process",
 ]  # fmt: skip

@@ -148,12 +148,12 @@ def remove_leftovers(client: docker.DockerClient, owner: Owner, listener: Listen
     namespace, or this machine before it was restarted), what still runs stays.
     """
     removed = 0
-    for found in containers.labelled(client, ownership.LABEL):
-        theirs = ownership.parse(found.labels.get(ownership.LABEL, ""))
+    for container in containers.labelled(client, ownership.LABEL):
+        theirs = ownership.parse(container.labels.get(ownership.LABEL, ""))
         dead = theirs is None or ownership.is_dead(theirs, owner)
-        if dead or (dead is None and not found.running):
+        if dead or (dead is None and not container.running):
             try:
-                containers.remove(client, found.identity)
+                containers.remove(client, container.identity)
                 removed += 1
             except StartError:
                 continue  # the next run tries again

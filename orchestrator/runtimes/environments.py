@@ -24,7 +24,7 @@ from orchestrator.processes import Cause, StartError, Stop, last_line, tail
 from orchestrator.results.writing import write_atomically
 from orchestrator.runtimes import sources
 from orchestrator.runtimes.interpreters import Interpreter
-from orchestrator.runtimes.local import AskingError, Held, ask
+from orchestrator.runtimes.local import AskingError, InstalledPackages, ask
 
 MAKER = 1
 """Raised when environments are made in another way, so that older ones are not taken for new ones."""
@@ -46,7 +46,7 @@ class MakingStoppedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class MadeEnvironment:
     """An environment that is whole."""
 
     python: Path
@@ -82,7 +82,7 @@ def key(image: ImageSpec, interpreter: Interpreter) -> str:
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
-def shelf(cache: Path) -> Path:
+def environments_folder(cache: Path) -> Path:
     """Give the folder that holds all environments, made if it is not there.
 
     Raises `HostError` where this user cannot write it.
@@ -100,7 +100,7 @@ def shelf(cache: Path) -> Path:
     return folder
 
 
-def kept_images(cache: Path) -> frozenset[str]:
+def environment_images(cache: Path) -> frozenset[str]:
     """Return the names of the images that the cache has an environment for, whatever else those hold today."""
     names: set[str] = set()
     for path in (cache / "environments").glob(f"*/{MARKER}"):
@@ -109,12 +109,12 @@ def kept_images(cache: Path) -> frozenset[str]:
     return frozenset(names)
 
 
-def provide(image: ImageSpec, interpreter: Interpreter, workshop: Workshop, log: Path, stop: Stop) -> Made:
+def provide(image: ImageSpec, interpreter: Interpreter, workshop: Workshop, log: Path, stop: Stop) -> MadeEnvironment:
     """Give the environment, made now if it is not there whole; another orchestrator that makes it is waited for.
 
     Raises `MakingError` or `MakingStoppedError`.
     """
-    folder = shelf(workshop.cache) / key(image, interpreter)
+    folder = environments_folder(workshop.cache) / key(image, interpreter)
     lock = FileLock(folder.with_suffix(".lock"))
     _acquire(lock, stop)
     try:
@@ -124,21 +124,21 @@ def provide(image: ImageSpec, interpreter: Interpreter, workshop: Workshop, log:
         shutil.rmtree(folder, ignore_errors=True)
         try:
             _make(_Job(image, interpreter, workshop, log, stop), folder)
-            held = _checked(image.environment, folder)
+            installed = _checked(image.environment, folder)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        write_atomically(folder / MARKER, _marker(image, held))
-        return Made(_python(folder), held.versions, cached=False)
+        write_atomically(folder / MARKER, _marker(image, installed))
+        return MadeEnvironment(_python(folder), installed.versions, cached=False)
     finally:
         lock.release()
 
 
-def _marker(image: ImageSpec, held: Held) -> str:
-    return json.dumps({"image": image.name, "python": held.python, "versions": dict(held.versions)}) + "\n"
+def _marker(image: ImageSpec, installed: InstalledPackages) -> str:
+    return json.dumps({"image": image.name, "python": installed.python, "versions": dict(installed.versions)}) + "\n"
 
 
-def whole(folder: Path) -> Made | None:
+def whole(folder: Path) -> MadeEnvironment | None:
     """Read an environment that is there whole; None where its marker is missing or its interpreter has gone."""
     try:
         versions = json.loads((folder / MARKER).read_bytes())["versions"]
@@ -146,7 +146,7 @@ def whole(folder: Path) -> Made | None:
         return None
     if not _python(folder).exists():
         return None
-    return Made(_python(folder), tuple(sorted(versions.items())), cached=True)
+    return MadeEnvironment(_python(folder), tuple(sorted(versions.items())), cached=True)
 
 
 def reason(log: str) -> str:
@@ -262,15 +262,15 @@ def _is_known_to_uv(environment: Environment) -> bool:
     return tuple(map(int, environment.python.split("."))) >= OLDEST_FOR_UV
 
 
-def _checked(environment: Environment, folder: Path) -> Held:
+def _checked(environment: Environment, folder: Path) -> InstalledPackages:
     try:
-        held = ask(_python(folder), {})
+        installed = ask(_python(folder), {})
     except AskingError as error:
         raise MakingError(f"the finished environment does not answer: {error}") from error
-    wrong = mismatches(environment.expected_versions, dict(held.versions))
+    wrong = mismatches(environment.expected_versions, dict(installed.versions))
     if wrong:
         raise MakingError("; ".join(wrong))
-    return held
+    return installed
 
 
 def _python(folder: Path) -> Path:

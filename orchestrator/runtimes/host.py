@@ -25,7 +25,7 @@ class HostRuntime:
     def __init__(self, host: Mapping[str, str], python: Path = Path(sys.executable)) -> None:
         self._python = python
         # The home folder of what is launched is empty: what the user installed for themselves is found all the same.
-        self._kept = {"PYTHONUSERBASE": site.getuserbase()} | local.kept(host)
+        self._variables = {"PYTHONUSERBASE": site.getuserbase()} | local.library_variables(host)
 
     @staticmethod
     def seen(folder: Path, place: str) -> str:
@@ -39,26 +39,26 @@ class HostRuntime:
         """Ask the interpreter once what it holds, and compare."""
         del jobs, logs, listener, stop
         try:
-            held = local.ask(self._python, self._kept)
+            installed = local.ask(self._python, self._variables)
         except AskingError as error:
             return {image.name: Unavailable(image.name, Status.IMPORT_FAILED, str(error)) for image in images}
-        return {image.name: fit(image, held, self._python) for image in images}
+        return {image.name: fit(image, installed, self._python) for image in images}
 
     def launch(self, task: Task, *, stop: Stop, watch: Watch) -> Ended:
         """Run one task with the interpreter at hand."""
-        return local.launch(Path(task.ready.handle), task, stop=stop, watch=watch, kept=self._kept)
+        return local.launch(Path(task.ready.handle), task, stop=stop, watch=watch, variables=self._variables)
 
 
-def fit(image: ImageSpec, held: local.Held, python: Path) -> Ready | Unavailable:
+def fit(image: ImageSpec, installed: local.InstalledPackages, python: Path) -> Ready | Unavailable:
     """Decide whether an interpreter can stand in for an image: the same Python, the same versions."""
     own_image = only_in_containers(image)
     if own_image:
         return Unavailable(image.name, Status.UNSUPPORTED, own_image)
     wanted = image.environment.python
-    if held.python.split(".")[:2] != wanted.split(".")[:2]:
-        why = f"needs Python {wanted}; {python} is {held.python}: use --runtime venv or docker"
+    if installed.python.split(".")[:2] != wanted.split(".")[:2]:
+        why = f"needs Python {wanted}; {python} is {installed.python}: use --runtime venv or docker"
         return Unavailable(image.name, Status.UNSUPPORTED, why)
-    wrong = mismatches(image.environment.expected_versions, dict(held.versions))
+    wrong = mismatches(image.environment.expected_versions, dict(installed.versions))
     if wrong:
         return Unavailable(image.name, Status.UNSUPPORTED, f"{'; '.join(wrong)} in {python}")
-    return Ready(image.name, str(python), held.versions, variables=image.environment.variables)
+    return Ready(image.name, str(python), installed.versions, variables=image.environment.variables)

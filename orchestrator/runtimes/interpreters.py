@@ -29,9 +29,9 @@ def find(python: str, host: Mapping[str, str], own: Path, folder: Path) -> Inter
     `host` is the host's environment, of which PATH and HOME are used; `folder` any folder to ask in.
     """
     for candidate in _candidates(python, host, own, folder):
-        found = ask(candidate, host, folder)
-        if found and found.version.rsplit(".", 1)[0] == python:
-            return found
+        interpreter = ask(candidate, host, folder)
+        if interpreter and interpreter.version.rsplit(".", 1)[0] == python:
+            return interpreter
     return None
 
 

@@ -25,25 +25,25 @@ class AskingError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class InstalledPackages:
     """What an environment holds."""
 
     python: str
     versions: tuple[tuple[str, str], ...]
 
 
-def kept(host: Mapping[str, str]) -> dict[str, str]:
+def library_variables(host: Mapping[str, str]) -> dict[str, str]:
     """Pick what a process of this host cannot do without: where the site keeps its (GPU) libraries."""
     return {name: host[name] for name in ("LD_LIBRARY_PATH",) if host.get(name)}
 
 
-def ask(python: Path, kept: Mapping[str, str]) -> Held:
-    """Ask an interpreter which distributions it has; `kept` are variables of the host that it needs.
+def ask(python: Path, variables: Mapping[str, str]) -> InstalledPackages:
+    """Ask an interpreter which distributions it has; `variables` are those of the host that it needs.
 
     Raises `AskingError` where it gives no answer.
     """
     with tempfile.TemporaryDirectory(prefix="bench-") as home:
-        environment = _base(python) | {"HOME": home} | dict(kept)
+        environment = _base(python) | {"HOME": home} | dict(variables)
         command = [str(python), "-m", "benchmarks.run", "--versions"]
         try:
             said = processes.capture(command, environment=environment, folder=Path(home), timeout_s=VERSIONS_TIMEOUT_S)
@@ -54,20 +54,20 @@ def ask(python: Path, kept: Mapping[str, str]) -> Held:
     try:
         document = json.loads(said.output)
         versions = {str(name): str(version) for name, version in document["versions"].items() if version}
-        return Held(str(document["python"]), tuple(sorted(versions.items())))
+        return InstalledPackages(str(document["python"]), tuple(sorted(versions.items())))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise AskingError(f"{python} gave no list of versions: {processes.last_line(said.output)}") from error
 
 
-def launch(python: Path, task: Task, *, stop: Stop, watch: Watch, kept: Mapping[str, str]) -> Ended:
+def launch(python: Path, task: Task, *, stop: Stop, watch: Watch, variables: Mapping[str, str]) -> Ended:
     """Run `benchmarks.run` on a task's folder with an interpreter, in a home folder that goes away afterwards.
 
-    `kept` are variables of the host that the process needs. Raises `StartError` where it cannot be started.
+    `variables` are those of the host that the process needs. Raises `StartError` where it cannot be started.
     """
     with tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as home:
         base = _base(python)
         environment = base | in_process(task.allocation, path=base["PATH"], home=home)
-        environment |= dict(kept) | dict(task.ready.variables) | dict(task.variables)
+        environment |= dict(variables) | dict(task.ready.variables) | dict(task.variables)
         kills, began_at, slept_s = oom_kills(), time.time(), processes.sleeping_s()
         finished = processes.run(
             [str(python), "-m", "benchmarks.run", "--io", str(task.folder.resolve())],

@@ -20,7 +20,7 @@ def variables(settings: BuildSettings, host: Mapping[str, str], cache: Path) -> 
     """
     extra = " ".join(settings.extra_indexes)
     hosts = " ".join(settings.trusted_hosts)
-    told = {
+    site = {
         "UV_DEFAULT_INDEX": settings.pip_index,
         "PIP_INDEX_URL": settings.pip_index,
         "UV_INDEX": extra,
@@ -47,7 +47,7 @@ def variables(settings: BuildSettings, host: Mapping[str, str], cache: Path) -> 
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
     }
     handed_on = {name: host[name] for name in ("PATH", "HOME") if name in host}
-    return handed_on | fixed | {name: value for name, value in told.items() if value}
+    return handed_on | fixed | {name: value for name, value in site.items() if value}
 
 
 def indexed(image: ImageSpec, settings: BuildSettings) -> str | None:

@@ -29,10 +29,10 @@ class VenvRuntime:
     def __init__(
         self, cache: Path, settings: BuildSettings, host: Mapping[str, str], own: Path = Path(sys.executable)
     ) -> None:
-        environments.shelf(cache)  # before a run is begun that could not keep what it makes
+        environments.environments_folder(cache)  # before a run is begun that could not keep what it makes
         self._workshop = Workshop(cache, settings, host)
         self._own = own
-        self._kept = local.kept(host)
+        self._variables = local.library_variables(host)
 
     @staticmethod
     def seen(folder: Path, place: str) -> str:
@@ -57,7 +57,7 @@ class VenvRuntime:
 
     def launch(self, task: Task, *, stop: Stop, watch: Watch) -> Ended:
         """Run one task with the interpreter of its environment."""
-        return local.launch(Path(task.ready.handle), task, stop=stop, watch=watch, kept=self._kept)
+        return local.launch(Path(task.ready.handle), task, stop=stop, watch=watch, variables=self._variables)
 
     def _provide(self, image: ImageSpec, log: Path, listener: Listener, stop: Stop) -> Ready | Unavailable:
         if stop.is_set():

@@ -18,7 +18,7 @@ from orchestrator.cli import composition
 from orchestrator.engine import images as engine_images
 from orchestrator.events import ignore
 from orchestrator.results.plans import plan_to_json
-from orchestrator.runtimes import GivenImage
+from orchestrator.runtimes import BundledImage
 
 
 def carry(engine: docker.DockerClient, far: FarSide, file: Path, base_image: str, name: str) -> LoadedBundle:
@@ -28,7 +28,7 @@ def carry(engine: docker.DockerClient, far: FarSide, file: Path, base_image: str
         prepared.plan.images, prepared.settings, engine, jobs=1, logs=file.parent / "builds", listener=ignore,
         stop=threading.Event(),
     )  # fmt: skip
-    given = [_given(engine, far, spec.name, built[spec.name]) for spec in prepared.plan.images]
+    bundled = [_bundled_image(engine, far, spec.name, built[spec.name]) for spec in prepared.plan.images]
     document = yaml.safe_dump(matrix.long_form(prepared.matrix), sort_keys=False)
     files = {
         "manifest.json": json.dumps({"name": name}).encode(),
@@ -39,16 +39,16 @@ def carry(engine: docker.DockerClient, far: FarSide, file: Path, base_image: str
         name=name,
         manifest_sha256=hashlib.sha256(files["manifest.json"]).hexdigest(),
         loaded_at=datetime.now(UTC).isoformat(timespec="microseconds"),
-        images=tuple(given),
+        images=tuple(bundled),
         files={path: hashlib.sha256(content).hexdigest() for path, content in files.items()},
     )
     bundles = far.home / ".local" / "share" / "framework-bench" / "bundles"
     return register(bundles, record, lambda path: BytesIO(files[path]))
 
 
-def _given(
+def _bundled_image(
     engine: docker.DockerClient, far: FarSide, name: str, built: images.Built | images.BuildFailure
-) -> GivenImage:
+) -> BundledImage:
     assert isinstance(built, images.Built), built
     facts = engine_images.facts(engine, built.reference)
     assert facts is not None
@@ -56,4 +56,4 @@ def _given(
     if engine_images.facts(client, facts.image_id) is None:
         client.images.load(engine.images.get(built.reference).save(named=built.reference))
     client.close()
-    return GivenImage(name, built.reference, facts.image_id)
+    return BundledImage(name, built.reference, facts.image_id)

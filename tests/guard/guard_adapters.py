@@ -19,7 +19,6 @@ from unittest import mock
 
 from rich.console import Console
 
-from orchestrator.brought import MountedData
 from orchestrator.cli import composition, estimating
 from orchestrator.cli.program import run as program
 from orchestrator.devices import Cpu, Inventory
@@ -45,8 +44,9 @@ from orchestrator.reporting.reports.search import SEARCH
 from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, Surroundings, execute
-from orchestrator.running.turn import Turns
+from orchestrator.running.host_lock import Turns
 from orchestrator.runtimes import Ended, Task
+from orchestrator.user_files import MountedData
 from tests.unit.regression.search.search_records import MXNET
 from tests.unit.regression.trials.bench_trials import Bench, go_on
 from tests.unit.running.running_fakes import FakeRuntime

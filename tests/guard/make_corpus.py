@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator import catalog, matrix
-from orchestrator.brought import PrintedMetric, Script, ScriptFile
+from orchestrator.user_files import PrintedMetric, Script, ScriptFile
 from orchestrator.bundles.loaded import register
 from orchestrator.domain import (
     Cell,

@@ -10,9 +10,9 @@ import orchestrator
 
 PACKAGE = Path(orchestrator.__file__).parent
 ORDER = [
-    "errors", "encoded", "wording", "brought", "domain", "events", "resources", "files", "logs", "processes", "engine",
-    "catalog", "matrix", "planning", "results", "images", "devices", "runtimes", "running", "analysis", "regression",
-    "bundles", "reporting", "cli",
+    "errors", "encoded", "wording", "user_files", "domain", "events", "resources", "files", "logs", "processes",
+    "engine", "catalog", "matrix", "planning", "results", "images", "devices", "runtimes", "running", "analysis",
+    "regression", "bundles", "reporting", "cli",
 ]  # fmt: skip
 WITHIN = {
     "bundles": {

@@ -104,7 +104,7 @@ def _ssh_keygen(arguments: list[str], environment: Mapping[str, str], stdin: byt
         environment=passed | {"LC_ALL": "C"},
         folder=Path("/"),
         timeout_s=TIMEOUT_S,
-        given=stdin,
+        stdin=stdin,
     )
 
 

@@ -9,13 +9,13 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import from_json
 
-from orchestrator.brought import ModelDefinition, ModelFile
 from orchestrator.bundles.format import layout
 from orchestrator.bundles.format.portable_plan import checked_plan
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
 from orchestrator.results.plans import plan_from_json
-from orchestrator.runtimes.given import GivenImage
+from orchestrator.runtimes.bundled_images import BundledImage
+from orchestrator.user_files import ModelDefinition, ModelFile
 
 SCHEMA: Literal[1] = 1
 RECORD = "loaded.json"
@@ -34,7 +34,7 @@ class LoadedRecord(BaseModel):
     manifest_sha256: _Sum
     loaded_at: str
     """ISO 8601, UTC."""
-    images: tuple[GivenImage, ...]
+    images: tuple[BundledImage, ...]
     files: dict[str, _Sum]
     """SHA-256 by path below the folder."""
 

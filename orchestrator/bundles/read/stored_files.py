@@ -14,7 +14,7 @@ from orchestrator.bundles.read.verify import OpenedBundle, verified_bytes
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
 from orchestrator.results.scripts import frozen as frozen_scripts
-from orchestrator.runtimes import GivenImage
+from orchestrator.runtimes import BundledImage
 
 STORED = (layout.MATRIX, layout.PLAN, *(f"{folder}/" for folder in (
     layout.MODELS, layout.SCRIPTS, layout.DATA, layout.SBOM, layout.PROVENANCE,
@@ -68,7 +68,7 @@ def store(
         name=manifest.name,
         manifest_sha256=bundle.manifest_sha256,
         loaded_at=loaded_at,
-        images=tuple(GivenImage(image.name, image.reference, identity(image)) for image in manifest.images),
+        images=tuple(BundledImage(image.name, image.reference, identity(image)) for image in manifest.images),
         files={file.path: file.sha256 for file in _stored((*manifest.files, *manifest.left_out))}
         | {layout.MANIFEST: bundle.manifest_sha256},
     )

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import docker
 
-from orchestrator.brought import ModelFile, Script
 from orchestrator.bundles.describe.package_files import package_files
 from orchestrator.bundles.format.base import BaseBundle
 from orchestrator.bundles.format.manifest import Image
@@ -15,6 +14,7 @@ from orchestrator.events import Listener
 from orchestrator.images import Built
 from orchestrator.processes import Stop
 from orchestrator.runtimes.environments import Workshop
+from orchestrator.user_files import ModelFile, Script
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from orchestrator.brought import ModelDefinition
 from orchestrator.catalog.model_files import python_file
 from orchestrator.catalog.model_files.python_file import WrongFileError
 from orchestrator.domain import OptionValue
 from orchestrator.resources import BENCHMARKS
+from orchestrator.user_files import ModelDefinition
 
 _WHAT = "a definition"
 

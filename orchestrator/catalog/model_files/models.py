@@ -13,12 +13,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from orchestrator.brought import ModelDefinition, ModelFile
 from orchestrator.catalog.model_files import layers as model_layers
 from orchestrator.catalog.model_files import python_file, vocabulary
 from orchestrator.catalog.model_files.definitions import definitions
 from orchestrator.catalog.model_files.python_file import Literals, WrongFileError
 from orchestrator.errors import InputError
+from orchestrator.user_files import ModelDefinition, ModelFile
 
 Kind = TypeVar("Kind")
 _NAME = re.compile("[a-z][a-z0-9_]*")

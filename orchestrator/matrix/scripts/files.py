@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from orchestrator.brought import ScriptFile
 from orchestrator.errors import InputError
 from orchestrator.files import open_plain, problem_of_path
 from orchestrator.matrix.values import limits
+from orchestrator.user_files import ScriptFile
 
 _CACHES = "__pycache__"
 _MAGIC = frozenset("*?[")

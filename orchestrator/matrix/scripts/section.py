@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from orchestrator.brought import PrintedMetric, Script
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.files import problem_of_path, says_where_it_leads
 from orchestrator.matrix import file, pins
@@ -14,6 +13,7 @@ from orchestrator.matrix.model import ScriptAxes, Settings
 from orchestrator.matrix.scripts import files as script_files
 from orchestrator.matrix.scripts.patterns import groups_problem
 from orchestrator.matrix.values.variables import OURS, name_problem, value_problem
+from orchestrator.user_files import PrintedMetric, Script
 
 
 def mistakes(source: Source, models: Any, frameworks: Collection[str], folder: Path) -> Iterator[Mistake]:

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from orchestrator.brought import PrintedMetric, Script
 from orchestrator.domain import VARIABLE, Plan
 from orchestrator.files import problem_of_path
 from orchestrator.matrix.scripts.patterns import checked_syntax, groups_problem
 from orchestrator.matrix.values import limits, names
 from orchestrator.matrix.values.variables import name_problem, value_problem
+from orchestrator.user_files import PrintedMetric, Script
 
 _SUM = re.compile(r"[0-9a-f]{64}")
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from orchestrator.errors import HostError, InputError
 from orchestrator.files import read_record
 from orchestrator.regression.nightly.state import Night, State
-from orchestrator.results.locks import held
+from orchestrator.results.locks import locked_folder
 from orchestrator.results.plans import first_problem
 from orchestrator.results.writing import write_atomically
 
@@ -37,7 +37,7 @@ class NightFiles:
     def held(self) -> AbstractContextManager[None]:
         """Lock the folder against a second night. Raises `AnotherNightError` if one is under way."""
         in_use = AnotherNightError(f"{self.folder}: another night is under way; this one ends")
-        return held(self.folder, in_use, "choose other `reports`")
+        return locked_folder(self.folder, in_use, "choose other `reports`")
 
     def state(self, watched: str) -> State:
         """Read the state that the last night left, or begin a new one.

@@ -45,10 +45,10 @@ class Checks:
         """How a check ended; None where it has not, or its record is unreadable or that of another."""
         try:
             with open_plain(self.folder(check) / "outcome.json") as file:
-                found = ParityOutcome.model_validate_json(file.read(MAX_OUTCOME_BYTES))
+                outcome = ParityOutcome.model_validate_json(file.read(MAX_OUTCOME_BYTES))
         except (OSError, ValidationError):
             return None
-        return found if found.check == check else None
+        return outcome if outcome.check == check else None
 
     def result(self, outcome: ParityOutcome) -> ParityResult:
         """What was found by a check that ended `ok`; raises `InvalidResultError` with one line."""

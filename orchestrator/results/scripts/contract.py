@@ -4,7 +4,6 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from orchestrator.brought import Script
 from orchestrator.results.contract import (
     SCHEMA,
     Count,
@@ -16,6 +15,7 @@ from orchestrator.results.contract import (
     Strict,
 )
 from orchestrator.results.facts import Facts
+from orchestrator.user_files import Script
 
 
 class PrintedMemory(Strict):
@@ -53,14 +53,14 @@ class ScriptResult(Strict):
 
 def with_script(request: Request, script: Script, folder: str) -> Request:
     """Ask for a script in place of a model; `folder` is where what runs it sees its files."""
-    asked = ScriptRequest(
+    script_request = ScriptRequest(
         folder=folder,
         file=script.file,
         arguments=script.arguments,
         environment=dict(script.environment),
         metrics=tuple(MetricRequest(name=each.name, pattern=each.pattern, take=each.take) for each in script.metrics),
     )
-    return request.model_copy(update={"script": asked})
+    return request.model_copy(update={"script": script_request})
 
 
 def discrepancy(request: Request, result: ScriptResult) -> str:
@@ -68,11 +68,11 @@ def discrepancy(request: Request, result: ScriptResult) -> str:
     if (result.cell, result.repeat) != (request.cell, request.repeat):
         return f"result.json is of {result.cell} repeat {result.repeat}, not of what was asked"
     for metric in request.script.metrics if request.script else ():
-        found = result.metrics.get(metric.name)
-        if found is None:
+        printed = result.metrics.get(metric.name)
+        if printed is None:
             return f"result.json says nothing of the metric {metric.name!r}"
-        if found.problem:
-            return f"metric {metric.name!r}: the pattern {metric.pattern!r} {found.problem}"
-        if not found.values:
+        if printed.problem:
+            return f"metric {metric.name!r}: the pattern {metric.pattern!r} {printed.problem}"
+        if not printed.values:
             return f"metric {metric.name!r}: nothing in the output matches the pattern {metric.pattern!r}"
     return ""

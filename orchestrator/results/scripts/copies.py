@@ -6,10 +6,10 @@ import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from orchestrator.brought import Script
 from orchestrator.errors import FolderError, host_error
 from orchestrator.files import move_aside
 from orchestrator.results.scripts import frozen as frozen_scripts
+from orchestrator.user_files import Script
 
 FOLDER = "script"
 """In the folder of a repeat; the script's working directory."""

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from orchestrator.brought import Script, ScriptFile
 from orchestrator.domain import Plan
 from orchestrator.errors import HostError, InputError
 from orchestrator.files import open_plain
+from orchestrator.user_files import Script, ScriptFile
 
 FOLDER = "scripts"
 _CHUNK_BYTES = 1 << 20

@@ -14,8 +14,8 @@ from orchestrator.cli import clean as command
 from orchestrator.cli import main
 from orchestrator.engine.images import ImageFacts
 from orchestrator.images import labels
-from orchestrator.running.presence import announced
-from orchestrator.runtimes import GivenImage
+from orchestrator.running.active_runs import announced
+from orchestrator.runtimes import BundledImage
 from tests.unit.bundles.read.carried_bundle import a_record, opened
 
 
@@ -122,7 +122,7 @@ def test_without_an_engine_the_cache_is_cleaned_all_the_same(
 
 def test_the_images_of_a_loaded_bundle_stay(engine: Engine, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bundles = tmp_path / "data" / "framework-bench" / "bundles"
-    record = a_record(images=(GivenImage("bench/a:1", "bench/a:1-c1", "c1"),))
+    record = a_record(images=(BundledImage("bench/a:1", "bench/a:1-c1", "c1"),))
     register(bundles, record, opened())
 
     run(capsys, "--yes")

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from docker.errors import ImageNotFound
 
-from orchestrator.brought import Script, ScriptFile
 from orchestrator.bundles.read.registry import register
 from orchestrator.bundles.returns.collect import collect
 from orchestrator.cli import build, carried, runtime
@@ -18,7 +17,8 @@ from orchestrator.devices import host_facts, inventory
 from orchestrator.domain import Mode, Workload
 from orchestrator.results.plans import plan_to_json
 from orchestrator.results.store import Run, runs
-from orchestrator.runtimes import GivenImage, absent
+from orchestrator.runtimes import BundledImage, not_on_engine
+from orchestrator.user_files import Script, ScriptFile
 from tests.unit.bundles.read.carried_bundle import FILES, PLAN, a_record, opened
 from tests.unit.bundles.returns.returning_runs import a_run
 from tests.unit.cli.conftest import Program
@@ -151,7 +151,7 @@ def test_images_that_are_missing_are_named_with_the_remedy_before_anything_is_me
 ) -> None:
     monkeypatch.setattr(runtime, "connect", lambda _: _Engine())
     monkeypatch.setattr(build, "connect", lambda _: _Engine())
-    monkeypatch.setattr(carried, "absent", lambda _, images: tuple(images))
+    monkeypatch.setattr(carried, "not_on_engine", lambda _, images: tuple(images))
 
     code, _, errors = command(name, "--plan", "carried")
 
@@ -244,7 +244,7 @@ def test_a_run_that_was_merged_is_not_taken_up_whatever_this_host_is(
 
 
 def test_images_are_known_by_their_id_whatever_their_names() -> None:
-    image = GivenImage("bench/x:1-cpu", "bench/x:1-cpu-0123", "sha256:config")
+    image = BundledImage("bench/x:1-cpu", "bench/x:1-cpu-0123", "sha256:config")
 
     def engine(*known: str) -> Any:
         def inspect(reference: str) -> dict[str, Any]:
@@ -254,8 +254,8 @@ def test_images_are_known_by_their_id_whatever_their_names() -> None:
 
         return SimpleNamespace(api=SimpleNamespace(inspect_image=inspect))
 
-    assert absent(engine("sha256:config"), [image]) == ()
-    assert absent(engine("bench/x:1-cpu-0123", "bench/x:1-cpu"), [image]) == (image,)
+    assert not_on_engine(engine("sha256:config"), [image]) == ()
+    assert not_on_engine(engine("bench/x:1-cpu-0123", "bench/x:1-cpu"), [image]) == (image,)
 
 
 def a_bundle_of(folder: Path, plan: dict[str, Any], matrix: bytes = FILES["matrix.yaml"], **more: bytes) -> None:

@@ -10,10 +10,10 @@ import pytest
 import yaml
 
 from orchestrator import catalog, matrix, planning
-from orchestrator.brought import PrintedMetric, ScriptFile, Take
 from orchestrator.domain import Mode, Plan
 from orchestrator.errors import InputError
 from orchestrator.matrix.values import limits
+from orchestrator.user_files import PrintedMetric, ScriptFile, Take
 from tests.documented import introduction
 
 (DOCUMENTED,) = introduction("scripts.md", "yaml")

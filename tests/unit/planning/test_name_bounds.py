@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from orchestrator.brought import ModelDefinition, ModelFile, MountedData, PrintedMetric, Script, ScriptFile
 from orchestrator.catalog import Catalog, ModelInfo
 from orchestrator.domain import Environment, Mode, Plan, Workload
 from orchestrator.errors import InputError
 from orchestrator.planning.bounds import plan as bounds
 from orchestrator.results.plans import plan_from_json, plan_to_json
+from orchestrator.user_files import ModelDefinition, ModelFile, MountedData, PrintedMetric, Script, ScriptFile
 from tests.unit.planning.conftest import Planner
 from tests.unit.reporting import synthetic as s
 

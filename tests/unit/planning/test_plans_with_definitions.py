@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from orchestrator.brought import ModelDefinition
 from orchestrator.planning import Selection, checks, narrowed
 from orchestrator.reporting.findings.labels import labels
+from orchestrator.user_files import ModelDefinition
 
 IN_MXNET = ModelDefinition("lenet", "mxnet", "def start(workload): ...", "ab" * 32)
 TEXT = "frameworks: [mxnet==1.9.1, torch==2.13.0]\nmodels: [lenet, mlp]\noptions: {mxnet: {hybridize: [true, false]}}"

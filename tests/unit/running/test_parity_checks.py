@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from running_fakes import SPEC, Behaviour, FakeRuntime, a_cell, a_plan, exiting, measured, surroundings
 
-from orchestrator.brought import ModelFile
 from orchestrator.domain import Cell, Outcome, Plan, Status, System, Workload
 from orchestrator.events import Notice
 from orchestrator.processes import Cause, StartError, Watch
@@ -20,6 +19,7 @@ from orchestrator.results.parity.contract import ParityOutcome
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, execute
 from orchestrator.runtimes import Ended, Task
+from orchestrator.user_files import ModelFile
 
 GOLDEN = Path(__file__).parents[2] / "golden/contract/parity.json"
 CHECK = "fake-1-cpu/lenet"

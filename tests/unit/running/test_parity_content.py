@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from running_fakes import SPEC, a_cell, a_plan, ready
 
-from orchestrator.brought import ModelFile
 from orchestrator.planning import Check, checks
 from orchestrator.results.parity.contract import REVISION
-from orchestrator.running.parity import content_of, environment_of
+from orchestrator.running.parity_checks import content_of, environment_of
+from orchestrator.user_files import ModelFile
 
 
 def test_content_tells_images_environments_sources_models_options_seeds_and_machines_apart() -> None:
@@ -39,6 +39,6 @@ def test_an_answer_that_was_kept_before_more_was_asked_is_not_taken_over(monkeyp
     asked: tuple[Any, ...] = (check, 0, environment_of(ready(SPEC), "a"), ("Example CPU", (), None))
     now = content_of(*asked)
 
-    monkeypatch.setattr("orchestrator.running.parity.REVISION", REVISION - 1)
+    monkeypatch.setattr("orchestrator.running.parity_checks.REVISION", REVISION - 1)
 
     assert content_of(*asked) != now

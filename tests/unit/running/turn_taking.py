@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from orchestrator.running import waiting_line
-from orchestrator.running.turn import Turn, Turns
+from orchestrator.running import host_queue
+from orchestrator.running.host_lock import Turn, Turns
 from tests.until import is_stopped, until
 
 _FORKING = multiprocessing.get_context("forkserver")
@@ -21,7 +21,7 @@ _NEVER_STALE_S = 3600.0
 
 def _measure(lock: Path, name: str, rounds: int, user: int, release: Connection) -> None:
     """Measure in turn as a run does, and hold each turn until it is released."""
-    waiting_line.STALE_S = _NEVER_STALE_S
+    host_queue.STALE_S = _NEVER_STALE_S
     with (lock.parent / f"said-{name}").open("a", buffering=1) as said:
         if user:
             os.setgroups([])

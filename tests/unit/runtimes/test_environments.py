@@ -15,7 +15,7 @@ from orchestrator.domain import BuildSettings, Environment, Framework, ImageSpec
 from orchestrator.errors import HostError
 from orchestrator.runtimes import VenvRuntime, environments
 from orchestrator.runtimes.environments import (
-    Made,
+    MadeEnvironment,
     MakingError,
     MakingStoppedError,
     Tools,
@@ -116,7 +116,7 @@ def test_a_release_of_minutes_ago_is_found_with_what_it_needs_and_what_is_kept_i
     with index_server() as index:
         where = replace(workshop(tmp_path), settings=BuildSettings(pip_index=index.url))
 
-        def made(*requirements: str) -> Made:
+        def made(*requirements: str) -> MadeEnvironment:
             index.asked.clear()
             return environments.provide(needing(*requirements), OWN, where, tmp_path / "log.txt", threading.Event())
 

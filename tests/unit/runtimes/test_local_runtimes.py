@@ -43,7 +43,7 @@ NOOP = ImageSpec(
     Environment("noop", PYTHON, expected_versions=NUMPY),
 )  # fmt: skip
 OWN_IMAGE = ImageSpec("bench/own", "1-cpu", "cpu", Framework("own", "1", image="corp/own:1"), Environment("noop", ""))
-HELD = local.Held(f"{PYTHON}.1", (("numpy", "2.0.0"),))
+HELD = local.InstalledPackages(f"{PYTHON}.1", (("numpy", "2.0.0"),))
 
 
 def cell(**changes: object) -> Cell:
@@ -203,7 +203,7 @@ def launch(folder: Path, script: str, system: System, given: Allocation, host: d
     python.write_text(f"#!/bin/sh\n{script}\n")
     python.chmod(0o755)
     task = Task(Ready("i", str(python), variables=(("OWN", "1"),)), folder, folder / "log.txt", system, given, 30.0)
-    kept = local.kept(host)
+    kept = local.library_variables(host)
     return local.launch(python, task, stop=threading.Event(), watch=lambda: None, kept=kept)
 
 

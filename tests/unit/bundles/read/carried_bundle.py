@@ -8,11 +8,11 @@ from typing import Any, BinaryIO
 
 from orchestrator.bundles.read.loaded_bundle import LoadedRecord
 from orchestrator.results.plans import plan_to_json
-from orchestrator.runtimes import GivenImage
+from orchestrator.runtimes import BundledImage
 from tests.unit.reporting import synthetic as s
 
 PLAN = s.plan([s.cell(s.TORCH, repeats=2)])
-IMAGE = GivenImage(PLAN.images[0].name, f"{PLAN.images[0].name}-0123", "sha256:" + "1" * 64)
+IMAGE = BundledImage(PLAN.images[0].name, f"{PLAN.images[0].name}-0123", "sha256:" + "1" * 64)
 FILES = {
     "manifest.json": b"{}",
     "plan.json": json.dumps(plan_to_json(PLAN)).encode(),

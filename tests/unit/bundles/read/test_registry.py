@@ -9,10 +9,10 @@ from typing import BinaryIO
 
 import pytest
 
-from orchestrator.brought import ModelDefinition, ModelFile
 from orchestrator.bundles.read.loaded_bundle import LoadedRecord, read_matrix, read_plan
 from orchestrator.bundles.read.registry import find, register, registered
 from orchestrator.errors import HostError, InputError
+from orchestrator.user_files import ModelDefinition, ModelFile
 from tests.unit.bundles.read.carried_bundle import FILES, IMAGE, a_record, opened
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from orchestrator.brought import Script, ScriptFile
 from orchestrator.bundles.format import layout
 from orchestrator.bundles.format.sources import open_source
 from orchestrator.bundles.read.loaded_bundle import LoadedBundle
@@ -18,6 +17,7 @@ from orchestrator.bundles.read.verify import open_bundle
 from orchestrator.domain import Cell, Environment, Framework, ImageSpec, Mode, Plan, System, Workload
 from orchestrator.errors import InputError
 from orchestrator.results.scripts import frozen as frozen_scripts
+from orchestrator.user_files import Script, ScriptFile
 from tests.unit.bundles.small_bundles import an_engine, content, exported, resealed, verified
 
 FILES = {"train.py": b"import lib.util\n", "lib/util.py": b"UTIL = 1\n"}

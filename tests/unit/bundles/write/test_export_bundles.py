@@ -10,7 +10,6 @@ from typing import BinaryIO
 
 import pytest
 
-from orchestrator.brought import ModelDefinition, ModelFile
 from orchestrator.bundles.format import layout
 from orchestrator.bundles.format.sources import open_source
 from orchestrator.bundles.format.streams import TransferStoppedError
@@ -19,6 +18,7 @@ from orchestrator.bundles.write import images
 from orchestrator.bundles.write.blobs import Blobs
 from orchestrator.bundles.write.tar import write_tar
 from orchestrator.errors import HostError, InputError
+from orchestrator.user_files import ModelDefinition, ModelFile
 from tests.unit.bundles.bundle_fake_engine import FakeEngine, docker_archive, layer, oci_archive
 from tests.unit.bundles.small_bundles import BASE, an_engine, an_export, content, exported, verified
 

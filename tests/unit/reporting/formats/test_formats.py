@@ -16,7 +16,6 @@ import junitparser
 import pytest
 from rich.console import Console
 
-from orchestrator.brought import PrintedMetric, Script
 from orchestrator.domain import Mode, Status
 from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.findings.model import Report
@@ -31,6 +30,7 @@ from orchestrator.reporting.reports.run.records import COLUMNS
 from orchestrator.results.contract import Conditions, GpuConditions
 from orchestrator.results.evidence import Stored
 from orchestrator.results.scripts.contract import PrintedMemory, PrintedValues, ScriptResult
+from orchestrator.user_files import PrintedMetric, Script
 from tests.unit.reporting import synthetic as s
 
 SCRIPT = Script(

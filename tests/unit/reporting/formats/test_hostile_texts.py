@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from orchestrator.analysis.parity.work import PairParity, WorkParity
-from orchestrator.brought import PrintedMetric, Script
 from orchestrator.domain import Cell, Mode, Outcome, Skip, Status, Workload
 from orchestrator.events import BuildFinished, Notice, RepeatFinished
 from orchestrator.reporting.findings.compose import compose
@@ -25,6 +24,7 @@ from orchestrator.reporting.live import plain
 from orchestrator.reporting.reports.run import RUN
 from orchestrator.results.evidence import Stored
 from orchestrator.results.scripts.contract import PrintedMemory, PrintedValues, ScriptResult
+from orchestrator.user_files import PrintedMetric, Script
 from tests.effort import examples
 from tests.unit.reporting import synthetic as s
 

@@ -40,7 +40,7 @@ def announced(cache: Path, run: Path | None = None) -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class InUse:
+class ImagesInUse:
     """What those who work now need."""
 
     workers: int
@@ -48,7 +48,7 @@ class InUse:
     """Names and ids of images, and paths of interpreters."""
 
 
-def needed(cache: Path) -> InUse:
+def images_in_use(cache: Path) -> ImagesInUse:
     """Ask what must stay; raises `HostError` where somebody is still making what they will need."""
     workers = [document for document in map(_alive, sorted((cache / _FOLDER).glob("*.json"))) if document]
     references: set[str] = set()
@@ -57,7 +57,7 @@ def needed(cache: Path) -> InUse:
         if not environments:
             raise HostError("an orchestrator is building images or environments; clean when it has done")
         references |= {each for entry in environments for each in (entry.reference, entry.image_id) if each}
-    return InUse(len(workers), frozenset(references))
+    return ImagesInUse(len(workers), frozenset(references))
 
 
 def _alive(path: Path) -> dict[str, str | None] | None:

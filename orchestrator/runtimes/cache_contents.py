@@ -21,7 +21,7 @@ _OWN_IMAGES = "own-image"
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CachedItem:
     """One thing in the cache."""
 
     path: Path
@@ -35,7 +35,7 @@ class Kept:
     size_bytes: int
 
 
-def surplus(cache: Path, keep_last: int, in_use: Collection[str] = ()) -> tuple[Kept, ...]:
+def surplus(cache: Path, keep_last: int, in_use: Collection[str] = ()) -> tuple[CachedItem, ...]:
     """Find what may go: of each environment, and of archives, all but the newest, those in `in_use` left alone; and
     all caches."""
     seen: dict[str, int] = {}
@@ -54,7 +54,7 @@ def surplus(cache: Path, keep_last: int, in_use: Collection[str] = ()) -> tuple[
     return (*gone, *indexes, *older, *full)
 
 
-def remove(one: Kept) -> bool:
+def remove(one: CachedItem) -> bool:
     """Remove it; false where it is being made or read just now."""
     if one.kind in _FOLDERS.values():
         shutil.rmtree(one.path, ignore_errors=True)
@@ -79,7 +79,7 @@ def remove(one: Kept) -> bool:
     return not one.path.exists()
 
 
-def _environments(cache: Path) -> list[Kept]:
+def _environments(cache: Path) -> list[CachedItem]:
     return [_kept(marker.parent, "venv", _name(marker)) for marker in (cache / "environments").glob(f"*/{MARKER}")]
 
 
@@ -91,8 +91,8 @@ def _name(marker: Path) -> str:
         return marker.parent.name
 
 
-def _kept(path: Path, kind: str, name: str = "") -> Kept:
+def _kept(path: Path, kind: str, name: str = "") -> CachedItem:
     created = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")
     files = path.rglob("*") if path.is_dir() else (path,)
     size = sum(file.lstat().st_size for file in files if not file.is_dir() or file.is_symlink())
-    return Kept(path, kind, name or path.name, created, size)
+    return CachedItem(path, kind, name or path.name, created, size)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from orchestrator.runtimes import shelves
+from orchestrator.runtimes import cache_contents
 from orchestrator.runtimes.environments import MARKER
 
 
@@ -22,7 +22,7 @@ def environment(cache: Path, key: str, image: str | None, age_s: int) -> Path:
 
 
 def names(cache: Path, keep_last: int, *in_use: str) -> list[str]:
-    return [one.path.name for one in shelves.surplus(cache, keep_last, in_use)]
+    return [one.path.name for one in cache_contents.surplus(cache, keep_last, in_use)]
 
 
 def test_the_newest_environment_of_each_image_stays(tmp_path: Path) -> None:
@@ -49,10 +49,10 @@ def test_indexes_and_build_logs_can_always_be_made_again_and_nothing_else_is_tou
     (tmp_path / "parity" / "0123").mkdir(parents=True)
     (tmp_path / "parity" / "0123" / "result.json").write_text("{}")
     (tmp_path / "measuring.lock").touch()
-    found = shelves.surplus(tmp_path, 1)
+    found = cache_contents.surplus(tmp_path, 1)
 
     assert [(one.kind, one.size_bytes) for one in found] == [("index", 100), ("logs", 6), ("answers", 2)]
-    assert all(shelves.remove(one) for one in found)
+    assert all(cache_contents.remove(one) for one in found)
     assert not (tmp_path / "results-0123.sqlite").exists()
     assert (tmp_path / "measuring.lock").exists()
 
@@ -67,20 +67,20 @@ def test_what_exports_keep_can_go_and_the_newest_archive_stays(tmp_path: Path) -
 
     assert names(tmp_path, 1) == ["old.tar.gz", "layer-contents", "wheel-proofs"]
     assert names(tmp_path, 0) == ["new.tar.gz", "old.tar.gz", "layer-contents", "wheel-proofs"]
-    assert all(shelves.remove(one) for one in shelves.surplus(tmp_path, 1))
+    assert all(cache_contents.remove(one) for one in cache_contents.surplus(tmp_path, 1))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["own-image", "somebody-elses"]
     assert (tmp_path / "own-image" / "new.tar.gz").exists()
 
 
 def test_an_environment_is_removed_unless_somebody_makes_it_just_now(tmp_path: Path) -> None:
     folder = environment(tmp_path, "a1", "bench/a:1", 10)
-    (one,) = shelves.surplus(tmp_path, 0)
+    (one,) = cache_contents.surplus(tmp_path, 0)
 
     with FileLock(folder.with_suffix(".lock")):
-        assert not shelves.remove(one)
+        assert not cache_contents.remove(one)
         assert (folder / MARKER).exists()
     assert one.size_bytes > 1000
-    assert shelves.remove(one)
+    assert cache_contents.remove(one)
     assert not folder.exists()
 
 
@@ -91,7 +91,7 @@ def test_an_environment_with_closed_folders_is_removed(tmp_path: Path) -> None:
     (folder / "cache" / "kernel").touch()
     (folder / "cache").chmod(0o555)
     (folder / "bin").chmod(0)
-    (one,) = shelves.surplus(tmp_path, 0)
+    (one,) = cache_contents.surplus(tmp_path, 0)
 
-    assert shelves.remove(one)
+    assert cache_contents.remove(one)
     assert not folder.exists()

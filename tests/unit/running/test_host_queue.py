@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from orchestrator.running import waiting_line
-from orchestrator.running.turn import WaitingNotes, waiting_text
-from orchestrator.running.waiting_line import Holder, Ticket
-from tests.unit.running.turn_taking import HostInTurn
+from orchestrator.running import host_queue
+from orchestrator.running.host_lock import WaitingNotes, waiting_text
+from orchestrator.running.host_queue import Holder, Ticket
+from tests.unit.running.host_lock_taking import HostInTurn
 from tests.until import until
 
 
@@ -170,7 +170,7 @@ def others(ticket: Ticket, tmp_path: Path, text: bytes, kind: str = "measuring")
     ("text", "holder"),
     [
         (b'{"run": "a\\u001b[31m\\nb", "cell": "\\u202ec"}', Holder("a\\u001b[31m\\u000ab", "\\u202ec")),
-        (json.dumps({"run": "x" * 3000}).encode(), Holder("x" * waiting_line.MOST_CHARACTERS, "?")),
+        (json.dumps({"run": "x" * 3000}).encode(), Holder("x" * host_queue.MOST_CHARACTERS, "?")),
         (json.dumps({"run": "x" * 5000}).encode(), Holder("?", "?")),
         (b"[" * 4000, Holder("?", "?")),
         (b"\xff\xfe", Holder("?", "?")),

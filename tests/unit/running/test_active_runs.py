@@ -10,12 +10,12 @@ from orchestrator.domain import Status
 from orchestrator.errors import HostError
 from orchestrator.results.records import EnvironmentRecord
 from orchestrator.results.store import Run
-from orchestrator.running.presence import announced, needed
+from orchestrator.running.active_runs import announced, images_in_use
 
 PROGRAM = """
 import sys, time
 from pathlib import Path
-from orchestrator.running.presence import announced
+from orchestrator.running.active_runs import announced
 with announced(Path(sys.argv[1]), Path(sys.argv[2])):
     print("working", flush=True)
     time.sleep(600)
@@ -31,7 +31,7 @@ def with_environment(folder: Path) -> Path:
 
 
 def test_nobody_at_work_needs_nothing(tmp_path: Path) -> None:
-    assert needed(tmp_path).workers == 0
+    assert images_in_use(tmp_path).workers == 0
 
 
 def test_what_another_process_works_with_is_needed_until_it_is_killed(tmp_path: Path) -> None:
@@ -41,11 +41,11 @@ def test_what_another_process_works_with_is_needed_until_it_is_killed(tmp_path: 
         assert process.stdout is not None
         assert process.stdout.readline() == "working\n"
         try:
-            seen = needed(tmp_path)
+            seen = images_in_use(tmp_path)
             assert (seen.workers, seen.references) == (1, {"bench/a:1-c1", "sha256:1"})
         finally:
             process.kill()
-    assert needed(tmp_path).workers == 0
+    assert images_in_use(tmp_path).workers == 0
     assert list((tmp_path / "working").iterdir()) == [], "and its traces are gone"
 
 
@@ -54,12 +54,12 @@ def test_who_still_builds_is_not_to_be_disturbed(tmp_path: Path, run: bool) -> N
     folder = tmp_path / "run"
     folder.mkdir()
     with announced(tmp_path, folder if run else None), pytest.raises(HostError, match="clean when it has done"):
-        needed(tmp_path)
+        images_in_use(tmp_path)
 
 
 def test_work_leaves_no_trace(tmp_path: Path) -> None:
     with announced(tmp_path, with_environment(tmp_path / "run")):
-        assert needed(tmp_path).workers == 1
+        assert images_in_use(tmp_path).workers == 1
     assert list((tmp_path / "working").iterdir()) == []
 
 

@@ -17,14 +17,14 @@ from pathlib import Path
 from orchestrator import processes
 from orchestrator.events import Listener, Notice
 from orchestrator.processes import Stop
-from orchestrator.running.waiting_line import Holder, Ticket
+from orchestrator.running.host_queue import Holder, Ticket
 
 _READABLE = 0o644
 """Reading is all it takes to lock a file: other users can take their turn and cannot change it."""
 _CAREFULLY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _BETWEEN_TURNS_LOOKS = 2
 """So many looks in a row must show no holder by name before that is told: between two turns there is none."""
-_TOLD_AGAIN_S = 60.0
+_REPORTED_AGAIN_S = 60.0
 """After so much waiting, another cell of a run that was named before is told."""
 
 
@@ -47,7 +47,7 @@ class Turns:
     def __init__(self, files: Sequence[Path] = (), monotonic: Callable[[], float] = time.monotonic) -> None:
         self._files = files
         self._notes = WaitingNotes(monotonic)
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     @contextmanager
     def taken(self, turn: Turn, listener: Listener, stop: Stop) -> Iterator[bool]:
@@ -55,10 +55,10 @@ class Turns:
 
         A file that cannot be locked is told once, and measuring goes on without it.
         """
-        with ExitStack() as held:
-            yield all(self._wait(file, turn, held, listener, stop) for file in self._files)
+        with ExitStack() as taken:
+            yield all(self._wait(file, turn, taken, listener, stop) for file in self._files)
 
-    def _wait(self, file: Path, turn: Turn, held: ExitStack, listener: Listener, stop: Stop) -> bool:
+    def _wait(self, file: Path, turn: Turn, taken: ExitStack, listener: Listener, stop: Stop) -> bool:
         with ExitStack() as waiting:
             ticket = self._ticket(file, waiting, listener)
             self._notes.begin()
@@ -66,16 +66,16 @@ class Turns:
                 ahead = _ahead(ticket)
                 try:
                     if not ahead:
-                        held.callback(os.close, _locked(file))
+                        taken.callback(os.close, _locked(file))
                         if ticket:
                             ticket.measure(Holder(turn.run, turn.cell, turn.clock()))
-                        held.push(waiting.pop_all())  # the ticket says who measures until the turn is over
+                        taken.push(waiting.pop_all())  # the ticket says who measures until the turn is over
                         return True
                 except BlockingIOError:
                     pass
                 except OSError as error:
                     why = error.strerror or error
-                    self._tell(f"{file}: {why}; another run could measure on this host at the same time", listener)
+                    self._report(f"{file}: {why}; another run could measure on this host at the same time", listener)
                     return True
                 text = self._notes.new(ticket.holder() if ticket else None, ahead)
                 if text:
@@ -89,14 +89,14 @@ class Turns:
         except OSError as error:
             if file.parent.is_dir():
                 why = error.strerror or error
-                self._tell(f"{file}: no queue: {why}; runs of this host take turns in no order", listener)
+                self._report(f"{file}: no queue: {why}; runs of this host take turns in no order", listener)
             return None
         waiting.callback(ticket.close)
         return ticket
 
-    def _tell(self, text: str, listener: Listener) -> None:
-        if text not in self._told:
-            self._told.add(text)
+    def _report(self, text: str, listener: Listener) -> None:
+        if text not in self._reported:
+            self._reported.add(text)
             listener(Notice(text))
 
 
@@ -119,7 +119,7 @@ class WaitingNotes:
         self._looked = monotonic()
         self._waited_s = 0.0
         """In all waits of the run together."""
-        self._told_at_s: dict[tuple[str | None, int], float] = {}
+        self._reported_at_s: dict[tuple[str | None, int], float] = {}
         self._last = ""
         self._nameless = 0
 
@@ -136,10 +136,10 @@ class WaitingNotes:
         if not holder and self._nameless < _BETWEEN_TURNS_LOOKS:
             return ""
         state, text = (holder.run if holder else None, ahead), waiting_text(holder, ahead)
-        told_at_s = self._told_at_s.get(state)
-        if told_at_s is not None and (text == self._last or self._waited_s - told_at_s < _TOLD_AGAIN_S):
+        reported_at_s = self._reported_at_s.get(state)
+        if reported_at_s is not None and (text == self._last or self._waited_s - reported_at_s < _REPORTED_AGAIN_S):
             return ""
-        self._told_at_s[state], self._last = self._waited_s, text
+        self._reported_at_s[state], self._last = self._waited_s, text
         return text
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from orchestrator.brought import ModelFile
 from orchestrator.devices import Allocation, Inventory, NoDevice
 from orchestrator.domain import Plan, Status, System, variables, without_variables
 from orchestrator.errors import FolderError
@@ -25,11 +24,12 @@ from orchestrator.results.trees import reclaim
 from orchestrator.running.attempts import set_aside
 from orchestrator.running.classify import Classification, classify
 from orchestrator.running.folders import LOG, note
+from orchestrator.running.host_lock import Turn
 from orchestrator.running.output import OutputWatch
 from orchestrator.running.requests import with_files
 from orchestrator.running.surroundings import Surroundings
-from orchestrator.running.turn import Turn
 from orchestrator.runtimes import Ended, Provided, Ready, Task
+from orchestrator.user_files import ModelFile
 
 _AGAIN = {Status.NOT_RUN, Status.LAUNCH_FAILED}
 """What a resumed run always tries anew: it says nothing of what was to be checked."""
@@ -41,7 +41,7 @@ Machine = tuple[str | None, tuple[str, ...], str | None]
 def check_parity(
     plan: Plan,
     provided: Provided,
-    given: Mapping[System, Allocation | NoDevice],
+    allocations: Mapping[System, Allocation | NoDevice],
     surroundings: Surroundings,
     *,
     retry_failed: bool,
@@ -56,7 +56,7 @@ def check_parity(
     own = {model.name: model for model in plan.models}
     planned = checks(plan)
     for number, check in enumerate(planned, start=1):
-        ready, allocation = provided.get(check.image), given[check.system]
+        ready, allocation = provided.get(check.image), allocations[check.system]
         if not isinstance(ready, Ready) or not isinstance(allocation, Allocation):
             continue
         source = source or digest(source_files(BENCHMARKS, "benchmarks"))
@@ -66,7 +66,7 @@ def check_parity(
         if outcome is None or outcome.content != content or not _is_final(outcome, retry_failed=retry_failed):
             job = _Job(check, plan, ready, allocation, surroundings)
             try:
-                outcome = _found(job, content, answered, answers, f"{number} of {len(planned)}")
+                outcome = _outcome_of(job, content, answered, answers, f"{number} of {len(planned)}")
             except FolderError as error:
                 surroundings.listener(Notice(f"{check.id}: parity is not checked: {error}"))
                 continue
@@ -94,9 +94,9 @@ def content_of(
     kernels by the machine, and a fault may be in one of them alone.
     """
     model = own.sha256 if own else check.model
-    asked = [check.builder, model, check.options, check.system.gpus, BATCH_SIZE, seed]
-    asked += [check.definition] if check.definition else []
-    return hashlib.sha256(json.dumps([REVISION, environment, asked, machine]).encode()).hexdigest()[:16]
+    content = [check.builder, model, check.options, check.system.gpus, BATCH_SIZE, seed]
+    content += [check.definition] if check.definition else []
+    return hashlib.sha256(json.dumps([REVISION, environment, content, machine]).encode()).hexdigest()[:16]
 
 
 def _machine(here: Inventory, allocation: Allocation) -> Machine:
@@ -155,7 +155,7 @@ class _Job:
         return Task(self.ready, folder, folder / LOG, check.system, self.allocation, check.timeout_s, labels, own)
 
 
-def _found(
+def _outcome_of(
     job: _Job, content: str, answered: Mapping[str, str], answers: Answers | None, position: str
 ) -> ParityOutcome | None:
     """Take over what was answered to the same content, or ask; record it. None where the run is stopped.

@@ -120,9 +120,9 @@ class Ticket:
             names = sorted(entry.name for entry in islice(entries, MOST_TICKETS))
         for name in names:
             if _TICKET.fullmatch(name) and name != self._name:
-                found = _read(self._folder, name)
-                if found and name.endswith(kind):
-                    yield name, *found
+                ticket = _read(self._folder, name)
+                if ticket and name.endswith(kind):
+                    yield name, *ticket
             elif _UNFINISHED.fullmatch(name):
                 _read(self._folder, name, patience_s=STALE_S)
 
@@ -171,20 +171,20 @@ def _read(folder: int, name: str, patience_s: float = 0.0) -> tuple[float, bytes
 def _described(text: bytes) -> Holder:
     """Take what another process says of itself as text of bounded length, in which nothing steers a terminal."""
     try:
-        said = json.loads(text)
+        description = json.loads(text)
     except (ValueError, RecursionError):
-        said = {}
-    said = said if isinstance(said, dict) else {}
-    return Holder(_harmless(said, "run"), _harmless(said, "cell"), _time(said))
+        description = {}
+    description = description if isinstance(description, dict) else {}
+    return Holder(_harmless(description, "run"), _harmless(description, "cell"), _time(description))
 
 
-def _harmless(said: Mapping[str, Any], key: str) -> str:
-    text = str(said.get(key) or "?")[:MOST_CHARACTERS]
+def _harmless(description: Mapping[str, Any], key: str) -> str:
+    text = str(description.get(key) or "?")[:MOST_CHARACTERS]
     return "".join(each if each.isprintable() else f"\\u{ord(each):04x}" for each in text)
 
 
-def _time(said: Mapping[str, Any]) -> datetime | None:
+def _time(description: Mapping[str, Any]) -> datetime | None:
     try:
-        return datetime.fromisoformat(str(said.get("since"))).astimezone(UTC)
+        return datetime.fromisoformat(str(description.get("since"))).astimezone(UTC)
     except (ValueError, OverflowError):
         return None

@@ -16,7 +16,7 @@ from orchestrator.domain import Status
 from orchestrator.events import Event, Notice, RepeatStarted
 from orchestrator.processes import Watch
 from orchestrator.running import execute
-from orchestrator.running.turn import Turns
+from orchestrator.running.host_lock import Turns
 from orchestrator.runtimes import Ended, Task
 
 WAITING = Notice("another run measures on this host; this run is next")

@@ -19,7 +19,7 @@ from orchestrator.runtimes.model import Provided
 
 
 @dataclass(frozen=True, slots=True)
-class GivenImage:
+class BundledImage:
     """An image that a plan was carried with."""
 
     name: str
@@ -31,20 +31,20 @@ class GivenImage:
     which names all that is in it."""
 
 
-def absent(client: docker.DockerClient, images: Iterable[GivenImage]) -> tuple[GivenImage, ...]:
+def not_on_engine(client: docker.DockerClient, images: Iterable[BundledImage]) -> tuple[BundledImage, ...]:
     """Which of the images the engine has not."""
     return tuple(image for image in images if engine.facts(client, image.image_id) is None)
 
 
-class GivenImages(DockerRuntime):
+class BundledRuntime(DockerRuntime):
     """The `docker` runtime with images that are all there; no base, index or registry is ever asked for."""
 
     def __init__(  # noqa: PLR0913 - what every runtime of containers is given, and the images
-        self, client: docker.DockerClient, images: Sequence[GivenImage], remedy: str, *, user: str, owner: Owner,
+        self, client: docker.DockerClient, images: Sequence[BundledImage], remedy: str, *, user: str, owner: Owner,
         seccomp: bool = True,
     ) -> None:  # fmt: skip
         super().__init__(client, BuildSettings(), user=user, owner=owner, seccomp=seccomp)
-        self._given = {image.name: image for image in images}
+        self._images = {image.name: image for image in images}
         self._remedy = remedy
 
     def provide(
@@ -52,11 +52,11 @@ class GivenImages(DockerRuntime):
     ) -> Provided:
         """Look up the images; raises `HostError` with the names of those that are not there any more."""
         del logs
-        given = [self._given[image.name] for image in images]
-        there = {image.name: engine.facts(self._client, image.image_id) for image in given}
-        missing = [image for image in given if there[image.name] is None]
+        bundled = [self._images[image.name] for image in images]
+        there = {image.name: engine.facts(self._client, image.image_id) for image in bundled}
+        missing = [image for image in bundled if there[image.name] is None]
         if missing:
-            raise HostError(not_there(missing, self._remedy))
+            raise HostError(missing_images_text(missing, self._remedy))
         built = {
             name: Built(name, facts.image_id, facts.image_id, facts.labels.get(labels.BASE_DIGEST, ""), cached=True)
             for name, facts in there.items()
@@ -67,6 +67,6 @@ class GivenImages(DockerRuntime):
         return self._known(images, built, jobs, stop)
 
 
-def not_there(missing: Sequence[GivenImage], remedy: str) -> str:
+def missing_images_text(missing: Sequence[BundledImage], remedy: str) -> str:
     """What to say of images that are not on the engine, a line for each."""
     return "\n".join(f"image {image.name} ({image.reference}) is not on this engine; {remedy}" for image in missing)
