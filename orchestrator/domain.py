@@ -1,4 +1,4 @@
-"""The nouns of the project: frozen values that every other part speaks in."""
+"""The frozen values that every other part uses."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -25,7 +25,7 @@ class Status(StrEnum):
 
     @property
     def is_failure(self) -> bool:
-        """Whether a run that holds this outcome exits 1 (unless the matrix expects it)."""
+        """Return true if a run with this outcome exits 1, unless the matrix expects it."""
         return self not in {Status.OK, Status.UNSUPPORTED, Status.NO_DEVICE, Status.NOT_RUN}
 
 
@@ -58,7 +58,7 @@ def without_variables(options: Options) -> dict[str, OptionValue]:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """What a cell requires of a host, under a free name. Planning never looks whether a host has it."""
+    """The requirements of a cell on a host, under a free name. Planning never checks them against a host."""
 
     name: str
     cpus: int | None = None
@@ -68,7 +68,7 @@ class System:
 
     @property
     def image_class(self) -> str:
-        """Which image serves it: `cpu`, `1_gpu`, `4_gpu`, …"""
+        """Return the class of the images that serve it, such as `cpu`, `1_gpu` or `4_gpu`."""
         return f"{self.gpus}_gpu" if self.gpus else "cpu"
 
 
@@ -92,14 +92,14 @@ class Framework:
 
     @property
     def label(self) -> str:
-        """`keras-mxnet 2.2.4.3 on mxnet 1.5.1`, for people."""
+        """Return a name for people, such as `keras-mxnet 2.2.4.3 on mxnet 1.5.1`."""
         own = f"{self.name} {self.version}"
         return f"{own} on {self.backend.label}" if self.backend else own
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """The same work whatever the framework; cells that share it (and their system) are comparable."""
+    """Work that is the same for every framework. Cells with the same work and system are comparable."""
 
     model: str
     mode: Mode
@@ -109,7 +109,7 @@ class Workload:
 
     @property
     def label(self) -> str:
-        """`lenet-train-b200`, with the dataset where it is not the synthetic one."""
+        """Return a name such as `lenet-train-b200`, with the dataset unless it is synthetic."""
         if self.mode is Mode.SCRIPT:
             return f"{self.model}-script"
         suffix = "" if self.dataset == "synthetic" else f"-dataset={self.dataset}"
@@ -126,7 +126,7 @@ class OutputLimit:
 
 @dataclass(frozen=True, slots=True)
 class Duration:
-    """How long a cell measures: steps, or epochs over a dataset; exactly one of the two is given."""
+    """The duration of a cell's measurement, in steps or in epochs over a dataset."""
 
     warmup_steps: int = 10
     steps: int | None = 50
@@ -135,7 +135,7 @@ class Duration:
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What an image or a virtual environment holds, resolved from the catalog."""
+    """The content of an image or a virtual environment, resolved from the catalog."""
 
     builder: str
     """Module of `benchmarks/frameworks/` that speaks to this framework."""
@@ -158,7 +158,7 @@ class Environment:
 
 @dataclass(frozen=True, slots=True)
 class ImageSpec:
-    """One environment for one system class; what makes it unique is its alias."""
+    """One environment for one system class, identified by its alias."""
 
     repository: str
     """`bench/mxnet`."""
@@ -171,7 +171,7 @@ class ImageSpec:
 
     @property
     def name(self) -> str:
-        """`bench/mxnet:1.9.1-cpu`."""
+        """Return a name such as `bench/mxnet:1.9.1-cpu`."""
         return f"{self.repository}:{self.alias}"
 
 
@@ -201,7 +201,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """What the plan itself leaves out, with its reason."""
+    """A cell that the plan leaves out, with the reason."""
 
     cell_id: str
     reason: str
@@ -227,18 +227,18 @@ class Plan:
     """Frameworks' own definitions that its cells run, of the program's models and of the user's."""
 
     def definition(self, model: str, sha256: str) -> ModelDefinition | None:
-        """The one that a cell of this model names; None for the empty name."""
+        """Return the definition that a cell of this model names, or None for the empty name."""
         return next((each for each in self.definitions if (each.model, each.sha256) == (model, sha256)), None)
 
 
 def is_base_image(template: str) -> bool:
-    """Whether nothing stands in its braces but `python`: nothing is formatted, one word is put in."""
+    """Return true if `python` is the only word in braces of a template."""
     return not set("{}") & set(template.replace("{python}", ""))
 
 
 @dataclass(frozen=True, slots=True)
 class BuildSettings:
-    """How environments are made on this site; changes where things come from, never what is measured."""
+    """The settings of this site for making environments. They never change what is measured."""
 
     base_image: str | None = None
     """Template for which `is_base_image` holds; None takes the catalog's image for each Python."""

@@ -1,17 +1,17 @@
-"""The errors a person can cause or cure: one class per exit code, every message with its place and remedy."""
+"""The errors a person can cause or cure, with one class per exit code."""
 
 import errno
 from collections.abc import Sequence
 
 
 class OrchestratorError(Exception):
-    """Something the person at the keyboard can act on; never shown with a traceback."""
+    """An error that a person can act on, never shown with a traceback."""
 
     exit_code = 1
 
 
 class InputError(OrchestratorError):
-    """Bad input: what was asked for cannot be right on any host."""
+    """Input that cannot be right on any host."""
 
     exit_code = 2
 
@@ -35,13 +35,13 @@ def remedy(error: OSError, place: str = "place") -> str:
 
 
 class HostError(OrchestratorError):
-    """This host cannot do it: no engine, no disk, no permission."""
+    """A fault of this host, such as a missing engine, disk or permission."""
 
     exit_code = 3
 
 
 class FolderError(HostError):
-    """One file or folder cannot be used, by its rights or by what lies there; others may be fine."""
+    """A file or folder that cannot be used. Others may be fine."""
 
 
 _OF_THE_HOST = frozenset({
@@ -53,5 +53,5 @@ _OF_THE_HOST = frozenset({
 
 
 def host_error(message: str, error: OSError) -> HostError:
-    """Return the error of this host that stands for one of the system: `FolderError` unless it is the disk's."""
+    """Return the error for one of the system, which is a `FolderError` unless the disk fails."""
     return HostError(message) if error.errno in _OF_THE_HOST else FolderError(message)

@@ -1,4 +1,4 @@
-"""Files that others could write or name: a link or a pipe may lie in their place, and leads or holds up nobody."""
+"""Files that others may replace by a link or a pipe, opened so that neither does harm."""
 
 import errno
 import os
@@ -16,7 +16,7 @@ _CAREFULLY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def open_plain(path: Path | str) -> BinaryIO:
-    """Open a plain file for reading; raises `OSError` where it is missing, or is a link, a pipe or a folder.
+    """Open a plain file for reading. Raises `OSError` if it is missing, or is a link, a pipe or a folder.
 
     A link could lead to any file of this host that the user may read, and a pipe holds up its reader for ever.
     """
@@ -47,14 +47,14 @@ def read_named(path: Path, most_bytes: int) -> bytes:
 
 
 def says_where_it_leads(path: Path, folder: Path) -> bool:
-    """Whether a path that reads as if it lay in a folder does lie in it: an absolute one, and `..`, say so openly."""
+    """Return false for a path that reads as if it were in a folder and is not, because of a link."""
     reads_as = Path(os.path.normpath(path.absolute()))
     inside = Path(os.path.normpath(folder.absolute()))
     return not reads_as.is_relative_to(inside) or path.resolve().is_relative_to(folder.resolve())
 
 
 def open_to_append(path: Path | str) -> BinaryIO:
-    """Open a plain file, made where there is none, for appending without a buffer; raises `OSError` as `open_plain`."""
+    """Open a plain file for appending without a buffer, made if there is none. Raises `OSError` as `open_plain`."""
     return os.fdopen(_plain(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab", buffering=0)
 
 
@@ -67,7 +67,7 @@ def _plain(path: Path | str, how: int, care: int = _CAREFULLY) -> int:
 
 
 def move_aside(path: Path) -> None:
-    """Give what stands in the way of a file of ours another name beside it; nothing in it is lost.
+    """Rename something that is in the place of our file. Nothing in it is lost.
 
     A name that has no room for the suffix is replaced by `aside-<hex>`.
     """
@@ -81,7 +81,7 @@ def move_aside(path: Path) -> None:
 
 
 def read_tail(path: Path, most_bytes: int) -> str:
-    """Read the end of a log; empty where there is none, or what lies there is no plain file."""
+    """Read the end of a log, or return an empty text if it is no plain file."""
     try:
         with open_plain(path) as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - most_bytes))
@@ -91,7 +91,7 @@ def read_tail(path: Path, most_bytes: int) -> str:
 
 
 def problem_of_path(path: str) -> str:
-    """Say why a path may not be in a bundle, in a few words; empty where it may.
+    """Return the reason a path may not be in a bundle, in a few words, or an empty text.
 
     A backslash or a line break would mean something else to `sha256sum`, and a drive or a parent to the host.
     """

@@ -30,20 +30,20 @@ class Stop(Protocol):
     """Something that can say that all work must end, such as `threading.Event`."""
 
     def is_set(self) -> bool:
-        """Whether to stop."""
+        """Return true if all work must end."""
         ...
 
 
 class StartError(Exception):
-    """A process or container that could not be started; the message is one line."""
+    """A process or container that could not be started. The message is one line."""
 
 
 class LostError(StartError):
-    """What ran was lost with the engine that it ran on, which is no verdict on it."""
+    """A launch that was lost with its engine, which is no verdict on it."""
 
 
 class Cause(StrEnum):
-    """Why the waiting ended."""
+    """The cause that ended a wait."""
 
     EXITED = "exited"
     TIMED_OUT = "timed_out"
@@ -54,7 +54,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WaitEnd:
-    """How waiting ended, and for how long nobody looked."""
+    """The end of a wait, and the longest time without a look."""
 
     cause: Cause
     away_s: float = 0.0
@@ -63,7 +63,7 @@ class WaitEnd:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How a process ended."""
+    """The end of a process."""
 
     cause: Cause
     exit_code: int | None
@@ -79,7 +79,7 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """What a short command said."""
+    """The output of a short command."""
 
     exit_code: int | None
     """None where it ran out of time and was killed."""
@@ -88,7 +88,7 @@ class Captured:
 
 
 def last_line(text: str) -> str:
-    """Give the last line that says something, without control characters, bounded in length; empty if there is none."""
+    """Return the last non-empty line without control characters, bounded in length, or an empty text."""
     for line in reversed(re.split(r"[\r\n]+", text)):
         clean = " ".join(_CONTROL.sub("", line).split())
         if clean:
@@ -97,7 +97,7 @@ def last_line(text: str) -> str:
 
 
 def tail(path: Path) -> str:
-    """Read the end of a log, at most `TAIL_BYTES`; empty where there is none."""
+    """Read the end of a log, at most `TAIL_BYTES`, or return an empty text if there is none."""
     return read_tail(path, TAIL_BYTES)
 
 
@@ -126,12 +126,12 @@ def wait(done: threading.Event, *, timeout_s: float | None, stop: Stop, watch: W
 
 
 def sleeping_s() -> float:
-    """How long the system has slept since it was started: by so much other clocks run ahead of the monotonic one."""
+    """Return the seconds the system has slept since its start, by which the monotonic clock is behind others."""
     return time.clock_gettime(time.CLOCK_BOOTTIME) - time.clock_gettime(time.CLOCK_MONOTONIC)
 
 
 def corrected_wall_s(wall_s: float, away_s: float, reported_s: float | None) -> float:
-    """Correct how long something took by what is told of its end (None: nothing), where nobody looked for `away_s`.
+    """Correct a duration by the reported time of its end, if nobody looked for `away_s`.
 
     What is told comes from another clock, or from the files of what ran: it never leads out of what is certain.
     """
@@ -150,7 +150,9 @@ def run(  # noqa: PLR0913 - all that a process is given, every one by name
     stop: Stop,
     watch: Watch | None = None,
 ) -> Finished:
-    """Run a command to its end with its output appended to `log`; nothing of its process group outlives the call.
+    """Run a command to its end with its output appended to `log`.
+
+    Nothing of its process group outlives the call.
 
     Raises `StartError` where it cannot be started.
     """

@@ -1,4 +1,4 @@
-"""Where `images/` and `benchmarks/` lie: inside an installed wheel, or at the top of a checkout."""
+"""The paths of `images/` and `benchmarks/`, in an installed wheel or a checkout."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a user brings besides the matrix: scripts with the figures that they print, models and datasets."""
+"""The files of a user besides the matrix, which are scripts, models and datasets."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -32,7 +32,7 @@ class PrintedMetric:
 
 @dataclass(frozen=True, slots=True)
 class ScriptFile:
-    """A file that belongs to a script; no host is named."""
+    """A file of a script, without its place on a host."""
 
     path: str
     """Below the script's folder, with slashes."""
@@ -42,7 +42,7 @@ class ScriptFile:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A foreign script, run unchanged; its files are all of the host that it sees."""
+    """A foreign script, run unchanged. Its files are all of the host that it sees."""
 
     name: str
     metrics: tuple[PrintedMetric, ...]
@@ -68,7 +68,7 @@ class Script:
 
 @dataclass(frozen=True, slots=True)
 class ModelDefinition:
-    """A framework's own definition of a model: its whole file, which goes to the container as it is."""
+    """A framework's own definition of a model, as the whole file that goes to the container."""
 
     model: str
     builder: str
@@ -80,7 +80,7 @@ class ModelDefinition:
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A model of the user's own: its whole file, which goes to the container as it is."""
+    """A model of the user's own, as the whole file that goes to the container."""
 
     name: str
     source: str

@@ -25,12 +25,12 @@ def clean(text: str) -> str:
 
 @lru_cache(maxsize=8192)  # the same facts come from thousands of containers
 def clean_line(text: str) -> str:
-    """`clean`, with all white space folded into single spaces."""
+    """Clean a text as `clean` does, and fold all white space into single spaces."""
     return " ".join(clean(text).split())
 
 
 def rate(samples_per_s: float) -> str:
-    """Samples per second to about four digits: `13,402`, `87.3`, `2.41`, `1.35 M`."""
+    """Format samples per second to about four digits, as `13,402`, `87.3`, `2.41` or `1.35 M`."""
     if samples_per_s >= 999_995_000:
         return f"{samples_per_s / 1e9:,.2f} G"
     if samples_per_s >= 999_999.5:
@@ -41,7 +41,7 @@ def rate(samples_per_s: float) -> str:
 
 
 def factor(value: float) -> str:
-    """A ratio to three digits: `0.553`, `1.83`, `12.4`, `104`; below a thousandth, `0.00012`."""
+    """Format a ratio to three digits, as `0.553`, `12.4` or `104`, and below a thousandth as `0.00012`."""
     if value >= 99.95:
         return f"{value:,.0f}"
     if value >= 9.995:
@@ -50,7 +50,7 @@ def factor(value: float) -> str:
 
 
 def seconds(value: float) -> str:
-    """A duration in the unit that suits it: `80 ns`, `850 µs`, `14.9 ms`, `3.10 s`, `12 min 5 s`, `2 h 3 min`."""
+    """Format a duration in the unit that suits it, as `80 ns`, `850 µs`, `14.9 ms`, `3.10 s` or `2 h 3 min`."""
     if value < 9.995e-7:
         return f"{value * 1e9:.0f} ns"
     if value < 0.0009995:
@@ -66,7 +66,7 @@ def seconds(value: float) -> str:
 
 
 def memory(size_bytes: int) -> str:
-    """`412 MB`, `3.21 GB`, `4 kB`: decimal units."""
+    """Format a size in decimal units, as `412 MB`, `3.21 GB` or `4 kB`."""
     if size_bytes < 99_500:
         return f"{size_bytes / 1e3:.0f} kB"
     if size_bytes >= 999_500_000:
@@ -75,7 +75,7 @@ def memory(size_bytes: int) -> str:
 
 
 def count(number: int) -> str:
-    """`61.7 k`, `3.21 M`, `1.2 G`."""
+    """Format a number, as `61.7 k`, `3.21 M` or `1.2 G`."""
     for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if number >= size * 0.9995:
             return f"{three_digits(number / size)} {unit}"
@@ -83,34 +83,34 @@ def count(number: int) -> str:
 
 
 def percent(value: float | None) -> str:
-    """`1.8 %`, `–` where unknown."""
+    """Format a share, as `1.8 %`, or `–` if unknown."""
     return "–" if value is None else f"{100 * value:.1f} %"
 
 
 def share(value: float) -> str:
-    """Return a part of a whole to two digits: `0.0012 %`, `3.4 %`, `62 %`; `below 0.0001 %`."""
+    """Format a part of a whole to two digits, as `0.0012 %`, `62 %` or `below 0.0001 %`."""
     if value < 1e-6:
         return "below 0.0001 %"
     return f"{100 * value:.0f} %" if value >= 0.0995 else f"{100 * value:.2g} %"
 
 
 def plural(word: str, number: int) -> str:
-    """`repeat` for one, `repeats` for any other number."""
+    """Return the plural of a word unless the number is one."""
     return word if number == 1 else f"{word}s"
 
 
 def counted(number: int, word: str) -> str:
-    """`1 cell`, `1,234 repeats`."""
+    """Format a number of things, as `1 cell` or `1,234 repeats`."""
     return f"{number:,} {plural(word, number)}"
 
 
 def listing(items: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
+    """Join items, as `a`, `a and b`, or `a, b and c`."""
     return " and ".join(part for part in (", ".join(items[:-1]), "".join(items[-1:])) if part)
 
 
 def listing_of(items: Sequence[str], most: int) -> str:
-    """`listing`, of which no more than about `most` are named: `a, b, c and 17 more`."""
+    """Join items and name about `most` of them, as `a, b, c and 17 more`."""
     if len(items) <= most + 1:
         return listing(items)
     return listing([*items[:most], f"{len(items) - most:,} more"])

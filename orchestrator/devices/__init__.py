@@ -1,4 +1,4 @@
-"""What a host has, and which part of it a cell is given."""
+"""The devices of a host and their allocation to cells."""
 
 from orchestrator.devices.allocation import Allocation, NoDevice, allocate
 from orchestrator.devices.facts import another_machine, host_facts

@@ -1,4 +1,4 @@
-"""Which CPUs and GPUs a system is given, decided from an inventory alone."""
+"""The allocation of CPUs and GPUs to a system, decided from an inventory alone."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from orchestrator.domain import System
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """What one cell may use."""
+    """The CPUs and GPUs of one cell."""
 
     cpus: tuple[int, ...]
     """Logical CPUs, ascending."""
@@ -18,13 +18,15 @@ class Allocation:
 
 @dataclass(frozen=True, slots=True)
 class NoDevice:
-    """Why this host cannot serve a system, in one line."""
+    """The reason this host cannot serve a system, in one line."""
 
     reason: str
 
 
 def allocate(system: System, inventory: Inventory) -> Allocation | NoDevice:
-    """Give a system its CPUs and GPUs; memory is a ceiling that the runtime sets, not something given.
+    """Allocate CPUs and GPUs to a system.
+
+    Memory is not allocated: the runtime sets it as a limit.
 
     A cpuset takes one logical CPU of each physical core, socket by socket, before it takes any core's second.
     """

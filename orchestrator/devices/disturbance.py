@@ -1,4 +1,4 @@
-"""Which timed blocks, or the latency pass, something else disturbed, judged from the conditions read around them."""
+"""Disturbance of timed blocks and of the latency pass, judged from the conditions read around them."""
 
 import statistics
 from collections.abc import Callable, Iterable, Sequence
@@ -32,7 +32,7 @@ def _other_cpus(seen: Conditions) -> float | None:
 
 
 def _rate(name: str) -> Callable[[Conditions], float | None]:
-    """A counter of seconds as a share of the block's wall time."""
+    """Return a counter of seconds as a share of the block's wall time."""
 
     def figure(seen: Conditions) -> float | None:
         value: float | None = getattr(seen, name)
@@ -50,7 +50,10 @@ def _count(name: str) -> Callable[[Conditions], float | None]:
 
 
 def _hot_gpus(seen: Conditions) -> float | None:
-    """The greatest share of the block in which heat slowed a GPU; all of it where only the end of the block tells."""
+    """Return the greatest share of the block in which heat slowed a GPU.
+
+    It is the whole block if only the state at its end is known.
+    """
     shares = [
         gpu.heat_limited_s / seen.wall_s if gpu.heat_limited_s is not None else float("heat" in gpu.slowed_by)
         for gpu in seen.gpus
@@ -91,7 +94,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Disturbance:
-    """What the conditions of a repeat say of its timed blocks and of its latency pass."""
+    """The disturbance of a repeat's timed blocks and of its latency pass."""
 
     blocks: int
     """Timed blocks that could be judged."""
@@ -101,11 +104,11 @@ class Disturbance:
 
     @property
     def disturbed(self) -> bool:
-        """Whether so many blocks are that the repeat is, or the one pass that its latencies come from."""
+        """Return true if too many blocks are disturbed, or the latency pass is."""
         return len(self.marks) > REPEAT_SHARE * self.blocks or bool(self.latency)
 
     def __str__(self) -> str:
-        """`3 of 10 blocks (2–4): others used 0.93 of our CPUs`; empty where nothing is disturbed."""
+        """Describe the disturbance in one line, or return an empty text if there is none."""
         parts = []
         if self.marks:
             which = ", ".join(_ranges([mark.block for mark in self.marks]))
@@ -129,7 +132,10 @@ def _told(reasons: Iterable[tuple[str, float]]) -> str:
 
 
 def judge(result: Result) -> Disturbance | None:
-    """Judge a result's timed blocks and latency pass; None where nothing was long enough, or told its conditions."""
+    """Judge a result's timed blocks and latency pass.
+
+    Returns None if nothing was long enough or no conditions were recorded.
+    """
     blocks = [(number, seen) for number, block in enumerate(result.blocks) for seen in _judged(block.conditions)]
     latency = _judged(result.latency_conditions)
     if not blocks and not latency:
@@ -170,7 +176,7 @@ def _slowed(seen: Conditions, usual: float | None) -> Iterable[tuple[str, float]
 
 
 def _ranges(numbers: Sequence[int]) -> Iterable[str]:
-    """`0`, `2–4`, `9` for ascending numbers."""
+    """Format ascending numbers as ranges, such as `0`, `2–4`, `9`."""
     first = last = numbers[0]
     for number in (*numbers[1:], None):
         if number == last + 1:

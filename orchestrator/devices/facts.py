@@ -1,4 +1,4 @@
-"""What a run record says of its host: queried, never typed."""
+"""Facts about the host for the run record, queried from the host."""
 
 import platform
 from collections.abc import Mapping
@@ -15,7 +15,10 @@ _MEMORY_TOLERANCE = 0.1
 
 
 def host_facts(inventory: Inventory, engine: str | None = None, *, sys_cpu: Path = SYS_CPU) -> dict[str, Any]:
-    """Describe the host for `run.json`; what cannot be found out is None. `engine` is the engine's version, if any."""
+    """Describe the host for `run.json`.
+
+    What cannot be found out is None. `engine` is the engine's version, if any.
+    """
     cores = {(cpu.socket, cpu.core) for cpu in inventory.cpus}
     return {
         "hostname": platform.node(),
@@ -35,7 +38,7 @@ def host_facts(inventory: Inventory, engine: str | None = None, *, sys_cpu: Path
 
 
 def another_machine(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """What tells that one host's description is of another machine than the other; empty where nothing does.
+    """Return the facts in which two hosts differ as machines, or an empty text if none does.
 
     What is not known of one of them tells nothing, nor do names, kernels, engines and drivers: they change on one and
     the same host. So does whether a GPU is there, without which nothing is measured on one.

@@ -1,4 +1,4 @@
-"""Whether a host is fit to measure: findings from what was read of it alone, each with what to change."""
+"""The fitness of a host to measure, as findings with remedies."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ GOOD_CLOCKS = ("tsc", "arch_sys_counter", "kvm-clock")
 
 
 class Level(StrEnum):
-    """How much a finding matters."""
+    """The severity of a finding."""
 
     OK = "ok"
     UNKNOWN = "unknown"
@@ -50,7 +50,7 @@ def fitness(seen: Vitals) -> tuple[HostFinding, ...]:
 
 
 def is_fit(findings: Iterable[HostFinding]) -> bool:
-    """Whether nothing speaks against measuring; warnings do not."""
+    """Return true if no finding makes the host unfit. Warnings do not."""
     return all(finding.level is not Level.UNFIT for finding in findings)
 
 

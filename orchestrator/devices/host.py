@@ -1,4 +1,4 @@
-"""What this host has: the CPUs a process may use, memory and GPUs."""
+"""An inventory of the CPUs a process may use, the memory and the GPUs of this host."""
 
 import os
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ class Gpu:
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """What cells can be given."""
+    """The CPUs, memory and GPUs that cells can be allocated."""
 
     cpus: tuple[Cpu, ...]
     memory_bytes: int
@@ -47,7 +47,10 @@ class Inventory:
 
 
 def inventory(sys_cpu: Path = SYS_CPU) -> Inventory:
-    """Ask the kernel and the GPU driver of this host; without a driver there are no GPUs."""
+    """Take the inventory of this host from its kernel and its GPU driver.
+
+    Without a driver there are no GPUs.
+    """
     gpus, driver = _gpus()
     return Inventory(
         cpus=cpus(tuple(sorted(os.sched_getaffinity(0))), sys_cpu),
@@ -59,7 +62,7 @@ def inventory(sys_cpu: Path = SYS_CPU) -> Inventory:
 
 
 def cpu_model(cpuinfo: Path = CPUINFO) -> str | None:
-    """Read the name of the CPU; None where the kernel gives none."""
+    """Read the name of the CPU, or None if the kernel gives none."""
     try:
         lines = cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -68,7 +71,10 @@ def cpu_model(cpuinfo: Path = CPUINFO) -> str | None:
 
 
 def cpus(ids: tuple[int, ...], sys_cpu: Path) -> tuple[Cpu, ...]:
-    """Place logical CPUs on cores and sockets; where the kernel does not tell, each is a core of its own."""
+    """Place logical CPUs on cores and sockets.
+
+    If the kernel does not report a core, each CPU is a core of its own.
+    """
     cpus_found = []
     for number in ids:
         topology = sys_cpu / f"cpu{number}" / "topology"
@@ -107,7 +113,7 @@ def _gpu(library: Any, index: int) -> Gpu | None:
 
 @contextmanager
 def nvml() -> Iterator[Any]:
-    """Give the library of the GPU driver, ready to be asked; None where there is no driver."""
+    """Return the initialised library of the GPU driver, or None without a driver."""
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError:

@@ -1,4 +1,4 @@
-"""The gate before a cell starts: wait until nothing else runs on its CPUs, but not for ever."""
+"""The wait before a cell starts, until nothing else runs on its CPUs or a limit is reached."""
 
 import statistics
 import time
@@ -18,7 +18,7 @@ WINDOW_S = 0.25
 
 @dataclass(frozen=True, slots=True)
 class IdleWait:
-    """How the waiting ended."""
+    """The end of a wait for an idle host."""
 
     wait_s: float
     busy: str = ""

@@ -1,4 +1,4 @@
-"""What the kernel of this host counts: CPU time, pressure, swapping; read at one moment, compared between two."""
+"""Counters of this host's kernel (CPU time, pressure, swapping) at one moment and between two."""
 
 import os
 import re
@@ -14,7 +14,7 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Counters at one moment; what this kernel does not tell is None or missing."""
+    """Counters at one moment. What this kernel does not report is None or missing."""
 
     at_s: float
     """On a clock that only runs forward."""
@@ -33,7 +33,10 @@ class Reading:
 
 
 def read(proc: Path = PROC) -> Reading:
-    """Read everything once; takes well under a millisecond on a small host."""
+    """Read all counters once.
+
+    It takes well under a millisecond on a small host.
+    """
     stat = _text(proc / "stat")
     vmstat = _text(proc / "vmstat")
     match = re.search(r"^procs_running (\d+)$", stat, re.MULTILINE)
@@ -52,7 +55,7 @@ def read(proc: Path = PROC) -> Reading:
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What went on between two readings."""
+    """The activity between two readings."""
 
     wall_s: float
     other_cpus: float | None

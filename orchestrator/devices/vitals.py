@@ -1,4 +1,4 @@
-"""What `doctor` looks at on a host: read here, judged in `fitness`."""
+"""The state of a host that `doctor` reads and `fitness` judges."""
 
 import os
 import shutil
@@ -34,7 +34,7 @@ class Disk:
 
 @dataclass(frozen=True, slots=True)
 class GpuVitals:
-    """One GPU; what its driver does not tell is None."""
+    """The state of one GPU. What its driver does not report is None."""
 
     index: int
     name: str
@@ -47,7 +47,7 @@ class GpuVitals:
 
 @dataclass(frozen=True, slots=True)
 class Vitals:
-    """A host as it is now; what it does not tell is None or empty."""
+    """The state of a host. What it does not report is None or empty."""
 
     cpus: int
     """That this process may use."""
@@ -72,7 +72,7 @@ class Vitals:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where the kernel tells."""
+    """The folders in which the kernel reports its state."""
 
     proc: Path = Path("/proc")
     sys: Path = Path("/sys")
@@ -81,7 +81,7 @@ class Places:
 def examine(
     places: Places = Places(), *, window_s: float = WINDOW_S, sleep: Callable[[float], None] = time.sleep
 ) -> Vitals:
-    """Look at this host for `window_s`; engine, disks and GPUs are for the caller to add."""
+    """Observe this host for `window_s`. The caller adds engine, disks and GPUs."""
     cpus = sorted(os.sched_getaffinity(0))
     before = read(places.proc)
     sleep(window_s)
@@ -113,7 +113,7 @@ def disks(wanted: Mapping[str, Path]) -> tuple[Disk, ...]:
 
 
 def gpus() -> tuple[GpuVitals, ...]:
-    """Ask the GPU driver; without one there are none."""
+    """Read the state of the GPUs from their driver. Without a driver there are none."""
     with nvml() as library:
         if library is None:
             return ()
@@ -158,7 +158,10 @@ def _swap(proc: Path) -> int | None:
 
 
 def _throttled(places: Places) -> int | None:
-    """Of the group of this process; where only the root of the hierarchy tells, nothing is limited."""
+    """Read the throttling of the control group of this process.
+
+    If only the root of the hierarchy has counters, nothing is limited.
+    """
     for entry in _text(places.proc / "self/cgroup").splitlines():
         _, _, own = entry.partition(":")
         controllers, _, path = own.partition(":")

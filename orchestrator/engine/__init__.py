@@ -1,1 +1,1 @@
-"""The one place that speaks to a container engine; used by `images`, `runtimes` and `bundles`."""
+"""The only package that speaks to a container engine, for `images`, `runtimes` and `bundles`."""

@@ -38,14 +38,19 @@ def connect(environment: Mapping[str, str], *, timeout_s: float = 60.0) -> Clien
 
 
 def is_lost(error: Exception) -> bool:
-    """Whether an engine that answered before went away; what it refuses, or takes too long for, is no such thing."""
+    """Return true if an error means that the engine went away.
+
+    A refusal or a time-out of the engine does not.
+    """
     if isinstance(error, DockerException) or not isinstance(error, requests.exceptions.RequestException):
         return False
     return "timed out" not in str(error)
 
 
 def takes_connections(client: Client) -> bool:
-    """Whether the engine takes a new connection; one that is being stopped only serves those it has to their end.
+    """Return true if the engine accepts a new connection.
+
+    An engine that is being stopped only serves its open connections to their end.
 
     Never through the client's own pool: others build through that meanwhile.
     """
@@ -62,12 +67,12 @@ def takes_connections(client: Client) -> bool:
 
 
 def is_local(client: Client) -> bool:
-    """Whether the engine is reached through a socket of this host."""
+    """Return true if the engine is reached through a socket of this host."""
     return bool(getattr(client.api.get_adapter(client.api.base_url), "socket_path", None))
 
 
 def lost(doing: str, error: Exception) -> HostError:
-    """Tell of an engine that went away: nothing failed, and what is done already stays."""
+    """Build the error for an engine that went away."""
     return HostError(
         f"the engine was lost while {doing}: {_first_line(error)}; start it again, and go on with --resume"
     )
@@ -85,7 +90,10 @@ def needed_for(doing: str) -> Iterator[None]:
 
 
 def _knock(place: str) -> None:
-    """Try a local socket first: the SDK leaves its own open where nobody answers."""
+    """Try a local socket first.
+
+    The SDK leaves its own socket open if nobody answers.
+    """
     if place.startswith("unix://"):
         with socket.socket(socket.AF_UNIX) as probe:
             probe.connect(place.removeprefix("unix://"))

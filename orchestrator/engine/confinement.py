@@ -1,4 +1,4 @@
-"""The limits of a container that an image cannot lift: its system calls, its volumes, its health check."""
+"""The limits of a container that an image cannot lift, on system calls, volumes and the health check."""
 
 import hashlib
 import json
@@ -58,7 +58,10 @@ def shipped_profile() -> SeccompProfile:
 
 
 def filters_system_calls(client: docker.DockerClient) -> bool:
-    """Whether an engine can filter system calls; one that cannot refuses every container with a profile."""
+    """Return true if an engine can filter system calls.
+
+    An engine that cannot refuses every container with a profile.
+    """
     options = client.info().get("SecurityOptions") or ()
     return any("name=seccomp" in str(option).split(",") for option in options)
 
@@ -99,7 +102,7 @@ def host_options(limits: Limits, *, network: str = "none") -> dict[str, Any]:
 def covered_volumes(
     client: docker.DockerClient, image: str, own: Collection[str], labels: Mapping[str, str]
 ) -> Iterator[list[Mount]]:
-    """Give read-only mounts for the volumes that an image declares, with what it holds there; remove them at the end.
+    """Provide read-only mounts for the volumes an image declares, with their content, and remove them at the end.
 
     The engine would mount a writable one without a bound at each. `own` are mount points of ours besides the tmpfs of
     `host_options`. Raises `StartError` for a volume that cannot be covered.
@@ -142,7 +145,10 @@ def uncovered(declared: Sequence[str], own: Collection[str]) -> list[str]:
 
 
 def remove_volume(client: docker.DockerClient, name: str) -> None:
-    """Remove a volume; one that has gone is fine, and one that will not go is left to the next run."""
+    """Remove a volume, if it still exists.
+
+    A volume that cannot be removed is left to the next run.
+    """
     with suppress(DockerException, requests.exceptions.RequestException):
         client.api.remove_volume(name, force=True)
 

@@ -40,7 +40,7 @@ _ENGINE_ERRORS = (DockerException, requests.exceptions.RequestException, OSError
 
 @dataclass(frozen=True, slots=True)
 class ContainerSpec:
-    """What a container is given; what it is denied is the same for all."""
+    """The settings of one container. What is denied is the same for all."""
 
     image: str
     folder: Path | None
@@ -63,7 +63,7 @@ class ContainerSpec:
 
 @dataclass(frozen=True, slots=True)
 class ContainerEnd:
-    """How a container ended, as the engine saw it before the removal."""
+    """The end of a container, as the engine saw it before the removal."""
 
     cause: Cause
     exit_code: int | None
@@ -84,7 +84,7 @@ class EngineLostError(LostError):
 
 
 class Container:
-    """A container that exists; made and removed by `container`."""
+    """A container that exists. `container` makes and removes it."""
 
     def __init__(
         self, api: docker.APIClient, identity: str, log: BoundedLog, answer: BoundedLog | None, began: float
@@ -102,7 +102,7 @@ class Container:
         self._follower: threading.Thread | None = None
 
     def start(self) -> None:
-        """Start it; raises `StartError` with the engine's words."""
+        """Start it. Raises `StartError` with the engine's message."""
         try:
             # Attached before the start, so that no word is lost and the engine needs to keep no log of its own.
             self._stream = self._api.attach_socket(self.identity, params={"stdout": 1, "stderr": 1, "stream": 1})
@@ -123,7 +123,9 @@ class Container:
             self._stream._response.close()
 
     def wait(self, timeout_s: float | None, stop: Stop, watch: Watch | None = None) -> ContainerEnd:
-        """Block until it ends, its time is over or all must stop; `watch` is called about twice a second.
+        """Block until it ends, its time is over or all must stop.
+
+        `watch` is called about twice a second.
 
         Raises `EngineLostError` where the engine is lost on the way.
         """
@@ -148,7 +150,10 @@ class Container:
         )
 
     def _ran_s(self, state: Mapping[str, Any]) -> float | None:
-        """For how long it ran by the engine's clock, without the time in which the system slept; None if unknown."""
+        """Return the seconds it ran by the engine's clock, or None if unknown.
+
+        The time in which the system slept does not count.
+        """
         if state.get("Status") != "exited":
             return None
         try:
@@ -158,7 +163,7 @@ class Container:
             return None
 
     def described(self) -> Mapping[str, Any]:
-        """Give the engine's description of it; raises `StartError`."""
+        """Return the engine's description of it. Raises `StartError`."""
         try:
             return dict(self._api.inspect_container(self.identity))
         except _ENGINE_ERRORS as error:
@@ -166,7 +171,7 @@ class Container:
 
     @property
     def log_omitted_bytes(self) -> int:
-        """Of its output, what the bound of the log left out; final once it is released."""
+        """Return the bytes of output that the bound of the log left out. It is final once the container is released."""
         return self._log.omitted_bytes
 
     def _follow(self) -> None:
@@ -187,7 +192,9 @@ class Container:
 def container(
     client: docker.DockerClient, spec: ContainerSpec, log: Path, answer: BoundedLog | None = None
 ) -> Iterator[Container]:
-    """Make a container, and remove it whatever happens; its output goes to `log`, bounded, standard output to `answer`.
+    """Make a container, and remove it in any case.
+
+    Its output goes to `log`, which is bounded, or its standard output to `answer`.
 
     Raises `StartError` where the engine refuses, `EngineLostError` where it does not answer.
     """
@@ -208,7 +215,7 @@ def container(
 
 
 def remove(client: docker.DockerClient, identity: str) -> None:
-    """Remove a container with whatever runs in it; one that has gone is fine.
+    """Remove a container with all that runs in it, if it still exists.
 
     Raises `StartError` where the engine will not, `EngineLostError` where it does not answer.
     """
@@ -271,7 +278,7 @@ def _configuration(api: docker.APIClient, spec: ContainerSpec, volumes: Sequence
 
 
 def answers(client: docker.DockerClient) -> bool:
-    """Whether the engine is there."""
+    """Return true if the engine answers."""
     try:
         return bool(client.ping())
     except _ENGINE_ERRORS:
@@ -279,7 +286,7 @@ def answers(client: docker.DockerClient) -> bool:
 
 
 def _failed(error: Exception, identity: str = "") -> StartError:
-    """What the engine refuses, told from an engine that does not answer."""
+    """Return the error for a refusal of the engine, or for an engine that does not answer."""
     refused = isinstance(error, DockerException)
     return StartError(_explain(error)) if refused else EngineLostError(_explain(error), identity)
 

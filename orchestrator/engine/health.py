@@ -1,4 +1,4 @@
-"""Questions to an engine whose build failed: is it the engine that fails, rather than what it builds?"""
+"""Checks that tell a fault of the engine from a fault of what it builds."""
 
 import errno
 import os
@@ -21,12 +21,12 @@ _STORE_ERRORS = tuple(os.strerror(number).lower() for number in (errno.ENOSPC, e
 
 
 def is_of_the_store(message: str) -> bool:
-    """Whether the engine's own words name an error of the disk that it keeps images on."""
+    """Return true if a message of the engine names an error of the disk with its images."""
     return any(text in message.lower() for text in _STORE_ERRORS)
 
 
 def start_fault(client: docker.DockerClient, image: str, network: str | None) -> str | None:
-    """Start a container of an image as a build does, and return why the engine itself cannot; None where it can.
+    """Start a container of an image as a build does, and return the engine's fault, or None.
 
     The image decides neither user nor folder nor command. That a command is not in it is no fault of the engine, which
     answers that with a status below 500.
@@ -68,7 +68,7 @@ def _removed(client: docker.DockerClient, identity: str) -> None:
 
 
 def room_bytes(client: docker.DockerClient) -> int | None:
-    """How much room is left where the engine keeps images; None where that is not on this host."""
+    """Return the room left where the engine stores images, or None if that is not on this host."""
     if not getattr(client.api.get_adapter(client.api.base_url), "socket_path", None):
         return None
     folder = Path(str(client.info().get("DockerRootDir") or ""))

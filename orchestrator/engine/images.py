@@ -1,4 +1,4 @@
-"""Images on the engine: look, fetch, build, tag, remove. Nothing here decides what to build."""
+"""Operations on images of the engine. Nothing here decides what to build."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,11 +18,11 @@ REGISTRY_TIMEOUT_S = 15.0
 
 
 class BuildError(Exception):
-    """The engine could not build; the message is what it said."""
+    """The engine could not build. The message is the engine's."""
 
 
 class StepError(BuildError):
-    """A command that a build runs ended with an exit code of its own; the engine itself did its part."""
+    """A command of a build that failed, while the engine did its part."""
 
 
 class BrokeOffError(BuildError):
@@ -46,7 +46,7 @@ class ImageFacts:
 
 
 def facts(client: docker.DockerClient, reference: str) -> ImageFacts | None:
-    """What the engine knows of an image; None where it has none of that name."""
+    """Return the facts about an image, or None if the engine has none of that name."""
     try:
         document = client.api.inspect_image(reference)  # type: ignore[no-untyped-call]  # the library has no types here
     except ImageNotFound:
@@ -67,7 +67,7 @@ def facts(client: docker.DockerClient, reference: str) -> ImageFacts | None:
 
 
 def unavailable(client: docker.DockerClient, reference: str, *, timeout_s: float = REGISTRY_TIMEOUT_S) -> str | None:
-    """Why an image is neither here nor to be had from its registry, in one line; None where it is.
+    """Return the reason an image is neither here nor in its registry, in one line, or None.
 
     Asks for the manifest alone, so that a registry which is down costs `timeout_s` at most.
     """
@@ -120,11 +120,14 @@ class Builds:
 
     @property
     def stopped(self) -> bool:
-        """Whether `stop` was called: a build that ends after it ended because of it."""
+        """Return true once `stop` was called.
+
+        A build that ends after that ended because of it.
+        """
         return self._stopped
 
     def stop(self) -> None:
-        """Close every stream; the engine ends a build whose client is gone. Nothing can be built afterwards."""
+        """Close every stream, so that the engine ends its builds. Nothing can be built afterwards."""
         self._stopped = True
         for stream in list(self._streams):
             stream.close()
@@ -176,7 +179,7 @@ class Builds:
             response.close()
 
     def _ended(self, error: Exception) -> BuildError | HostError:
-        """Why a build ended without the engine's verdict: it was stopped here, or the engine is gone."""
+        """Return the error of a build without a verdict, which was stopped here or lost its engine."""
         return BuildError("stopped") if self._stopped else lost("building an image", error)
 
 
@@ -207,13 +210,13 @@ def follow(messages: Iterable[dict[str, Any]], on_line: Callable[[str], None]) -
 
 
 def tag(client: docker.DockerClient, image_id: str, reference: str) -> None:
-    """Give an image a name; another image that had the name loses it."""
+    """Give an image a name. Another image with that name loses it."""
     repository, name = reference.rsplit(":", 1)
     client.api.tag(image_id, repository, name, force=True)
 
 
 def remove(client: docker.DockerClient, reference: str) -> bool:
-    """Remove a name, and the image with its last name; False where something still needs it."""
+    """Remove a name, and the image with its last name. Return false if something still needs it."""
     try:
         client.api.remove_image(reference, force=False)
     except NotFound:
@@ -224,7 +227,10 @@ def remove(client: docker.DockerClient, reference: str) -> bool:
 
 
 def labelled(client: docker.DockerClient, label: str, *, intermediate: bool = False) -> list[ImageFacts]:
-    """Every image with a label (`name` or `name=value`), newest first; with the unnamed steps of builds if asked."""
+    """List every image with a label (`name` or `name=value`), newest first.
+
+    With `intermediate`, the unnamed steps of builds are included.
+    """
     listed = client.api.images(all=intermediate, filters={"label": label})
     ordered = sorted(listed, key=lambda image: int(image["Created"]), reverse=True)
     known = (facts(client, str(image["Id"])) for image in ordered)
@@ -232,7 +238,7 @@ def labelled(client: docker.DockerClient, label: str, *, intermediate: bool = Fa
 
 
 def remove_steps(client: docker.DockerClient, label: str, *, before: datetime | None = None) -> list[str]:
-    """Remove the unnamed build steps with a label, children before parents; return the ids that would not go."""
+    """Remove the unnamed build steps with a label, children before parents. Return the ids that remain."""
     left: list[str] = []
     for image in labelled(client, label, intermediate=True):
         old_enough = before is None or datetime.fromisoformat(image.created) < before

@@ -1,4 +1,4 @@
-"""Whose container it is: an orchestrator that is alive keeps its own, one that is dead leaves them to the next."""
+"""The owner of a container, by which the containers of dead orchestrators are removed."""
 
 import os
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Owner:
 
 
 def parse(text: str) -> Owner | None:
-    """Read an owner back from a label; None where it is none."""
+    """Read an owner from a label, or return None if it is none."""
     parts = text.split("/")
     if len(parts) != 4 or not parts[2].isdigit():
         return None
@@ -41,7 +41,10 @@ def this_process(proc: Path = PROC) -> Owner:
 
 
 def is_dead(owner: Owner, judge: Owner, proc: Path = PROC) -> bool | None:
-    """Whether an owner has ended; None where `judge` cannot see it, from another kernel or process namespace."""
+    """Return true if an owner has ended.
+
+    Returns None if `judge` cannot see it, from another kernel or process namespace.
+    """
     if (owner.boot, owner.namespace) != (judge.boot, judge.namespace):
         return None
     return _started(owner.pid, proc) != owner.started

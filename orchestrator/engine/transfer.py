@@ -1,4 +1,4 @@
-"""Images as streams, out of the engine and into it; nothing of them is kept or unpacked here."""
+"""Images as streams, out of the engine and into it. Nothing is stored or unpacked here."""
 
 import hashlib
 import json
@@ -22,12 +22,12 @@ _SNAPSHOTTERS = "io.containerd.snapshotter."
 
 
 class TransferError(Exception):
-    """The engine did not give or take an image; the message is what it said, in one line."""
+    """The engine did not send or accept an image. The message is the engine's, in one line."""
 
 
 @contextmanager
 def saved(client: docker.DockerClient, references: Sequence[str]) -> Iterator[BinaryIO]:
-    """Give images as one tar stream, as `docker save` does; layers that they share are in it once.
+    """Stream images as one tar, as `docker save` does. Shared layers are in it once.
 
     Raises `TransferError` where the engine refuses.
     """
@@ -51,7 +51,9 @@ def saved(client: docker.DockerClient, references: Sequence[str]) -> Iterator[Bi
 
 
 def load(client: docker.DockerClient, archive: Iterable[bytes]) -> None:
-    """Stream an archive of images into the engine, as `docker load` does; what `archive` raises comes through.
+    """Stream an archive of images into the engine, as `docker load` does.
+
+    Errors that `archive` raises are passed on.
 
     Raises `TransferError` with what the engine said.
     """
@@ -89,14 +91,20 @@ def _message(line: bytes) -> dict[str, Any]:
 
 
 def knows_by_manifest(client: docker.DockerClient) -> bool:
-    """Whether the engine has containerd's image store: it knows images by their manifests, and takes OCI layouts as
-    they are; others know them by their configurations, and read docker-archives alone."""
+    """Return true if the engine has containerd's image store.
+
+    It knows images by their manifests, and takes OCI layouts as they are. Other engines know images by their
+    configurations, and read docker-archives alone.
+    """
     status = client.info().get("DriverStatus") or ()
     return any(value.startswith(_SNAPSHOTTERS) for entry in status for value in map(str, entry))
 
 
 def chain_ids(layers: Sequence[str]) -> list[str]:
-    """The identity of each layer together with all below it, lowest first; source: OCI image specification, ChainID."""
+    """Return the identity of each layer with all below it, lowest first.
+
+    Source: OCI image specification, ChainID.
+    """
     chains: list[str] = []
     for layer in layers:
         above = f"{chains[-1]} {layer}" if chains else ""
@@ -105,7 +113,7 @@ def chain_ids(layers: Sequence[str]) -> list[str]:
 
 
 def known_chains(client: docker.DockerClient) -> frozenset[str]:
-    """Every chain of layers that an image on the engine holds: none of these needs to be sent again."""
+    """Return every chain of layers on the engine, none of which has to be sent again."""
     chains: set[str] = set()
     for image in client.api.images(all=True):
         try:
@@ -117,7 +125,10 @@ def known_chains(client: docker.DockerClient) -> frozenset[str]:
 
 
 def heaviest_layer(client: docker.DockerClient, reference: str) -> tuple[int, int, str]:
-    """What the engine tells of an image's largest layer: size in bytes, time, command; equal where images share it."""
+    """Return size in bytes, time and command of an image's largest layer.
+
+    Images that share this layer have equal values.
+    """
     history = client.api.history(reference)  # type: ignore[no-untyped-call]  # the library has no types here
     steps = ((int(step["Size"]), int(step["Created"]), str(step["CreatedBy"])) for step in history)
     return max(steps, default=(0, 0, reference))

@@ -1,4 +1,4 @@
-"""The images that ours stand on: looked up or fetched once each, and known by digest afterwards."""
+"""Base images, each looked up or fetched once and known by its digest afterwards."""
 
 import threading
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from orchestrator.engine.images import BuildError
 
 
 class Bases:
-    """Base images of one batch of builds; several workers may ask for the same one."""
+    """Base images of one batch of builds, which several workers share."""
 
     def __init__(self, client: docker.DockerClient, stopped: Callable[[], bool]) -> None:
         self._client = client
@@ -20,7 +20,7 @@ class Bases:
         self._known: dict[str, str | BuildError] = {}
 
     def digest(self, reference: str) -> str:
-        """`name@sha256:…` of an image that is on the engine now, or its id where it came from no registry.
+        """Return `name@sha256:…` of an image on the engine, or its id if it came from no registry.
 
         Raises `BuildError` where it is neither here nor to be had; the registry is asked once, whoever asks again.
         """

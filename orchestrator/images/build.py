@@ -24,12 +24,12 @@ _STALE = timedelta(hours=1)
 
 
 def recipes(specs: Sequence[ImageSpec], settings: BuildSettings, *, architecture: str = "amd64") -> tuple[Recipe, ...]:
-    """The recipe of every image; raises `InputError` where a file that settings or matrix name cannot be read."""
+    """Return the recipe of every image. Raises `InputError` if a file named by settings or matrix cannot be read."""
     return tuple(render(spec, settings, gather(spec, settings, architecture=architecture)) for spec in specs)
 
 
 def missing(wanted: Sequence[Recipe], there: Mapping[str, str]) -> tuple[Recipe, ...]:
-    """The recipes whose image is not there; `there` maps content tags to image ids."""
+    """Return the recipes whose image is missing. `there` maps content tags to image ids."""
     return tuple(recipe for recipe in wanted if recipe.reference not in there)
 
 
@@ -55,7 +55,7 @@ def absent(
 
 
 def base_problems(client: docker.DockerClient, wanted: Sequence[Recipe]) -> tuple[str, ...]:
-    """Which base images of these recipes are not to be had, one line each; nothing is fetched to find out."""
+    """Return a line for each base image that cannot be obtained. Nothing is fetched to find out."""
     references = dict.fromkeys(reference for recipe in wanted for reference in recipe.bases)
     with ThreadPoolExecutor(max_workers=8) as pool:
         reasons = pool.map(lambda reference: engine.unavailable(client, reference), references)
@@ -100,7 +100,7 @@ def build(  # noqa: PLR0913 - the settings, the engine and four things the calle
 
 
 def clean(client: docker.DockerClient, keep: Sequence[str] = ()) -> tuple[str, ...]:
-    """Remove what builds have left: every name of our images but those in `keep`, and unnamed steps; return the names.
+    """Remove every name of our images but those in `keep`, and unnamed build steps. Return the names.
 
     What a container still uses stays.
     """
@@ -117,7 +117,7 @@ def _cached(client: docker.DockerClient, recipe: Recipe, image_id: str) -> Built
 
 
 def _groups(wanted: Sequence[Recipe]) -> list[list[Recipe]]:
-    """Recipes by the environment they share: it is made once, and they follow one after another."""
+    """Group recipes by the environment they share, which is made once."""
     groups: dict[str, list[Recipe]] = {}
     for recipe in wanted:
         key = recipe.environment.reference if recipe.environment else recipe.reference

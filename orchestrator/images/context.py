@@ -1,4 +1,4 @@
-"""Build contexts: files from memory or disk as one reproducible tar stream, and what they amount to as a hash."""
+"""Build contexts, as one reproducible tar stream of files and as their hash."""
 
 import hashlib
 import re
@@ -17,7 +17,7 @@ _CHUNK_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class ContextFile:
-    """One file of a context: its name there, and its content or where on this host that lies."""
+    """One file of a context, with its content or its path on this host."""
 
     name: str
     content: bytes | Path
@@ -41,7 +41,9 @@ def _is_source(path: Path) -> bool:
 
 
 def folder_files(dockerfile: Path) -> tuple[ContextFile, ...]:
-    """The context of the user's own Dockerfile: its folder as `docker build` would send it, `.dockerignore` honoured.
+    """Return the context of the user's own Dockerfile.
+
+    It is the folder as `docker build` would send it, with `.dockerignore` honoured.
 
     Raises `InputError` where the Dockerfile cannot be read, a link in its folder leads out of it, or a line of
     `.dockerignore` is no pattern.
@@ -80,7 +82,7 @@ def _patterns(ignore: Path) -> Iterator[str]:
 
 
 def digest(files: Iterable[ContextFile]) -> str:
-    """SHA-256 over names, modes and contents, in order of name, in hexadecimal."""
+    """Hash names, modes and contents in order of name, as hexadecimal SHA-256."""
     total = hashlib.sha256()
     for file in sorted(files, key=lambda file: file.name):
         inner = hashlib.sha256()
@@ -91,7 +93,10 @@ def digest(files: Iterable[ContextFile]) -> str:
 
 
 def tar(files: Iterable[ContextFile]) -> Iterator[bytes]:
-    """The files as a tar archive, piece by piece: a wheel of gigabytes is never held in memory."""
+    """Yield the files as a tar archive, piece by piece.
+
+    A wheel of gigabytes is never in memory as a whole.
+    """
     for file in files:
         info = tarfile.TarInfo(file.name)
         info.mode, info.mtime = file.mode, _EPOCH_S

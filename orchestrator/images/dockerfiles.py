@@ -1,4 +1,4 @@
-"""The Dockerfile templates of `images/templates/`, filled in; deterministic text."""
+"""The Dockerfile templates of `images/templates/`, filled in as deterministic text."""
 
 import posixpath
 import re
@@ -38,13 +38,13 @@ def _base_images() -> BaseImages:
 
 
 def cuda_reference(spec: ImageSpec, settings: BuildSettings) -> str | None:
-    """The image that CUDA libraries are copied from, likewise; None where wheels bring their own."""
+    """Return the image that CUDA libraries are copied from, or None if wheels bring their own."""
     image = spec.environment.cuda_image
     return prefixed(image, settings) if image else None
 
 
 def prefixed(reference: str, settings: BuildSettings) -> str:
-    """A name below the registry of the settings, where there is one."""
+    """Return a name below the registry of the settings, if there is one."""
     return f"{settings.registry.rstrip('/')}/{reference}" if settings.registry else reference
 
 

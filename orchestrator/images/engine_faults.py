@@ -21,7 +21,7 @@ _LAYER = re.compile(r" ---> ([0-9a-f]{12,64})")
 def engine_fault(
     error: Exception, recipe: Recipe, client: docker.DockerClient, settings: BuildSettings, log: Iterable[str]
 ) -> str:
-    """Say what is wrong with the engine where a build failed because of it; empty where the build failed by itself.
+    """Return the engine's fault that made a build fail, or an empty text if the build failed by itself.
 
     A command of the build that ended with an exit code did run, and only a full disk can be the engine's. Any other
     failure is the engine's where it cannot start a container of the last good layer either.
@@ -40,6 +40,6 @@ def engine_fault(
 
 
 def _layers(lines: Iterable[str], recipe: Recipe) -> Iterator[str]:
-    """Name images that are surely there: the layers that this build has made or begun with, the last one first."""
+    """Yield images that surely exist, which are the layers of this build, the last one first."""
     yield from reversed([match[1] for match in map(_LAYER.fullmatch, lines) if match])
     yield from recipe.bases

@@ -1,4 +1,4 @@
-"""Make one image: its environment, the measuring side on top, a question to the result, and only then its names."""
+"""Building of one image, from its environment to its names."""
 
 import hashlib
 import json
@@ -60,7 +60,7 @@ class Built:
 
 @dataclass(frozen=True, slots=True)
 class BuildFailure:
-    """Why there is no such image."""
+    """The reason there is no such image."""
 
     image: str
     reason: str
@@ -70,7 +70,7 @@ class BuildFailure:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What the builds of one call share."""
+    """The values that the builds of one call share."""
 
     client: docker.DockerClient
     settings: BuildSettings
@@ -85,7 +85,9 @@ class EnvironmentFailedError(BuildError):
 
 
 def make_group(group: Sequence[Recipe], batch: Batch) -> list[Built | BuildFailure]:
-    """Make the images that share an environment, one after another; what spoils it spoils all of them at once.
+    """Make the images that share an environment, one after another.
+
+    A fault of the environment fails all of them at once.
 
     The steps that may hold credentials are gone afterwards, whatever happens but the loss of the engine.
     Raises `HostError` where the engine went away: that is no failure of any image.
@@ -127,7 +129,7 @@ def _sweep(batch: Batch, token: str) -> None:
 
 
 def _make(recipe: Recipe, batch: Batch, token: str) -> tuple[Built | BuildFailure, bool]:
-    """How one image ended, and whether a failure is that of the shared environment."""
+    """Make one image, and return true with it if a failure is that of the shared environment."""
     name = recipe.spec.name
     path = batch.logs / f"{recipe.reference.replace('/', '_').replace(':', '_')}.log"
     batch.listener(BuildStarted(name, str(path)))
@@ -220,7 +222,7 @@ def verified(spec: ImageSpec, answer: str) -> tuple[tuple[str, str], ...]:
 
 
 class _Log:
-    """A build's log: every line on disk, secrets masked, and the last ones at hand for the reason."""
+    """The log of a build, with secrets masked and its last lines in memory."""
 
     def __init__(self, path: Path, secret_texts: Sequence[str]) -> None:
         self._file = path.open("w", encoding="utf-8", errors="replace", buffering=1)
@@ -236,7 +238,7 @@ class _Log:
         self._file.close()
 
     def line(self, text: str) -> None:
-        """Write one line, without the colours that the engine gives to errors; an empty one is dropped."""
+        """Write one line without the engine's colours. An empty line is dropped."""
         masked = redacted(_COLOUR.sub("", text).rstrip(), self._secrets)
         if masked:
             self.lines.append(masked)

@@ -32,7 +32,7 @@ _TELLING = (
 
 
 def telling_line(lines: Sequence[str], engine_message: str) -> str:
-    """Why a build failed, in one line, from what it printed and what the engine said of it.
+    """Return the reason a build failed, in one line, from its output and the engine's message.
 
     A connection that failed outranks the missing package that pip makes of it; without a telling line the engine's
     own message stands.
@@ -50,17 +50,17 @@ def telling_line(lines: Sequence[str], engine_message: str) -> str:
 
 
 def is_full(lines: Iterable[str]) -> bool:
-    """Whether any line of a log speaks of a full disk."""
+    """Return true if any line of a log names a full disk."""
     return any(_FULL.search(line) for line in lines)
 
 
 def is_of_surroundings(reason: str) -> bool:
-    """Whether a telling line speaks of a full disk or of what was out of reach, and so not of what was to be built."""
+    """Return true if a line names a full disk or an unreachable host, which are no faults of what is built."""
     return bool(_FULL.search(reason)) or _NOT_REACHED in reason or reason.endswith(_NO_ENTRY)
 
 
 def _network_cause(said: Sequence[str]) -> str | None:
-    """The first connection that failed, with the name of what was asked; None where none did."""
+    """Return the first connection that failed with the name of its host, or None."""
     index = "https://pypi.org/simple"
     for line in said:
         if line.startswith("Looking in indexes:"):

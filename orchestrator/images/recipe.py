@@ -1,4 +1,4 @@
-"""From what an image must hold to the exact text and files it is built from; deterministic, no engine in sight."""
+"""The exact text and files an image is built from, worked out without an engine."""
 
 import hashlib
 import re
@@ -22,7 +22,7 @@ _HASH_DIGITS = 12
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What a recipe takes from this host's disk."""
+    """The inputs of a recipe from this host's disk."""
 
     benchmarks: tuple[ContextFile, ...]
     wheels: tuple[Candidate, ...] = ()
@@ -33,7 +33,7 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True)
 class BuildStep:
-    """One call of the builder: its context, and the name its product is kept under."""
+    """One call of the builder, with its context and the name of its product."""
 
     reference: str
     files: tuple[ContextFile, ...]
@@ -73,7 +73,7 @@ class Recipe:
 def gather(
     spec: ImageSpec, settings: BuildSettings, *, architecture: str = "amd64", benchmarks: Path = BENCHMARKS
 ) -> Inputs:
-    """Read what a recipe needs from this host; `architecture` is the engine's.
+    """Read the inputs of a recipe from this host. `architecture` is the engine's.
 
     Raises `InputError` where a file that the settings or the matrix name cannot be read.
     """
@@ -91,7 +91,7 @@ def gather(
 
 
 def render(spec: ImageSpec, settings: BuildSettings, inputs: Inputs) -> Recipe:
-    """The recipe of one image; equal arguments give equal text, tags and files.
+    """Return the recipe of one image. Equal arguments give equal text, tags and files.
 
     Settings that only say where things come from leave the content hash alone.
     Raises `InputError` where the settings would leave a secret in the image.
@@ -120,7 +120,7 @@ def render(spec: ImageSpec, settings: BuildSettings, inputs: Inputs) -> Recipe:
 
 
 def left_out(settings: BuildSettings) -> tuple[str, ...]:
-    """Say in one line which indexes no image build can reach because they are folders of this host; `()` for none."""
+    """Return a line on indexes that no build can reach because they are folders of this host, or `()`."""
     indexes = (*((settings.pip_index,) if settings.pip_index else ()), *settings.extra_indexes)
     here = [index for index in indexes if index.startswith("file:")]
     if not here:
@@ -130,7 +130,7 @@ def left_out(settings: BuildSettings) -> tuple[str, ...]:
 
 
 def expected_versions(spec: ImageSpec) -> tuple[tuple[str, str], ...]:
-    """What the finished image must report, by canonical distribution name (extras are no part of it)."""
+    """Return the versions the finished image must report, by canonical distribution name without extras."""
     pins = spec.environment.expected_versions
     return tuple((str(canonicalize_name(Requirement(name).name)), version) for name, version in pins)
 
@@ -163,7 +163,10 @@ def _whole(spec: ImageSpec, environment: BuildStep | None, text: str, own_labels
 
 
 def _indexed(spec: ImageSpec, inputs: Inputs) -> str | None:
-    """The requirement to fetch from the framework's own index, the backend's where there is one; None if at hand."""
+    """Return the requirement to fetch from the framework's own index, or None if it is at hand.
+
+    It is the backend's requirement if there is a backend.
+    """
     environment = spec.environment
     if not environment.package_index:
         return None

@@ -15,7 +15,7 @@ _SECTIONS = ("global", "install")  # pip lets the command's own section win over
 
 
 def pip_files(environment: Mapping[str, str], home: Path, prefix: Path) -> tuple[Path, ...]:
-    """Where pip looks for its configuration, weakest first; see "Configuration" in pip's manual.
+    """Return the configuration files of pip, weakest first (see "Configuration" in pip's manual).
 
     `prefix` is that of the interpreter whose pip is meant.
     """
@@ -31,7 +31,9 @@ def pip_files(environment: Mapping[str, str], home: Path, prefix: Path) -> tuple
 
 
 def settings_from_pip(environment: Mapping[str, str], files: Sequence[Path]) -> BuildSettings:
-    """Build settings as this host's pip has them: `PIP_*` over the files, later files over earlier ones.
+    """Return the build settings of this host's pip.
+
+    Variables `PIP_*` override files, and later files override earlier ones.
 
     Raises `InputError` where a file is there and is no pip configuration.
     """
@@ -58,7 +60,7 @@ def settings_from_pip(environment: Mapping[str, str], files: Sequence[Path]) -> 
 
 
 def overlay(explicit: BuildSettings, host: BuildSettings) -> BuildSettings:
-    """What the matrix says, and what it leaves unsaid as the host has it."""
+    """Return the settings of the matrix, completed by those of the host."""
     unsaid = {
         field.name: getattr(host, field.name)
         for field in fields(BuildSettings)
@@ -71,7 +73,7 @@ def overlay(explicit: BuildSettings, host: BuildSettings) -> BuildSettings:
 
 
 def secrets(settings: BuildSettings) -> tuple[str, ...]:
-    """Every password in the settings, as written and as decoded: what no log, layer or record may show."""
+    """Return every password in the settings, as written and as decoded. No log, layer or record may show them."""
     urls = [settings.pip_index, *settings.extra_indexes, *settings.find_links, settings.apt_mirror]
     urls += [value for _, value in settings.proxies]
     passwords: dict[str, None] = {}
@@ -83,7 +85,7 @@ def secrets(settings: BuildSettings) -> tuple[str, ...]:
 
 
 def password(url: str) -> str | None:
-    """The secret part of a URL: its password, or a token that stands alone before the `@`; None without one."""
+    """Return the password of a URL, or a token that stands alone before the `@`, or None."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -92,12 +94,18 @@ def password(url: str) -> str | None:
 
 
 def build_arguments(settings: BuildSettings) -> dict[str, str]:
-    """Proxies as the engine's predefined build arguments, in both cases: those leave no trace in an image's history."""
+    """Return proxies as the engine's predefined build arguments, in lower and upper case.
+
+    These leave no trace in an image's history.
+    """
     return {form: value for name, value in settings.proxies for form in (name, name.upper())}
 
 
 def build_network(settings: BuildSettings) -> str | None:
-    """`host` where an index or proxy is this host's own, which no container's network could reach; else the default."""
+    """Return `host` if an index or proxy is this host's own, else None.
+
+    No network of a container could reach it otherwise.
+    """
     urls = (settings.pip_index, *settings.extra_indexes, *settings.find_links, settings.apt_mirror)
     proxies = (value for name, value in settings.proxies if name != "no_proxy")
     places = (_host(url) for url in (*urls, *proxies) if url)

@@ -1,4 +1,4 @@
-"""Which of our images nobody needs any more, decided from what the engine has; removing them is another's job.
+"""Our images that nobody needs any more, decided from those the engine has.
 
 What a user has built on one of ours inherits its labels, so labels alone make no image ours: its names must.
 """
@@ -29,7 +29,7 @@ class Surplus:
 
 
 def surplus(images: Sequence[ImageFacts], keep_last: int, in_use: Collection[str] = ()) -> tuple[Surplus, ...]:
-    """Find what may go: of each alias all but the `keep_last` newest contents, and environments under none of these.
+    """Find images to remove, which are all but the `keep_last` newest of each alias and environments without an image.
 
     `images` are those with our label, newest first; `in_use` are names and ids that must stay. One that anybody has
     given a name of his own stays, with what it stands on.
@@ -59,7 +59,7 @@ def _kept(images: Sequence[ImageFacts], keep_last: int, in_use: set[str]) -> set
 
 
 def _is_ours(image: ImageFacts) -> bool:
-    """Whether all its names are such as we give: with its content hash, or that name without the hash."""
+    """Return true if all its names are ours, which end with its content hash or lack it."""
     content = image.labels.get(labels.CONTENT, "")
     named = [tag.rpartition(":") for tag in image.tags]
     true = {(repository, tag) for repository, _, tag in named if tag == content or tag.endswith(f"-{content}")}
@@ -70,7 +70,10 @@ def _is_ours(image: ImageFacts) -> bool:
 
 
 def _aliases(image: ImageFacts) -> set[str]:
-    """`bench/mxnet:1.9.1-cpu` of an image that is called so with its content hash behind it; none of environments."""
+    """Return the names of an image without its content hash, such as `bench/mxnet:1.9.1-cpu`.
+
+    An environment has none.
+    """
     content = f"-{image.labels.get(labels.CONTENT, '')}"
     if _kind(image) != labels.IMAGE:
         return set()
@@ -119,5 +122,5 @@ def given_up(
 
 
 def _carries(image: ImageFacts, images: Sequence[ImageFacts], going: Sequence[ImageFacts]) -> bool:
-    """Whether another image stands on it that does not go with it."""
+    """Return true if another image that stays is built on it."""
     return any(_stands_on(other, image) for other in images if other.image_id != image.image_id and other not in going)

@@ -1,4 +1,4 @@
-"""Which files of the find-links folders an image could install: those travel in its build context, no others."""
+"""The files of find-links folders that an image could install. No others are in its build context."""
 
 import zipfile
 from collections.abc import Iterable, Sequence
@@ -34,12 +34,17 @@ class Candidate:
 
 
 def is_folder(link: str) -> bool:
-    """Whether a find-links entry is a folder of this host; else pip inside the image asks it by itself."""
+    """Return true if a find-links entry is a folder of this host.
+
+    Otherwise pip inside the image asks it.
+    """
     return "://" not in link or link.startswith("file://")
 
 
 def offered(links: Iterable[str], python: str, architecture: str = "amd64") -> tuple[Candidate, ...]:
-    """What folders hold that Python `python` on Linux could install, in order of path; a missing folder holds nothing.
+    """Return the files of folders that Python `python` on Linux could install, in order of path.
+
+    A missing folder has none.
 
     `architecture` is the engine's name of it.
     """
@@ -51,7 +56,9 @@ def offered(links: Iterable[str], python: str, architecture: str = "amd64") -> t
 
 
 def relevant(candidates: Sequence[Candidate], requirements: Sequence[str]) -> tuple[Candidate, ...]:
-    """Those that an installation of `requirements` could take: the named ones in a fitting version, and what they need.
+    """Return the files that an installation of `requirements` could take.
+
+    These are the named ones in a fitting version, and those they need.
 
     Source archives and installers are followed by name alone: what they need is only known once they are built.
     """
@@ -74,7 +81,7 @@ def relevant(candidates: Sequence[Candidate], requirements: Sequence[str]) -> tu
 
 
 def offers(candidates: Iterable[Candidate], requirement: str) -> bool:
-    """Whether one of them satisfies a requirement."""
+    """Return true if one of them satisfies a requirement."""
     parsed = Requirement(requirement)
     name = canonicalize_name(parsed.name)
     return any(one.name == name and _fits(one, parsed.specifier) for one in candidates)
@@ -120,7 +127,7 @@ def _portable(tag: Tag) -> Tag:
 
 
 def _needs(path: Path) -> set[str]:
-    """Canonical names that a wheel may need, extras and markers notwithstanding; a broken wheel needs nothing."""
+    """Return the names a wheel may need, whatever the extras and markers. A broken wheel needs nothing."""
     if path.suffix != ".whl":
         return set()
     try:

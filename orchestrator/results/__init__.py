@@ -1,1 +1,1 @@
-"""Results are files: their contract, how they are written, and how they are read back."""
+"""Results as files, with their contract, their writers and their readers."""

@@ -19,11 +19,11 @@ _Answer = TypeVar("_Answer", bound=BaseModel)
 
 
 class InvalidResultError(ValueError):
-    """A container's answer that is not what the contract says; the message is one line."""
+    """A container's answer that breaks the contract. The message is one line."""
 
 
 def read_result(path: Path | str) -> Result:
-    """Read and check what a measurement answered; raises as `read_answer` does."""
+    """Read and check the answer of a measurement. Raises as `read_answer` does."""
     return read_answer(path, Result)
 
 

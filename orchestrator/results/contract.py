@@ -1,4 +1,4 @@
-"""The host–container contract as types; `docs/contract.md` explains it, `docs/schemas/` publishes it.
+"""The host–container contract as types, explained in `docs/contract.md` and published in `docs/schemas/`.
 
 SI units in key names, raw samples, never a summary. A newer schema is refused, an older one upgraded stepwise.
 """
@@ -187,7 +187,7 @@ class Block(Strict):
 
 
 def steady_blocks(blocks: Sequence[Block], *, epochs: bool) -> Sequence[Block]:
-    """Pick the timed blocks that a throughput is made of: all, or of several `epochs` those after the first.
+    """Pick the timed blocks that count for the throughput, which with several `epochs` are those after the first.
 
     The first epoch meets cold caches and allocators. Where it is the only one, it has to stand for itself.
     """

@@ -1,4 +1,4 @@
-"""What a container says of itself freely: any JSON, within bounds that no honest one comes near."""
+"""Facts a container reports, which are any JSON within generous bounds."""
 
 import math
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ def _bounded(value: Any) -> Any:
 
 
 def _every(value: Any, depth: int = 0) -> Iterator[tuple[Any, int]]:
-    """Each value with its depth; one is not gone into before the one who asks has seen how deep it is."""
+    """Yield each value with its depth. The caller sees the depth before a value is entered."""
     yield value, depth
     if isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:

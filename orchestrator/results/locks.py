@@ -1,4 +1,4 @@
-"""Locks of files: the kernel's, so that none is left of what was killed."""
+"""Locks of files by the kernel, which leave nothing behind if a process is killed."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +26,7 @@ def locked(path: Path, in_use: HostError, remedy: str) -> FileLock:
 
 @contextmanager
 def locked_folder(folder: Path, in_use: HostError, remedy: str) -> Iterator[None]:
-    """Make a folder and keep everybody else out of it until the end; raises as `locked` does."""
+    """Make a folder and lock it until the end. Raises as `locked` does."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Runs that a merge has not given all their names yet: while its journal is there, readers see none of them."""
+"""Runs of an interrupted merge, which readers do not see while its journal exists."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ _MOST_BYTES = 64 * 1024 * 1024
 
 
 class Journal(BaseModel):
-    """`.merging.json`: the runs of a merge, and the folder in which they were complete."""
+    """The journal `.merging.json`, with the runs of a merge and their staging folder."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -21,7 +21,7 @@ class Journal(BaseModel):
 
 
 def read_journal(results: Path) -> Journal | None:
-    """Read the journal of a merge that is not complete; None where every merge is.
+    """Read the journal of an incomplete merge, or return None if every merge is complete.
 
     Raises `OSError` or `ValueError` where something else lies in its place.
     """
@@ -35,7 +35,7 @@ def read_journal(results: Path) -> Journal | None:
 
 
 def notice(results: Path) -> str:
-    """Say what an interrupted merge keeps from readers, in one line; empty where every merge is complete."""
+    """Return a line on the runs an interrupted merge hides, or an empty text."""
     try:
         journal = read_journal(results)
     except (OSError, ValueError):

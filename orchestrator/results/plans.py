@@ -1,4 +1,4 @@
-"""A plan as JSON, and back: what `run.json` and a bundle hold of it."""
+"""Plans as JSON, in `run.json` and in bundles."""
 
 from typing import Any
 
@@ -12,13 +12,13 @@ _PLAN = TypeAdapter(Plan)
 
 
 def plan_to_json(plan: Plan) -> dict[str, Any]:
-    """A plan as plain JSON values; `plan_from_json` reads it back equal."""
+    """Return a plan as plain JSON values, which `plan_from_json` reads back equal."""
     document: dict[str, Any] = _PLAN.dump_python(plan, mode="json")
     return document
 
 
 def plan_from_json(document: dict[str, Any]) -> Plan:
-    """Read a frozen plan back, which may come from anywhere; raises `InputError` where it is not one."""
+    """Read a plan from JSON of any origin. Raises `InputError` if it is no plan."""
     try:
         plan = _PLAN.validate_python(document)
     except (ValidationError, OverflowError) as error:
@@ -30,6 +30,6 @@ def plan_from_json(document: dict[str, Any]) -> Plan:
 
 
 def first_problem(error: ValidationError) -> str:
-    """Where the first mistake of a document is, and which: `cells.0.id: Field required`; no place if it is no JSON."""
+    """Return place and text of the first mistake in a document, such as `cells.0.id: Field required`."""
     first = error.errors(include_url=False, include_input=False)[0]
     return ": ".join(filter(None, (".".join(str(part) for part in first["loc"]), plain_words(first["msg"]))))

@@ -1,4 +1,4 @@
-"""The host's own records of a run: `run.json` and `environments.json`."""
+"""The host's own records of a run, `run.json` and `environments.json`."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -75,7 +75,7 @@ class EnvironmentsRecord(Strict):
     environments: tuple[EnvironmentRecord, ...] = ()
 
     def merged(self, later: Sequence[EnvironmentRecord]) -> "EnvironmentsRecord":
-        """Add what a later making says: what was made stays unless it is the same, what failed is superseded."""
+        """Add later entries. Entries that are equal or failed are replaced."""
         again = {entry.image for entry in later}
         remaining = [entry for entry in self.environments if entry.status is Status.OK or entry.image not in again]
         by_content = {
@@ -94,7 +94,7 @@ def read_run_record(path: Path) -> RunRecord:
 
 
 def read_plan(path: Path) -> Plan:
-    """Read the plan of a `run.json`; raises as `read_run_record` does."""
+    """Read the plan of a `run.json`. Raises as `read_run_record` does."""
     return _read_run(path, _plan)
 
 
@@ -136,7 +136,7 @@ def _read_run(path: Path, parse: Callable[[bytes], _T]) -> _T:
 
 
 def _read(path: Path, called: str, parse: Callable[[bytes], _T]) -> _T:
-    """Parse one of the host's own files; raises `FileNotFoundError`, or `InputError` with its path."""
+    """Parse one of the host's own files. Raises `FileNotFoundError`, or `InputError` with its path."""
     try:
         return parse(read_record(path))
     except FileNotFoundError:

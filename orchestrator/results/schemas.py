@@ -23,6 +23,6 @@ _TYPES: dict[str, Any] = {
 
 
 def contract_schema(name: str) -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of one file of a run; `name` is one of `NAMES`."""
+    """Return the JSON Schema (draft 2020-12) of one file of a run. `name` is one of `NAMES`."""
     schema = TypeAdapter(_TYPES[name]).json_schema(by_alias=True)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

@@ -1,4 +1,4 @@
-"""The folder of a run, with one folder for each cell and repeat; no file is ever deleted."""
+"""The folder of a run, with one folder for each cell and repeat. No file is ever deleted."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -46,15 +46,15 @@ class Run:
 
     @property
     def name(self) -> str:
-        """The run's identity: its folder's name."""
+        """Return the name of the folder, which identifies the run."""
         return self.folder.name
 
     def repeat_folder(self, cell_id: str, repeat: int) -> Path:
-        """Where one repeat of one cell lives: `<run>/<cell id>/<repeat>`."""
+        """Return the folder of a repeat, `<run>/<cell id>/<repeat>`."""
         return self.folder / cell_id / str(repeat)
 
     def create(self) -> None:
-        """Make the run's folder, for this user alone; raises `HostError` where it cannot be made, or is there."""
+        """Make the run's folder, for this user alone. Raises `HostError` if it cannot be made or exists."""
         made_folder(self.folder.parent)
         try:
             self.folder.mkdir(PRIVATE)
@@ -63,7 +63,7 @@ class Run:
 
     @property
     def has_begun(self) -> bool:
-        """Whether there is anything to go on with."""
+        """Return true if the run has a record to continue from."""
         return (self.folder / "run.json").exists()
 
     def record(self) -> RunRecord:
@@ -71,7 +71,7 @@ class Run:
         return read_run_record(self.folder / "run.json")
 
     def plan(self) -> Plan:
-        """Read the plan as it was frozen when the run began; raises as `record` does."""
+        """Read the plan as it was frozen when the run began. Raises as `record` does."""
         return read_plan(self.folder / "run.json")
 
     def write_record(self, record: RunRecord) -> None:
@@ -81,7 +81,7 @@ class Run:
         )
 
     def environments(self) -> EnvironmentsRecord:
-        """Read `environments.json`, empty if none was provided yet; raises `InputError` as `record` does."""
+        """Read `environments.json`, empty if none was provided yet. Raises `InputError` as `record` does."""
         return read_environments(self.folder / "environments.json")
 
     def write_environments(self, provided: Sequence[EnvironmentRecord]) -> None:
@@ -96,7 +96,7 @@ class Run:
         return folder
 
     def write_outcome(self, outcome: Outcome, attempt: int | None = None) -> None:
-        """Record how a repeat ended, or an attempt at it that was set aside; the last file it gets."""
+        """Write the outcome of a repeat, or of an attempt that was set aside. It is the last file of either."""
         folder = self._made(outcome.cell_id, outcome.repeat)
         if attempt is not None:
             folder /= f"attempt-{attempt}"
@@ -108,13 +108,19 @@ class Run:
         return f"{self.folder}/{cell_id}/{repeat}/{name}"
 
     def _made(self, cell_id: str, repeat: int) -> Path:
-        """The folder of one repeat, made in a run that is still there: one made anew would hide what was lost."""
+        """Make the folder of a repeat, if that of its run still exists.
+
+        A new folder of the run would hide that the old one was lost.
+        """
         if not self.folder.is_dir():
             raise HostError(f"{self.folder}: this run's folder has gone; bring it back, or begin a new run")
         return made_folder(self.repeat_folder(cell_id, repeat))
 
     def outcome(self, cell_id: str, repeat: int, attempt: int | None = None) -> Outcome | None:
-        """How a repeat ended, or an attempt that was set aside; None where it has not, or its record is unsound."""
+        """Return the outcome of a repeat, or of an attempt that was set aside, or None.
+
+        It is None too if the record is broken.
+        """
         name = "outcome.json" if attempt is None else f"attempt-{attempt}/outcome.json"
         try:
             with open_plain(self._place(cell_id, repeat, name)) as file:
@@ -124,13 +130,13 @@ class Run:
         return outcome if (outcome.cell_id, outcome.repeat) == (cell_id, repeat) and _is_sound(outcome) else None
 
     def result(self, outcome: Outcome) -> Result | None:
-        """The measurement behind an `ok` outcome; raises `InvalidResultError` if the file has rotted since."""
+        """Return the measurement of an `ok` outcome. Raises `InvalidResultError` if the file has rotted since."""
         if outcome.status != "ok":
             return None
         return read_result(self._place(outcome.cell_id, outcome.repeat, "result.json"))
 
     def printed(self, outcome: Outcome) -> ScriptResult | None:
-        """What a script printed behind an `ok` outcome; raises `InvalidResultError` if the file has rotted since."""
+        """Return the figures of a script's `ok` outcome. Raises `InvalidResultError` if the file has rotted since."""
         if outcome.status != "ok":
             return None
         return read_answer(self.repeat_folder(outcome.cell_id, outcome.repeat) / "result.json", ScriptResult)
@@ -144,13 +150,13 @@ class Run:
                     yield outcome
 
     def lock(self) -> FileLock:
-        """Hold the run against a second orchestrator; raises `HostError` where another holds it."""
+        """Lock the run. Raises `HostError` if another orchestrator has locked it."""
         in_use = HostError(f"{self.folder}: another orchestrator is writing this run; wait for it")
         return locked(self.folder / ".lock", in_use, "choose another --results")
 
 
 def _is_sound(outcome: Outcome) -> bool:
-    """Whether every number in it is one that an index and a report can hold; false for NaN too."""
+    """Return true if an index and a report can hold every number in it. NaN is none of these."""
     numbers = [value for value in OUTCOME_VALUES(outcome) if isinstance(value, int | float)]
     return all(-_MOST <= number <= _MOST for number in numbers)
 

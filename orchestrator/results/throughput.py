@@ -6,7 +6,10 @@ from orchestrator.results.contract import Result, steady_blocks
 
 
 def block_rates(result: Result, *, epochs: bool) -> list[float]:
-    """Return the samples/s of every block that counts; with `epochs` a block is an epoch, and the first is left out."""
+    """Return the samples/s of every block that counts.
+
+    With `epochs`, a block is an epoch, and the first is left out.
+    """
     return [block.samples / block.wall_s for block in steady_blocks(result.blocks, epochs=epochs)]
 
 

@@ -1,4 +1,4 @@
-"""Folders that what was measured may fill as it likes: walked, counted and taken back without following a link.
+"""Folders with untrusted content, walked, counted and reclaimed without following a link.
 
 Something may still write there meanwhile. Every folder is opened relative to the one above it, so that nothing that is
 renamed or replaced leads out of the tree.
@@ -35,7 +35,7 @@ class TreeEntry:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a folder holds, or where its bounds ended the counting, what was counted so far."""
+    """The content of a folder, or as much as was counted within the bounds."""
 
     size_bytes: int = 0
     """Of every file the larger of its length and the space that it takes on the disk."""
@@ -186,7 +186,7 @@ def _mend(name: str, parent: int, status: os.stat_result) -> None:
 
 
 def _change_mode(name: str, parent: int | None, *, lacking: int) -> None:
-    """Add rights to a plain file or folder and take its special bits; raises `OSError` where it is another's."""
+    """Add rights to a plain file or folder and clear its special bits. Raises `OSError` if it is another user's."""
     # A descriptor of this kind needs no right to what it stands for, and a link in its place is not followed.
     descriptor = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
     try:

@@ -44,7 +44,9 @@ def write_request(folder: Path, request: Request, files: Mapping[str, str] = NO_
 
 
 def write_end(folder: Path, text: str, *, of_result: bool) -> None:
-    """Write `outcome.json` into a folder that a container has written to; `of_result` says that its result counts.
+    """Write `outcome.json` into a folder that a container has written to.
+
+    With `of_result`, its result counts and is on disk before.
 
     Raises `HostError` where that cannot be done.
     """
@@ -55,7 +57,7 @@ def write_end(folder: Path, text: str, *, of_result: bool) -> None:
 
 
 def _synchronise(path: Path) -> None:
-    """Have a file's content, or the names in a folder, on disk; some network file systems do not offer that."""
+    """Flush a file's content, or the names in a folder, to disk if the file system can."""
     with contextlib.suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
@@ -65,7 +67,7 @@ def _synchronise(path: Path) -> None:
 
 
 def made_folder(path: Path, rights: int = 0o777) -> Path:
-    """Make a folder with all above it; raises `HostError` where that cannot be done."""
+    """Make a folder with all above it. Raises `HostError` where that cannot be done."""
     try:
         path.mkdir(rights, parents=True, exist_ok=True)
     except OSError as error:
@@ -74,7 +76,7 @@ def made_folder(path: Path, rights: int = 0o777) -> Path:
 
 
 def _write_over(path: Path, text: str) -> None:
-    """Write a file, and move aside a folder that what was measured has put in its place; nothing in it is lost.
+    """Write a file, after moving aside a folder that a container has put in its place.
 
     Raises `HostError` where that cannot be done.
     """

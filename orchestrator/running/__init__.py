@@ -1,4 +1,4 @@
-"""Running a plan: order, resume, launch, watch, time out, classify."""
+"""Execution of a plan, from the order of its repeats to their outcomes."""
 
 from orchestrator.running.execution import Policy, execute
 from orchestrator.running.order import new_run_name, order, unfinished

@@ -1,4 +1,4 @@
-"""Which orchestrators of this user work right now, so that nobody cleans away what they need."""
+"""The orchestrators of this user that are active, whose images `clean` leaves alone."""
 
 import json
 import secrets
@@ -17,7 +17,9 @@ _FOLDER = "working"
 
 @contextmanager
 def announced(cache: Path, run: Path | None = None) -> Iterator[None]:
-    """Be known as working, on the run in that folder or on images alone, until the end; a killed process is known too.
+    """Announce work on the run in that folder, or on images alone, until the end.
+
+    A killed process is recognised as such.
 
     Where the cache cannot be written, nobody hears of it, and work goes on.
     """
@@ -41,7 +43,7 @@ def announced(cache: Path, run: Path | None = None) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class ImagesInUse:
-    """What those who work now need."""
+    """The images and interpreters that active orchestrators use."""
 
     workers: int
     references: frozenset[str] = frozenset()
@@ -49,7 +51,7 @@ class ImagesInUse:
 
 
 def images_in_use(cache: Path) -> ImagesInUse:
-    """Ask what must stay; raises `HostError` where somebody is still making what they will need."""
+    """Return the images in use. Raises `HostError` if an orchestrator is still making its own."""
     workers = [document for document in map(_alive, sorted((cache / _FOLDER).glob("*.json"))) if document]
     references: set[str] = set()
     for worker in workers:
@@ -61,7 +63,7 @@ def images_in_use(cache: Path) -> ImagesInUse:
 
 
 def _alive(path: Path) -> dict[str, str | None] | None:
-    """What a worker has written; None of one that is dead, whose traces are removed."""
+    """Return the announcement of a worker, or None for a dead one, whose files are removed."""
     lock = FileLock(path.with_suffix(".lock"))
     try:
         lock.acquire(timeout=0)

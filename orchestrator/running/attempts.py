@@ -1,4 +1,4 @@
-"""The attempts at one repeat: which there are on disk, which one counts, how many extra ones are used up.
+"""The attempts at one repeat, as they are on disk.
 
 The folder of a repeat holds what is being measured, or what counts; earlier attempts lie in it, in `attempt-<n>`. The
 files are the truth: a run that goes on after a kill finds in them what the one before it knew.
@@ -35,11 +35,11 @@ class Attempts:
     repeat: int
 
     def begin(self) -> int:
-        """Move what lies there aside; return how many attempts there have been."""
+        """Move the files of an earlier attempt aside, and return the number of attempts so far."""
         return set_aside(self._folder)
 
     def disturbed(self) -> int:
-        """How many measurements were set aside because they were disturbed: so many extra repeats are used up."""
+        """Count the measurements that were set aside as disturbed, each of which used up an extra repeat."""
         return len(self._measured())
 
     def record(self, outcome: Outcome) -> None:
@@ -51,7 +51,7 @@ class Attempts:
             self.run.write_outcome(outcome, attempt=set_aside(self._folder, launched=True))
 
     def not_launched(self, outcome: Outcome) -> Outcome:
-        """Write down that nothing was launched, unless an earlier attempt says more; return what counts.
+        """Record that nothing was launched, unless an earlier attempt says more, and return the outcome that counts.
 
         A repeat that a stop left without a folder gets none: readers take it as `not_run`, and a stop of thousands of
         repeats takes no longer than one of ten.
@@ -65,7 +65,7 @@ class Attempts:
         return self.settle(outcome)
 
     def settle(self, outcome: Outcome) -> Outcome:
-        """Leave the last attempt as what counts, or the measurement that it was to replace; return it."""
+        """Return the outcome that counts, of the last attempt or of the measurement it was to replace."""
         if outcome.status is Status.OK:
             return outcome
         earlier = self._fall_back(outcome)
@@ -106,7 +106,7 @@ class Attempts:
 
 
 def set_aside(folder: Path, *, launched: bool = False) -> int:
-    """Move what an earlier attempt left into `attempt-<n>` in its folder; return how many attempts there have been.
+    """Move the files of an earlier attempt into `attempt-<n>`, and return the number of attempts so far.
 
     What has neither log nor result was never launched, and is no attempt unless it is known to have been `launched`.
     The last rename makes it an attempt: what was interrupted before is found as `attempt-<n>.part`, and finished. The
@@ -147,7 +147,10 @@ def _parts(folder: Path) -> list[Path]:
 
 
 def _move_into(part: Path) -> None:
-    """Move in everything beside it that is no attempt; the outcome first: what has begun to move does not count."""
+    """Move in everything next to it that is no attempt.
+
+    The outcome goes first, so that a repeat that has begun to move does not count.
+    """
     folder = part.parent
     others = {name for name in _names(folder) if not _ATTEMPT.fullmatch(name)} - {each.name for each in _parts(folder)}
     for name in sorted(others, key=lambda name: (name != _OUTCOME, name)):
@@ -157,7 +160,7 @@ def _move_into(part: Path) -> None:
 
 
 def _copy_back(attempt: Path, folder: Path) -> None:
-    """Copy the plain files of an attempt; the outcome is another one, and is written last. Raises `HostError`."""
+    """Copy the plain files of an attempt, except its outcome. Raises `HostError`."""
     try:
         for name in _names(attempt):
             if (attempt / name).is_file() and not (attempt / name).is_symlink() and name != _OUTCOME:

@@ -1,4 +1,4 @@
-"""What the end of a container or process means, decided from what was seen of it alone."""
+"""The status of a container or process that ended, decided from observations alone."""
 
 import signal as signals
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ EXIT_STATUS = {
 
 @dataclass(frozen=True, slots=True)
 class Classification:
-    """The status a repeat ended with, and the reason in one line; `ok` has no reason."""
+    """The status of a repeat, and the reason in one line unless it is `ok`."""
 
     status: Status
     reason: str = ""
@@ -37,7 +37,7 @@ class Classification:
 def classify(
     ended: Ended, answer: Result | ScriptResult | InvalidResultError, request: Request, task: Task, log: str
 ) -> Classification:
-    """Judge one launch: `answer` is its result as read, `log` the end of its log."""
+    """Judge one launch by its result as read (`answer`) and the end of its log (`log`)."""
     if ended.cause is Cause.STOPPED:
         return Classification(Status.NOT_RUN, STOPPED)
     if ended.cause is Cause.TIMED_OUT:
@@ -69,7 +69,7 @@ def _failure(ended: Ended, task: Task, said: str) -> Classification:
 
 
 def discrepancy(request: Request, result: Result) -> str:
-    """Find what in a valid result does not answer the request, in one line; empty where all does."""
+    """Return the first mismatch of a valid result with its request, in one line, or an empty text."""
     if (result.cell, result.repeat) != (request.cell, request.repeat):
         return f"result.json is of {result.cell} repeat {result.repeat}, not of what was asked"
     for block in (result.first_step, *result.warmup, *result.blocks):
@@ -119,7 +119,7 @@ def _wrong_blocks(request: Request, result: Result) -> str:
 
 
 def worth_a_retry(status: Status, exit_code: int | None) -> bool:
-    """Whether trying again could end differently: after a crash or a failed launch, not after a clear answer."""
+    """Return true after a crash or a failed launch, which could end differently if tried again."""
     return status is Status.LAUNCH_FAILED or (status is Status.FAILED and exit_code not in EXIT_STATUS)
 
 

@@ -1,4 +1,4 @@
-"""A plan carried out: every cell × repeat ends as exactly one outcome."""
+"""Execution of a plan, in which every cell × repeat ends as exactly one outcome."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -36,7 +36,7 @@ LOSSES = 3
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How a run goes about its plan."""
+    """The settings by which a run executes its plan."""
 
     seed: int = 0
     """Of the order; the plan's own seed is that of data and weights."""
@@ -149,7 +149,7 @@ class _Execution:
         return counts, self._with.run.result(counts)
 
     def _unusable(self, cell: Cell, repeat: int, error: FolderError) -> tuple[Outcome, Result | None]:
-        """Have one repeat fail whose folder this user has no rights to; the others go on.
+        """Fail one repeat whose folder this user has no rights to, so that the others go on.
 
         Raises the error again where it is about the whole run. What counts already stays what it is.
         """
@@ -271,7 +271,10 @@ class _Execution:
         return script_copies.copy(self._with.run.folder, cell.script, folder)
 
     def _idle(self, allocation: Allocation) -> IdleWait | None:
-        """Wait for the host to be idle; that it is not is told once, for it is recorded with every repeat."""
+        """Wait for the host to be idle.
+
+        A busy host is reported once, since it is recorded with every repeat.
+        """
         if self._with.idle is None:
             return None
         waited = self._with.idle(allocation, self._with.stop)

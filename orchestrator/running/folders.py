@@ -1,4 +1,4 @@
-"""The folder of one launch: the phase it is in, the answer it gives, the log.
+"""The folder of one launch, with its phase, its answer and its log.
 
 What lies there was written by what was launched, which may be anything: links and pipes are not followed.
 """
@@ -47,7 +47,7 @@ class PhaseWatch:
         self._last = ""
 
     def __call__(self) -> bool:
-        """Look once; no phase is a reason to end anything."""
+        """Read the phase once. No phase ends a launch."""
         phase = _read_phase(self._path)
         if phase and phase != self._last:
             self._last = phase

@@ -1,4 +1,4 @@
-"""Taking turns: at any time one run measures on a host, for two would share its CPUs unseen.
+"""Locks by which one run at a time measures on a host, since two would share its CPUs.
 
 The kernel's lock of one file decides who measures, with older versions of this program too. Who waits for it stands in
 a queue, in order of arrival, and takes one repeat in turn: a run that has just measured goes to its end.
@@ -30,7 +30,7 @@ _REPORTED_AGAIN_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What a turn is wanted for."""
+    """The run and cell that a turn is taken for."""
 
     run: str
     cell: str
@@ -39,7 +39,7 @@ class Turn:
 
 
 class Turns:
-    """The turns of one run on a host: each file stands for one, and without files there are none.
+    """The turns of one run on a host, one for each lock file.
 
     One object serves all repeats of a run, so that what it has told of its waiting is not told for each of them.
     """
@@ -51,7 +51,7 @@ class Turns:
 
     @contextmanager
     def taken(self, turn: Turn, listener: Listener, stop: Stop) -> Iterator[bool]:
-        """Hold every turn, waited for where another run has one; false where stopped meanwhile.
+        """Wait for every turn and take it. Yield false if the run is stopped meanwhile.
 
         A file that cannot be locked is told once, and measuring goes on without it.
         """
@@ -107,7 +107,7 @@ def _ahead(ticket: Ticket | None) -> int:
 
 
 class WaitingNotes:
-    """What a run says of its waiting: who measures, and how many wait before it.
+    """The notices of a waiting run, on the run that measures and the number that wait before it.
 
     It is told when the run that measures, or the number of those before this one, is another. Runs that take turns
     come back to the same few states, and one run goes from cell to cell: of a state that was told, nothing new is told
@@ -129,7 +129,7 @@ class WaitingNotes:
         self._nameless = 0
 
     def new(self, holder: Holder | None, ahead: int) -> str:
-        """Return what is to be told after a further look; empty where it was told before."""
+        """Return the notice after a further look, or an empty text if nothing is new."""
         now = self._monotonic()
         self._waited_s, self._looked = self._waited_s + now - self._looked, now
         self._nameless = 0 if holder else self._nameless + 1
@@ -144,7 +144,10 @@ class WaitingNotes:
 
 
 def waiting_text(holder: Holder | None, ahead: int) -> str:
-    """Give the line of a run that waits: `run R measures CELL on this host since …; 2 runs wait before this one`."""
+    """Return the notice of a run that waits.
+
+    Such as `run R measures CELL on this host since …; 2 runs wait before this one`.
+    """
     if holder is None:
         now = "another run measures on this host"
     else:
@@ -155,7 +158,7 @@ def waiting_text(holder: Holder | None, ahead: int) -> str:
 
 
 def _locked(file: Path) -> int:
-    """Open and lock a file that other users may lock too; raises `BlockingIOError` where another has it, or `OSError`.
+    """Open and lock a file that other users may lock too. Raises `BlockingIOError` if it is locked, or `OSError`.
 
     In a folder that everybody may write to, the file may be anybody's, and may be no file at all.
     """
@@ -172,7 +175,10 @@ def _locked(file: Path) -> int:
 
 
 def _opened(file: Path) -> int:
-    """Open it as far as this user may, or make it; asking to make one that is another's is refused by some kernels."""
+    """Open it with the rights this user has, or make it.
+
+    Some kernels refuse to open another user's file with `O_CREAT`.
+    """
     for how in (os.O_RDWR, os.O_RDONLY):
         try:
             return os.open(file, how | _CAREFULLY)

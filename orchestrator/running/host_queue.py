@@ -1,4 +1,4 @@
-"""The queue before a lock that processes of several users and containers share: tickets in a folder beside it.
+"""The queue of a lock that several users and containers share, as tickets in a folder next to it.
 
 Every process that waits has one file in the folder, and holds the kernel's lock of that file for as long as it lives:
 a ticket that nobody has locked is of a process that has ended, and is passed over and removed. Names begin with the
@@ -46,7 +46,7 @@ class Holder:
 
 
 class Ticket:
-    """The place of this process in the queue before a lock file; made by `draw`, and given up by `close`."""
+    """The place of this process in the queue of a lock file, from `draw` to `close`."""
 
     def __init__(self, folder: int) -> None:
         self._folder = folder
@@ -57,7 +57,7 @@ class Ticket:
 
     @classmethod
     def draw(cls, lock: Path) -> Self:
-        """Enter the queue of a lock file, at its end; raises `OSError` where its folder cannot be used."""
+        """Enter the queue of a lock file at its end. Raises `OSError` if its folder cannot be used."""
         folder = _opened_folder(lock.with_name(lock.name + FOLDER_SUFFIX))
         try:
             return cls(folder)
@@ -66,7 +66,7 @@ class Ticket:
             raise
 
     def ahead(self) -> int:
-        """Count the processes that live and have waited for longer; say at the same time that this one lives.
+        """Count the live processes that have waited for longer, and mark this one as alive.
 
         Raises `OSError` where the ticket was removed and no other can be made.
         """
@@ -79,11 +79,11 @@ class Ticket:
         return sum(abs(now - touched) < STALE_S for name, touched, _ in self._alive(_WAITING) if name < self._name)
 
     def holder(self) -> Holder | None:
-        """Read who measures now; None where nobody says so."""
+        """Read the run that measures now, or None if none is known."""
         return next((_described(text) for _, _, text in self._alive(_MEASURING)), None)
 
     def measure(self, holder: Holder) -> None:
-        """Leave the queue and say who measures from now on; where that cannot be said, nobody knows."""
+        """Leave the queue and announce the run that measures from now on, if possible."""
         with suppress(OSError):
             since = holder.since.isoformat() if holder.since else None
             os.pwrite(self._file, json.dumps({"run": holder.run, "cell": holder.cell, "since": since}).encode(), 0)
@@ -128,7 +128,7 @@ class Ticket:
 
 
 def _opened_folder(folder: Path) -> int:
-    """Open the folder of a queue, made where there is none; raises `OSError` where it is no folder of this kind."""
+    """Open the folder of a queue, made if there is none. Raises `OSError` if it is unsuitable."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with suppress(FileExistsError):
         folder.mkdir()
@@ -143,7 +143,7 @@ def _opened_folder(folder: Path) -> int:
 
 
 def _read(folder: int, name: str, patience_s: float = 0.0) -> tuple[float, bytes] | None:
-    """Read when a ticket was last changed, and its text; None of one whose process has ended, which is removed.
+    """Read the time and the text of a ticket. Return None and remove it if its process has ended.
 
     One that nobody has locked is left alone for `patience_s`.
     """

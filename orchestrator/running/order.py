@@ -1,4 +1,4 @@
-"""In which order repeats run, and which of them a resumed run still has to do."""
+"""The order of repeats, and those that a resumed run still has to do."""
 
 import random
 from collections.abc import Callable, Iterable, Sequence
@@ -12,7 +12,7 @@ Repeat = tuple[Cell, int]
 
 
 def order(cells: Sequence[Cell], seed: int) -> tuple[Repeat, ...]:
-    """Lay the repeats out in blocks: block r holds repeat r of every cell that has one, shuffled with the seed.
+    """Order the repeats in blocks, each of which holds one repeat of every cell, shuffled with the seed.
 
     Slow drifts of the host then touch all cells alike, and neighbours differ from block to block
     (a randomised complete block design).
@@ -36,7 +36,7 @@ def unfinished(
 
 
 def is_final(outcome: Outcome | None, *, retry_failed: bool) -> bool:
-    """Whether a resumed run leaves an outcome as it is.
+    """Return true if a resumed run leaves an outcome as it is.
 
     What was not run is run, and a device that was missing is looked for again; a failure is only tried again on
     request.
@@ -47,7 +47,7 @@ def is_final(outcome: Outcome | None, *, retry_failed: bool) -> bool:
 
 
 def new_run_name(now: datetime, token: str, others: Iterable[str] = ()) -> str:
-    """Name a run's folder so that names sort as runs were begun: `20261121T153000Z-1f3a`; `now` is in UTC.
+    """Name a run's folder, such as `20261121T153000Z-1f3a`, so that names sort by time. `now` is in UTC.
 
     Where the clock was set back, or stands still, the time in the name is the second after the last of the `others`.
     """

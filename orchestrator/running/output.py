@@ -14,7 +14,10 @@ _REST = 50
 
 
 class OutputWatch:
-    """Ends what has written more into a folder than its limit allows; what lay there before does not count."""
+    """Watch that ends a launch which has written more into its folder than its limit allows.
+
+    Files that were there before do not count.
+    """
 
     def __init__(self, folder: Path, limit: OutputLimit, clock: Callable[[], float] = time.monotonic) -> None:
         self._folder = folder
@@ -26,7 +29,7 @@ class OutputWatch:
         """One line with figures, once the limit is exceeded."""
 
     def __call__(self) -> bool:
-        """Look, unless the last look was a moment ago; return true once the limit is exceeded."""
+        """Count, unless the last count was a moment ago. Return true once the limit is exceeded."""
         began = self._clock()
         if not self.reason and began >= self._next:
             self.look()
@@ -35,7 +38,7 @@ class OutputWatch:
         return bool(self.reason)
 
     def look(self) -> str:
-        """Count now, and return the reason; empty where all is within the limit."""
+        """Count now, and return the reason, or an empty text within the limit."""
         before, limit = self._before, self._limit
         most = OutputLimit(before.size_bytes + limit.size_bytes, before.files + limit.files)
         # A folder that could not be counted before is that of an earlier attempt.
@@ -56,7 +59,7 @@ def _reason(now: Usage, before: Usage, limit: OutputLimit) -> str:
 
 
 def _size(size_bytes: int) -> str:
-    """`64 MiB`, `2.31 GiB`, `8 TiB`."""
+    """Format a size, such as `64 MiB`, `2.31 GiB` or `8 TiB`."""
     unit, name = next((unit, name) for unit, name in _UNITS if size_bytes >= unit or unit == 1)
     return f"{size_bytes / unit:.3g} {name}" if size_bytes < 1000 * unit else f"{size_bytes / unit:,.0f} {name}"
 

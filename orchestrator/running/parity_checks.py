@@ -1,4 +1,4 @@
-"""Parity checks, carried out before the measurements of a run so that they disturb none; a failed one stops nothing."""
+"""Execution of parity checks, before the measurements of a run so that they disturb none."""
 
 import hashlib
 import json
@@ -88,7 +88,7 @@ def environment_of(ready: Ready, source: str) -> list[Any]:
 def content_of(
     check: Check, seed: int, environment: Sequence[Any], machine: Machine, own: ModelFile | None = None
 ) -> str:
-    """Hash what a check's answer depends on, and what it answers at all (`REVISION`): 16 hexadecimal digits.
+    """Hash everything a check's answer depends on, with `REVISION`, as 16 hexadecimal digits.
 
     The user's `own` model is in no environment, nor is a framework's own definition of a model. Libraries choose their
     kernels by the machine, and a fault may be in one of them alone.
@@ -119,7 +119,7 @@ class _Job:
 
     @property
     def store(self) -> Checks:
-        """Where it is kept."""
+        """Return the folder of the run's checks."""
         return Checks(self.surroundings.run)
 
     def request(self) -> tuple[Request, dict[str, str]]:
@@ -144,7 +144,7 @@ class _Job:
         return with_files(request, self.plan, check.definition)
 
     def task(self, folder: Path) -> Task:
-        """What the runtime launches."""
+        """Return the task for the runtime."""
         labels = (
             ("bench.run", self.surroundings.run.name),
             ("bench.cell", f"parity/{self.check.id}"),
@@ -158,7 +158,7 @@ class _Job:
 def _outcome_of(
     job: _Job, content: str, answered: Mapping[str, str], answers: Answers | None, position: str
 ) -> ParityOutcome | None:
-    """Take over what was answered to the same content, or ask; record it. None where the run is stopped.
+    """Record the stored answer to the same content, or a new one. Return None if the run is stopped.
 
     Raises `HostError` where the files of the check cannot be written.
     """
@@ -179,7 +179,7 @@ def _outcome_of(
 
 
 def _answered_before(job: _Job, answers: Answers, content: str) -> ParityOutcome | None:
-    """Take over what an earlier run was answered, with the request beside it; None where nobody has asked yet."""
+    """Take over the answer of an earlier run with its request, or return None if there is none."""
     earlier = answers.find(content)
     if earlier is None:
         return None
@@ -189,7 +189,7 @@ def _answered_before(job: _Job, answers: Answers, content: str) -> ParityOutcome
 
 
 def _in_turn(job: _Job, content: str) -> ParityOutcome | None:
-    """Carry out one check when it is this run's turn to use the host; None where the run is stopped."""
+    """Carry out one check in this run's turn. Return None if the run is stopped."""
     around = job.surroundings
     turn = Turn(around.run.name, f"parity/{job.check.id}", around.clock)
     with around.turns.taken(turn, around.listener, around.stop) as mine:

@@ -15,7 +15,7 @@ DEFINITION_FILE = "definition.py"
 def request_for(  # noqa: PLR0913 - all that makes a request, the last one by name
     cell: Cell, repeat: int, builder: str, seed: int, allocation: Allocation, *, pinned: bool
 ) -> Request:
-    """Spell out one repeat of a cell; `pinned` says whether the runtime confines it to its CPUs."""
+    """Build the request of one repeat. `pinned` is true if the runtime confines it to its CPUs."""
     return Request(
         cell=cell.id,
         repeat=repeat,
@@ -53,7 +53,7 @@ def with_files(request: Request, plan: Plan, definition: str) -> tuple[Request, 
 
 
 def with_data(request: Request, data: MountedData | None, folder: str) -> Request:
-    """Describe a dataset that lies outside the image; `folder` is where what runs sees it."""
+    """Add a dataset outside the image to a request. `folder` is its place as the container sees it."""
     if data is None:
         return request
     request_data = DataRequest(
@@ -69,5 +69,8 @@ def with_data(request: Request, data: MountedData | None, folder: str) -> Reques
 
 
 def cpuset_for(cell: Cell, allocation: Allocation, *, pinned: bool) -> tuple[int, ...] | None:
-    """The CPUs a process must pin itself to; None where the runtime has pinned it, or the system takes every CPU."""
+    """Return the CPUs a process must pin itself to.
+
+    It is None if the runtime has pinned it or the system takes every CPU.
+    """
     return None if pinned or cell.system.cpus is None else allocation.cpus

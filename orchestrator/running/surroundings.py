@@ -1,4 +1,4 @@
-"""What a run happens in and with."""
+"""The services that a run uses."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ def _ample(plan: Plan) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a run happens in and with; nothing here is read from anywhere else."""
+    """The services that a run uses. Nothing of them is read from anywhere else."""
 
     run: Run
     runtime: Runtime

@@ -1,4 +1,4 @@
-"""Where cells run: `docker`, `venv` or `host`, behind one small interface."""
+"""Runtimes of cells, which are `docker`, `venv` and `host` behind one small interface."""
 
 from orchestrator.engine.containers import DATA, SCRIPT
 from orchestrator.engine.ownership import Owner, this_process

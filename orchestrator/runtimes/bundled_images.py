@@ -1,4 +1,4 @@
-"""Cells in containers of images that were brought to this engine: they are looked up by content, and never built."""
+"""Cells in containers of a bundle's images, which are looked up by content and never built."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -32,12 +32,12 @@ class BundledImage:
 
 
 def not_on_engine(client: docker.DockerClient, images: Iterable[BundledImage]) -> tuple[BundledImage, ...]:
-    """Which of the images the engine has not."""
+    """Return the images that the engine lacks."""
     return tuple(image for image in images if engine.facts(client, image.image_id) is None)
 
 
 class BundledRuntime(DockerRuntime):
-    """The `docker` runtime with images that are all there; no base, index or registry is ever asked for."""
+    """The `docker` runtime with a bundle's images. No base, index or registry is used."""
 
     def __init__(  # noqa: PLR0913 - what every runtime of containers is given, and the images
         self, client: docker.DockerClient, images: Sequence[BundledImage], remedy: str, *, user: str, owner: Owner,
@@ -50,7 +50,7 @@ class BundledRuntime(DockerRuntime):
     def provide(
         self, images: Sequence[ImageSpec], *, jobs: int, logs: Path, listener: Listener, stop: Stop
     ) -> Provided:
-        """Look up the images; raises `HostError` with the names of those that are not there any more."""
+        """Look up the images. Raises `HostError` with the names of those that are missing."""
         del logs
         bundled = [self._images[image.name] for image in images]
         there = {image.name: engine.facts(self._client, image.image_id) for image in bundled}
@@ -68,5 +68,5 @@ class BundledRuntime(DockerRuntime):
 
 
 def missing_images_text(missing: Sequence[BundledImage], remedy: str) -> str:
-    """What to say of images that are not on the engine, a line for each."""
+    """Return a line for each image that is not on the engine."""
     return "\n".join(f"image {image.name} ({image.reference}) is not on this engine; {remedy}" for image in missing)

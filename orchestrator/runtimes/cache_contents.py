@@ -1,5 +1,7 @@
-"""What the cache folder holds that can be made again: environments, indexes of results, logs of builds, answers of
-parity checks, and what exports have found out."""
+"""The contents of the cache folder, all of which can be made again.
+
+They are environments, indexes of results, logs of builds, answers of parity checks, and what exports have found out.
+"""
 
 import json
 import shutil
@@ -36,8 +38,10 @@ class CachedItem:
 
 
 def surplus(cache: Path, keep_last: int, in_use: Collection[str] = ()) -> tuple[CachedItem, ...]:
-    """Find what may go: of each environment, and of archives, all but the newest, those in `in_use` left alone; and
-    all caches."""
+    """Find the items to remove.
+
+    These are all but the newest of each environment and of archives, those in `in_use` left alone, and all caches.
+    """
     seen: dict[str, int] = {}
     gone = []
     for one in sorted(_environments(cache), key=lambda one: one.created, reverse=True):
@@ -55,7 +59,7 @@ def surplus(cache: Path, keep_last: int, in_use: Collection[str] = ()) -> tuple[
 
 
 def remove(one: CachedItem) -> bool:
-    """Remove it; false where it is being made or read just now."""
+    """Remove an item. Return false if it is being made or read just now."""
     if one.kind in _FOLDERS.values():
         shutil.rmtree(one.path, ignore_errors=True)
         return not one.path.exists()
@@ -84,7 +88,7 @@ def _environments(cache: Path) -> list[CachedItem]:
 
 
 def _name(marker: Path) -> str:
-    """What it was made for; its own folder's name where an older marker does not tell."""
+    """Return the image an environment was made for, or its folder's name if an older marker lacks it."""
     try:
         return str(json.loads(marker.read_bytes())["image"])
     except (OSError, ValueError, KeyError, TypeError):

@@ -1,4 +1,4 @@
-"""What `--runtime auto` takes: containers where they can be had, else virtual environments."""
+"""The choice of `--runtime auto`, which is containers if possible, else virtual environments."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ class Choice:
 
     @property
     def notice(self) -> str:
-        """`runtime venv: no container engine answers …`."""
+        """Return a line such as `runtime venv: no container engine answers …`."""
         return f"runtime {self.name}: {self.why}"
 
 

@@ -1,4 +1,4 @@
-"""Cells in containers: one image per environment, one fresh container per repeat."""
+"""Cells in containers, with one image per environment and one fresh container per repeat."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ ENGINE_PATIENCE_S = 120.0
 
 
 class DockerRuntime:
-    """The `docker` runtime on one engine; containers run as `user` (`uid:gid`) and carry `owner`."""
+    """The `docker` runtime on one engine. Containers run as `user` (`uid:gid`) and carry `owner`."""
 
     name = "docker"
     pins_cpus = True
@@ -47,7 +47,7 @@ class DockerRuntime:
 
     @staticmethod
     def seen(folder: Path, place: str) -> str:
-        """What is shown is mounted at a place of its own."""
+        """Return the place at which a folder is mounted."""
         del folder
         return place
 
@@ -55,7 +55,7 @@ class DockerRuntime:
     def provide(
         self, images: Sequence[ImageSpec], *, jobs: int, logs: Path, listener: Listener, stop: Stop
     ) -> Provided:
-        """Build the missing images, `jobs` at once; raises `HostError` where the engine goes away."""
+        """Build the missing images, `jobs` at once. Raises `HostError` where the engine goes away."""
         built = build(images, self._settings, self._client, jobs=jobs, logs=logs, listener=listener, stop=stop)
         return self._known(images, built, jobs, stop)
 
@@ -69,7 +69,7 @@ class DockerRuntime:
             return {result.image: self._provided(result) for result in known}
 
     def _asked(self, spec: ImageSpec, built: Built | BuildFailure, stop: Stop) -> Built | BuildFailure:
-        """Ask an image that was there already what it holds; a wrong answer is left to show when it is launched."""
+        """Ask an image that existed before what it holds. A wrong answer shows when it is launched."""
         if isinstance(built, BuildFailure) or built.versions or stop.is_set():
             return built
         try:
@@ -134,7 +134,7 @@ class DockerRuntime:
 
 
 def filters_system_calls(client: docker.DockerClient, listener: Listener) -> bool:
-    """Whether containers on an engine get a filter of system calls; tell where they get none."""
+    """Return true if an engine can filter system calls, and notify the listener if it cannot."""
     filters = confinement.filters_system_calls(client)
     if not filters:
         listener(Notice("this engine cannot filter system calls (seccomp): containers are confined without a profile"))
@@ -175,7 +175,7 @@ def image_problems(
 
 
 def _signal(exit_code: int | None) -> int | None:
-    """The signal that an exit code stands for: 128 and its number, by the convention of shells and engines."""
+    """Return the signal of an exit code, which is 128 plus its number by convention."""
     return exit_code - 128 if exit_code is not None and 128 < exit_code < 193 else None
 
 

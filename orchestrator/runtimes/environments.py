@@ -1,4 +1,4 @@
-"""Virtual environments in the user's cache, one per content; a half-made one is never taken for a whole one."""
+"""Virtual environments in the user's cache, one per content."""
 
 import contextlib
 import errno
@@ -38,7 +38,7 @@ OLD_PIP = "pip<22"
 
 
 class MakingError(Exception):
-    """An environment that could not be made; the message is one line."""
+    """An environment that could not be made. The message is one line."""
 
 
 class MakingStoppedError(Exception):
@@ -56,7 +56,7 @@ class MadeEnvironment:
 
 @dataclass(frozen=True, slots=True)
 class Workshop:
-    """Where environments are made, and from what."""
+    """The cache, settings and variables with which environments are made."""
 
     cache: Path
     settings: BuildSettings
@@ -74,7 +74,7 @@ class _Job:
 
 
 def key(image: ImageSpec, interpreter: Interpreter) -> str:
-    """Hash what decides the content of an environment: 16 hexadecimal digits."""
+    """Hash everything that decides the content of an environment, as 16 hexadecimal digits."""
     environment, gpu = image.environment, image.image_class != "cpu"
     own = (environment.requirements, environment.package_index, environment.expected_versions, gpu)
     tools = [] if _is_known_to_uv(environment) else [OLD_PIP]
@@ -110,7 +110,7 @@ def environment_images(cache: Path) -> frozenset[str]:
 
 
 def provide(image: ImageSpec, interpreter: Interpreter, workshop: Workshop, log: Path, stop: Stop) -> MadeEnvironment:
-    """Give the environment, made now if it is not there whole; another orchestrator that makes it is waited for.
+    """Return the environment, made now if it is not complete. Waits for another orchestrator that makes it.
 
     Raises `MakingError` or `MakingStoppedError`.
     """
@@ -139,7 +139,7 @@ def _marker(image: ImageSpec, installed: InstalledPackages) -> str:
 
 
 def whole(folder: Path) -> MadeEnvironment | None:
-    """Read an environment that is there whole; None where its marker is missing or its interpreter has gone."""
+    """Read a complete environment, or return None if its marker or its interpreter is missing."""
     try:
         versions = json.loads((folder / MARKER).read_bytes())["versions"]
     except (OSError, ValueError, KeyError, TypeError):
@@ -150,7 +150,7 @@ def whole(folder: Path) -> MadeEnvironment | None:
 
 
 def reason(log: str) -> str:
-    """Find the line of an installer's log that says why: uv's conclusion, or what tells in pip's."""
+    """Return the line of an installer's log with the reason."""
     conclusion = re.findall(r"^ *(?:╰─▶|cause:) (.*(?:\n +\S.*)*)", log, flags=re.MULTILINE)
     if conclusion:
         return last_line(" ".join(conclusion[-1].split()))
@@ -190,7 +190,7 @@ def _make(job: "_Job", folder: Path) -> None:
 
 
 def _install(job: "_Job", tools: "Tools", arguments: tuple[str, ...], settings: BuildSettings) -> None:
-    """Install; what is not there by the pages of indexes that uv has kept is looked for once more in fresh ones.
+    """Install, and if uv's stored index pages lack a requirement, install with fresh ones.
 
     A release may be minutes old, with what it needs. pip asks for pages anew by itself.
     """
@@ -222,7 +222,7 @@ def _run(job: "_Job", command: list[str], settings: BuildSettings) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """Which commands make an environment: uv's, or those of the interpreter itself where uv does not know it."""
+    """The commands that make an environment, of uv or of an interpreter that uv does not know."""
 
     environment: Environment
     interpreter: Interpreter
@@ -247,7 +247,7 @@ class Tools:
         return [str(self.interpreter.path), "-m", "venv", str(self.folder)]
 
     def upgrade(self, *arguments: str) -> list[str]:
-        """Bring the installer itself up to date; empty where that is uv."""
+        """Return the command that upgrades the installer. It is empty for uv."""
         return [] if self._uv else self.install(*arguments, "--upgrade", OLD_PIP)
 
     def install(self, *arguments: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Cells in the interpreter at hand, with whatever is installed in it; nothing is made."""
+"""Cells in the interpreter at hand, with the packages installed in it."""
 
 import site
 import sys
@@ -29,7 +29,7 @@ class HostRuntime:
 
     @staticmethod
     def seen(folder: Path, place: str) -> str:
-        """A process of this host sees its folders as they are."""
+        """Return the folder itself, as a process of this host sees it."""
         del place
         return str(folder)
 
@@ -50,7 +50,7 @@ class HostRuntime:
 
 
 def fit(image: ImageSpec, installed: local.InstalledPackages, python: Path) -> Ready | Unavailable:
-    """Decide whether an interpreter can stand in for an image: the same Python, the same versions."""
+    """Return the interpreter as an environment if it has the Python and the versions of an image."""
     own_image = only_in_containers(image)
     if own_image:
         return Unavailable(image.name, Status.UNSUPPORTED, own_image)

@@ -1,4 +1,4 @@
-"""Which Python interpreters of this host can make an environment; none is ever downloaded."""
+"""Python interpreters of this host that can make an environment. None is ever downloaded."""
 
 import shutil
 from collections.abc import Iterator, Mapping
@@ -24,7 +24,7 @@ class Interpreter:
 
 
 def find(python: str, host: Mapping[str, str], own: Path, folder: Path) -> Interpreter | None:
-    """Find an interpreter of version `3.11`: our own, one on PATH, one of pyenv's, or one that uv knows.
+    """Find an interpreter of a version such as `3.11`, among our own, PATH, pyenv's and uv's.
 
     `host` is the host's environment, of which PATH and HOME are used; `folder` any folder to ask in.
     """
@@ -36,7 +36,7 @@ def find(python: str, host: Mapping[str, str], own: Path, folder: Path) -> Inter
 
 
 def ask(path: Path, host: Mapping[str, str], folder: Path) -> Interpreter | None:
-    """Ask an interpreter who it is; None where it does not work or cannot make environments."""
+    """Ask an interpreter for its version, or return None if it cannot make environments."""
     said = _say([str(path), "-I", "-c", _QUERY], host, folder)
     lines = said.split()
     return Interpreter(Path(lines[1]), lines[0]) if len(lines) == 2 else None

@@ -1,4 +1,4 @@
-"""Launching a repeat as a process of this host; what the `venv` and `host` runtimes have in common."""
+"""Repeats as processes of this host, for the `venv` and `host` runtimes."""
 
 import json
 import os
@@ -21,24 +21,24 @@ _SIGKILL = 9
 
 
 class AskingError(Exception):
-    """An environment that does not say what it holds; the message is one line."""
+    """An environment that does not list its packages. The message is one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class InstalledPackages:
-    """What an environment holds."""
+    """The Python and the packages of an environment."""
 
     python: str
     versions: tuple[tuple[str, str], ...]
 
 
 def library_variables(host: Mapping[str, str]) -> dict[str, str]:
-    """Pick what a process of this host cannot do without: where the site keeps its (GPU) libraries."""
+    """Pick the variables of the host with the paths of its (GPU) libraries."""
     return {name: host[name] for name in ("LD_LIBRARY_PATH",) if host.get(name)}
 
 
 def ask(python: Path, variables: Mapping[str, str]) -> InstalledPackages:
-    """Ask an interpreter which distributions it has; `variables` are those of the host that it needs.
+    """Ask an interpreter for its distributions. `variables` are those of the host that it needs.
 
     Raises `AskingError` where it gives no answer.
     """
@@ -94,7 +94,7 @@ def launch(python: Path, task: Task, *, stop: Stop, watch: Watch, variables: Map
 
 
 def _corrected(finished: Finished, task: Task, began_at: float, slept_s: float) -> Finished:
-    """Correct the end of a process that nobody looked at for a while: it ended soon after it wrote its last file.
+    """Correct the end of a process that was not watched for a while, by the time of its last file.
 
     `began_at` is by the clock of files, `slept_s` how long the system had slept by then.
     """
@@ -110,7 +110,7 @@ def _corrected(finished: Finished, task: Task, began_at: float, slept_s: float) 
 
 
 def _last_written(task: Task) -> float | None:
-    """Find the time of the last file that a task has written; its log is written by this process, and later."""
+    """Return the time of the last file a task has written, its log apart."""
     try:
         with os.scandir(task.folder) as entries:
             own = [entry for entry in entries if entry.is_file(follow_symlinks=False) and entry.name != task.log.name]
@@ -120,7 +120,7 @@ def _last_written(task: Task) -> float | None:
 
 
 def oom_kills(vmstat: Path = VMSTAT) -> int:
-    """How many processes the kernel has killed for want of memory since it started; 0 where it does not tell."""
+    """Return the number of processes the kernel has killed for want of memory, or 0 if unknown."""
     try:
         lines = vmstat.read_text(encoding="ascii").splitlines()
     except OSError:

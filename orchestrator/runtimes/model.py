@@ -1,4 +1,4 @@
-"""What every runtime does: make environments, and launch one repeat in one of them."""
+"""The interface of every runtime, which makes environments and launches repeats in them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Unavailable:
-    """Why there is no such environment, in one line, and where the log is."""
+    """The reason there is no such environment, in one line, and its log."""
 
     image: str
     status: Status
@@ -50,7 +50,7 @@ Provided = Mapping[str, Ready | Unavailable]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One repeat of one cell, ready to be launched: its `request.json` is in its folder."""
+    """One repeat of one cell, ready to be launched with the `request.json` in its folder."""
 
     ready: Ready
     folder: Path
@@ -67,7 +67,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How what was launched ended."""
+    """The end of a launch."""
 
     cause: Cause
     exit_code: int | None
@@ -84,7 +84,7 @@ class Ended:
 
 
 class Runtime(Protocol):
-    """Where cells run: `docker`, `venv` or `host`."""
+    """A runtime of cells, which is `docker`, `venv` or `host`."""
 
     @property
     def name(self) -> str:
@@ -93,16 +93,16 @@ class Runtime(Protocol):
 
     @property
     def pins_cpus(self) -> bool:
-        """Whether it confines what it launches to the allocated CPUs; if not, the request asks the process to."""
+        """Return true if it confines a launch to the allocated CPUs. Otherwise the request asks the process to."""
         ...
 
     @property
     def mounts(self) -> bool:
-        """Whether it shows folders read-only; if not, what it launches may write to them."""
+        """Return true if it shows folders read-only. Otherwise a launch may write to them."""
         ...
 
     def seen(self, folder: Path, place: str) -> str:
-        """Where what is launched finds a folder that its task shows at a place."""
+        """Return the path at which a launch finds a folder that its task shows at a place."""
         ...
 
     def provide(
@@ -112,7 +112,7 @@ class Runtime(Protocol):
         ...
 
     def launch(self, task: Task, *, stop: Stop, watch: Watch) -> Ended:
-        """Run one task to its end; nothing of it is left when this returns.
+        """Run one task to its end. Nothing of it is left when this returns.
 
         Raises `orchestrator.processes.StartError` where it cannot be started, `LostError` where the engine went away
         under it and is back, and `HostError` where it did not come back.

@@ -1,4 +1,4 @@
-"""Where packages come from on this site, told to uv and pip by their environment: nothing of it is written to disk."""
+"""Sources of packages on this site, passed to uv and pip by environment variables alone."""
 
 import os
 from collections.abc import Mapping
@@ -51,7 +51,10 @@ def variables(settings: BuildSettings, host: Mapping[str, str], cache: Path) -> 
 
 
 def indexed(image: ImageSpec, settings: BuildSettings) -> str | None:
-    """Which requirement must come from the framework's own index; None where it has none, or a folder serves."""
+    """Return the requirement that must come from the framework's own index, or None.
+
+    There is none without such an index, or if a folder offers it.
+    """
     environment = image.environment
     if environment.package_index is None:
         return None
@@ -61,12 +64,12 @@ def indexed(image: ImageSpec, settings: BuildSettings) -> str | None:
 
 
 def own_index(image: ImageSpec, settings: BuildSettings) -> BuildSettings:
-    """The settings for the framework's own index: that one alone, for others may offer GPU builds of gigabytes."""
+    """Return the settings for the framework's own index alone, since others may offer GPU builds of gigabytes."""
     return replace(settings, pip_index=image.environment.package_index, extra_indexes=(), no_index=False)
 
 
 def refused(image: ImageSpec, settings: BuildSettings) -> tuple[str, ...]:
-    """Versions that a GPU environment must not take: CPU builds in find-links folders outrank their release."""
+    """Return the versions a GPU environment must not take, which are CPU builds in find-links folders."""
     if image.image_class == "cpu":
         return ()
     offered = wheels.offered(settings.find_links, image.environment.python)
@@ -74,7 +77,7 @@ def refused(image: ImageSpec, settings: BuildSettings) -> tuple[str, ...]:
 
 
 def unreachable(index: str, settings: BuildSettings, *, timeout_s: float = PROBE_TIMEOUT_S) -> str | None:
-    """Why an index does not answer, in one line; None where it does. Costs seconds at most."""
+    """Return the reason an index does not answer, in one line, or None. Takes seconds at most."""
     session = requests.Session()
     session.trust_env = False
     session.verify = settings.ca_bundle or True

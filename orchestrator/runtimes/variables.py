@@ -1,4 +1,4 @@
-"""The environment variables of what is launched: built from nothing, never the host's own."""
+"""The environment variables of a launch, which never come from the host."""
 
 from orchestrator.devices import Allocation
 from orchestrator.domain import System
@@ -18,13 +18,16 @@ def threads(allocation: Allocation) -> dict[str, str]:
 
 
 def in_container(system: System, allocation: Allocation) -> dict[str, str]:
-    """For a container: GPUs come by device requests, and a CPU system must see none, whatever the engine's default."""
+    """Return the variables of a container.
+
+    GPUs come by device requests. A CPU system must see none, whatever the engine's default.
+    """
     hidden = {} if system.gpus else {"CUDA_VISIBLE_DEVICES": "", "NVIDIA_VISIBLE_DEVICES": "void"}
     return {**threads(allocation), **hidden}
 
 
 def in_process(allocation: Allocation, *, path: str, home: str) -> dict[str, str]:
-    """For a process of this host: the allocated GPUs and no others."""
+    """Return the variables of a process of this host, which sees only the allocated GPUs."""
     return {
         "PATH": path,
         "HOME": home,

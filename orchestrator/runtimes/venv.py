@@ -1,4 +1,4 @@
-"""Cells in virtual environments of this host: the same packages as the image would hold, no container around them."""
+"""Cells in virtual environments of this host, with the packages an image would hold."""
 
 import sys
 import threading
@@ -17,7 +17,7 @@ from orchestrator.runtimes.names import log_name, only_in_containers
 
 
 class VenvRuntime:
-    """The `venv` runtime; environments stay in `cache` for the next run.
+    """The `venv` runtime. Environments stay in `cache` for the next run.
 
     Raises `HostError` where `cache` cannot be written.
     """
@@ -36,7 +36,7 @@ class VenvRuntime:
 
     @staticmethod
     def seen(folder: Path, place: str) -> str:
-        """A process of this host sees its folders as they are."""
+        """Return the folder itself, as a process of this host sees it."""
         del place
         return str(folder)
 

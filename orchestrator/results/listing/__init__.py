@@ -1,1 +1,1 @@
-"""What many runs hold, cached for listings and estimates."""
+"""The contents of many runs, cached for listings, histories and estimates."""

@@ -78,7 +78,7 @@ class RunSummary:
 
     @property
     def pending(self) -> int:
-        """Planned repeats without an outcome: still to come, or lost when the run was killed."""
+        """Return the number of planned repeats without an outcome, which may come or were lost in a kill."""
         return max(0, self.planned - sum(count for _, count in self.counts))
 
 
@@ -101,7 +101,7 @@ def outcomes(results: Path, cache: Path, run: str) -> tuple[Outcome, ...]:
 
 
 def problem(results: Path, cache: Path, run: str) -> str:
-    """Return why the record of a run could not be read; empty where it could."""
+    """Return why the record of a run could not be read, or an empty text if it could."""
 
     def query(connection: sqlite3.Connection) -> str:
         row = connection.execute("SELECT problem FROM run WHERE name = ?", (run,)).fetchone()

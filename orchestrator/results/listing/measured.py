@@ -15,7 +15,7 @@ MAX_CONTAINERS = 500
 
 
 def earlier(runs: Sequence[Run], is_here: Callable[[Mapping[str, Any]], bool]) -> tuple[Earlier, ...]:
-    """Read what the newest of these runs measured; `is_here` says of a host whether it is this one."""
+    """Read the containers of the newest of these runs. `is_here` returns true for this host."""
     containers = (each for run in list(runs)[: -MAX_RUNS - 1 : -1] for each in _of_run(run, is_here))
     return tuple(islice(containers, MAX_CONTAINERS))
 

@@ -1,4 +1,4 @@
-"""Stamps of files: a file that keeps its stamp is not read again."""
+"""Stamps of files, by which unchanged files are not read again."""
 
 import contextlib
 import os

@@ -1,1 +1,1 @@
-"""Parity checks of a run: their files, and answers stored for later runs."""
+"""The files of a run's parity checks, and answers stored for later runs."""

@@ -1,4 +1,4 @@
-"""Answers of parity checks kept across runs, by what they depend on: the same content is not asked twice."""
+"""Answers of parity checks, stored by their content so that later runs do not ask again."""
 
 import contextlib
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from orchestrator.results.writing import write_atomically
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """A folder of the cache, with one folder for each content; it may go at any time."""
+    """A folder of the cache with one folder for each content. It may be removed at any time."""
 
     folder: Path
 
     def keep(self, checks: Checks, outcome: ParityOutcome) -> None:
-        """Keep what a check that ended `ok` has found; a cache that cannot be written is no reason to stop."""
+        """Store the answer of a check that ended `ok`, if the cache can be written."""
         if len(Path(outcome.content).parts) != 1:
             return
         with contextlib.suppress(HostError, OSError, InvalidResultError):
@@ -32,7 +32,7 @@ class Answers:
             write_atomically(place / "outcome.json", _text(outcome))
 
     def find(self, content: str) -> tuple[ParityOutcome, ParityResult] | None:
-        """What was answered to the same question before; None where nobody has asked, or the record is broken."""
+        """Return the stored answer for a content, or None if there is none or it is broken."""
         place = self.folder / content
         try:
             with open_plain(place / "outcome.json") as file:

@@ -1,4 +1,4 @@
-"""The parity checks of a run: one folder each below `<run>/parity/`, written like everything else of a run."""
+"""The parity checks of a run, one folder each below `<run>/parity/`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Checks:
     run: Run
 
     def folder(self, check: str) -> Path:
-        """Where one check lives: `<run>/parity/<check id>`."""
+        """Return the folder of a check, `<run>/parity/<check id>`."""
         return self.run.folder / FOLDER / check
 
     def prepare(self, request: Request, files: Mapping[str, str] = NO_FILES) -> Path:
@@ -37,12 +37,12 @@ class Checks:
         return folder
 
     def write_outcome(self, outcome: ParityOutcome) -> None:
-        """Record how a check ended; the last file it gets."""
+        """Write the outcome of a check, which is its last file."""
         text = outcome.model_dump_json(by_alias=True, indent=1) + "\n"
         write_end(made_folder(self.folder(outcome.check)), text, of_result=outcome.status is Status.OK)
 
     def outcome(self, check: str) -> ParityOutcome | None:
-        """How a check ended; None where it has not, or its record is unreadable or that of another."""
+        """Return the outcome of a check, or None if it has none, or one that is broken or another's."""
         try:
             with open_plain(self.folder(check) / "outcome.json") as file:
                 outcome = ParityOutcome.model_validate_json(file.read(MAX_OUTCOME_BYTES))
@@ -51,7 +51,7 @@ class Checks:
         return outcome if outcome.check == check else None
 
     def result(self, outcome: ParityOutcome) -> ParityResult:
-        """What was found by a check that ended `ok`; raises `InvalidResultError` with one line."""
+        """Return the answer of a check that ended `ok`. Raises `InvalidResultError` with one line."""
         parts = Path(outcome.folder).parts
         if not parts or Path(outcome.folder).is_absolute() or ".." in parts:
             raise InvalidResultError(f"{outcome.folder!r} is no folder of a check")

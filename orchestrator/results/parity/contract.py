@@ -1,4 +1,4 @@
-"""What a parity container answers, and how its check ended: the files below `<run>/parity/`.
+"""The answer of a parity container and the outcome of its check, below `<run>/parity/`.
 
 A parity container measures no time. It says what the framework's own layers are and what they compute, so that the
 host can tell which cells do the same work; `docs/measurement.md` explains how that is judged.

@@ -1,1 +1,1 @@
-"""Scripts of a run: what they answer, and the copies that are run."""
+"""Scripts of a run, with their answers and the copies that are run."""

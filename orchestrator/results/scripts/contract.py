@@ -1,4 +1,4 @@
-"""What a script's container answers: figures as the script printed them, which nobody here has measured."""
+"""The answer of a script's container, with the figures as the script printed them."""
 
 from typing import Annotated, Literal
 
@@ -52,7 +52,7 @@ class ScriptResult(Strict):
 
 
 def with_script(request: Request, script: Script, folder: str) -> Request:
-    """Ask for a script in place of a model; `folder` is where what runs it sees its files."""
+    """Ask for a script in place of a model. `folder` is its place as the container sees it."""
     script_request = ScriptRequest(
         folder=folder,
         file=script.file,
@@ -64,7 +64,7 @@ def with_script(request: Request, script: Script, folder: str) -> Request:
 
 
 def discrepancy(request: Request, result: ScriptResult) -> str:
-    """Find what in a script's result does not answer the request, in one line; empty where all does."""
+    """Return the first mismatch of a script's result with its request, in one line, or an empty text."""
     if (result.cell, result.repeat) != (request.cell, request.repeat):
         return f"result.json is of {result.cell} repeat {result.repeat}, not of what was asked"
     for metric in request.script.metrics if request.script else ():

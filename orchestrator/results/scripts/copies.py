@@ -18,13 +18,13 @@ _Seen = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class ScriptCopy:
-    """What was copied for one repeat, and how each file and folder was then."""
+    """The copies made for one repeat, with the state of each file and folder."""
 
     files: dict[Path, _Seen] = field(default_factory=dict)
     folders: dict[Path, _Seen] = field(default_factory=dict)
 
     def remove(self) -> None:
-        """Remove the files that nothing has touched since, then the folders that are empty; all else stays."""
+        """Remove the files that are unchanged, then the empty folders."""
         for path, seen in self.files.items():
             with contextlib.suppress(OSError):
                 if _seen(path) == seen:
@@ -64,7 +64,10 @@ def copy(base: Path, script: Script, repeat: Path) -> ScriptCopy:
 
 
 def _seen(path: Path) -> _Seen:
-    """Tell a file or folder from another one; of a file also its state, whose time of change nobody can set."""
+    """Identify a file or folder, and for a file also its state.
+
+    The time of change in it cannot be set by anybody.
+    """
     status = path.lstat()
     if stat.S_ISDIR(status.st_mode):
         return status.st_dev, status.st_ino

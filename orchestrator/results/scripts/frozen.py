@@ -1,4 +1,4 @@
-"""Scripts as they were when a run began: copies of their files, below the run's folder; nothing else is mounted."""
+"""Copies of scripts as they were when a run began, below its folder. Nothing else is mounted."""
 
 import hashlib
 import os
@@ -17,7 +17,7 @@ _READABLE = 0o444
 
 
 def folder_of(base: Path, script: Script) -> Path:
-    """Return where the files of a script lie: below the folder of a run, or of a bundle."""
+    """Return the folder of a script's files below that of a run or a bundle."""
     return base / FOLDER / script.name
 
 
@@ -59,7 +59,7 @@ def check(base: Path, scripts: Sequence[Script]) -> None:
 
 
 def refuse_paths(plan: Plan, remedy: str) -> None:
-    """Raise `InputError` for a plan of an earlier version, whose scripts lie somewhere on a host: none is opened."""
+    """Raise `InputError` for a plan of an earlier version, whose scripts are paths on a host."""
     old = [script for script in scripts_of(plan) if not script.files]
     if old:
         raise InputError(
@@ -72,7 +72,7 @@ def refuse_paths(plan: Plan, remedy: str) -> None:
 
 
 def copied(file: ScriptFile, source: Path, target: Path) -> bool:
-    """Copy a file of a script to a new place; return false, and leave no copy, where it is not what it was.
+    """Copy a file of a script. If its content has changed, leave no copy and return false.
 
     Raises `OSError`.
     """
@@ -94,7 +94,7 @@ def _copy(script: Script, file: ScriptFile, source: Path, target: Path) -> None:
 
 
 def _pour(source: BinaryIO, target: BinaryIO, size_bytes: int, seen: Callable[[bytes], object]) -> None:
-    """Copy at most one byte more than there should be: whatever grows meanwhile fills no disk."""
+    """Copy at most one byte more than expected, so that a growing file fills no disk."""
     left = size_bytes + 1
     while left and (chunk := source.read(min(left, _CHUNK_BYTES))):
         seen(chunk)
