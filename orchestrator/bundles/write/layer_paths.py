@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
-from orchestrator.results.store import write_atomically
+from orchestrator.results.writing import write_atomically
 
 _MOST_PATHS = 10_000
 

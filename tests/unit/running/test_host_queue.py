@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
+from tests.unit.running.host_lock_taking import HostInTurn
 
 from orchestrator.running import host_queue
 from orchestrator.running.host_lock import WaitingNotes, waiting_text
 from orchestrator.running.host_queue import Holder, Ticket
-from tests.unit.running.host_lock_taking import HostInTurn
 from tests.until import until
 
 
