@@ -3,32 +3,23 @@
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from orchestrator.devices import Allocation, NoDevice, allocate
-from orchestrator.devices.disturbance import judge
-from orchestrator.devices.idle import IdleWait
 from orchestrator.domain import Cell, Outcome, Plan, Status
 from orchestrator.errors import FolderError
-from orchestrator.events import Notice, PhaseChanged, RepeatFinished, RepeatStarted, RunStarted
-from orchestrator.processes import Cause, LostError, StartError, tail
-from orchestrator.results.contract import Request, Result
+from orchestrator.events import Notice, RepeatFinished, RepeatStarted, RunStarted
+from orchestrator.results.contract import Result
 from orchestrator.results.records import EnvironmentRecord
-from orchestrator.results.scripts import copies as script_copies
-from orchestrator.results.scripts import frozen as frozen_scripts
-from orchestrator.results.scripts.contract import with_script
 from orchestrator.results.throughput import throughput
-from orchestrator.results.trees import reclaim
 from orchestrator.running.attempts import Attempts
-from orchestrator.running.classify import Classification, classify, worth_a_retry
-from orchestrator.running.folders import LOG, PhaseWatch, answer, note
+from orchestrator.running.classify import worth_a_retry
+from orchestrator.running.folders import relative
 from orchestrator.running.host_lock import Turn
+from orchestrator.running.launch import Launcher
 from orchestrator.running.order import Repeat, order, unfinished
-from orchestrator.running.output import OutputWatch
 from orchestrator.running.parity_checks import check_parity
-from orchestrator.running.requests import request_for, with_data, with_files
 from orchestrator.running.surroundings import Surroundings
-from orchestrator.runtimes import DATA, SCRIPT, STOPPED, Ended, Provided, Ready, Task, Unavailable
+from orchestrator.runtimes import STOPPED, Provided, Ready, Unavailable
 
 LOSSES = 3
 """How often one repeat begins anew because the engine went away under it."""
@@ -71,9 +62,7 @@ class _Execution:
         self._plan = plan
         self._with = surroundings
         self._policy = policy
-        self._reported_busy = False
-        self._builders = {image.name: image.environment.builder for image in plan.images}
-        self._data = {data.name: data for data in plan.data}
+        self._launcher = Launcher(plan, surroundings)
         self._allocations = {
             system: allocate(system, surroundings.inventory) for system in {cell.system for cell in plan.cells}
         }
@@ -113,7 +102,7 @@ class _Execution:
 
     def _environment(self, provided: Ready | Unavailable) -> EnvironmentRecord:
         if isinstance(provided, Unavailable):
-            log = self._relative(provided.log) if provided.log else None
+            log = relative(self._with.run, provided.log) if provided.log else None
             return EnvironmentRecord(image=provided.image, status=provided.status, reason=provided.reason, log=log)
         return EnvironmentRecord(
             image=provided.image,
@@ -170,7 +159,7 @@ class _Execution:
     def _without_environment(self, cell: Cell, repeat: int, unavailable: Unavailable | None) -> Outcome:
         if unavailable is None:
             return _not_launched(cell, repeat, Status.BUILD_FAILED, f"the plan holds no image {cell.image}")
-        log = self._relative(unavailable.log) if unavailable.log else None
+        log = relative(self._with.run, unavailable.log) if unavailable.log else None
         return _not_launched(cell, repeat, unavailable.status, unavailable.reason, log)
 
     def _attempts(
@@ -180,7 +169,7 @@ class _Execution:
         attempts = Attempts(self._with.run, cell.id, repeat)
         retries, losses = self._policy.retries, LOSSES
         while True:
-            outcome, result = self._attempt(cell, repeat, ready, allocation, attempts)
+            outcome, result = self._launcher.measure(cell, repeat, ready, allocation, attempts)
             attempts.record(outcome)
             if self._with.stop.is_set():
                 break
@@ -195,108 +184,6 @@ class _Execution:
         counts = attempts.settle(outcome)
         return counts, result if counts is outcome else self._with.run.result(counts)
 
-    def _attempt(
-        self, cell: Cell, repeat: int, ready: Ready, allocation: Allocation, attempts: Attempts
-    ) -> tuple[Outcome, Result | None]:
-        run, runtime = self._with.run, self._with.runtime
-        earlier = attempts.begin()
-        builder, pinned = self._builders[cell.image], runtime.pins_cpus
-        request = request_for(cell, repeat, builder, self._plan.seed, allocation, pinned=pinned)
-        request, files = with_files(request, self._plan, cell.definition)
-        shown = tuple(self._shown(cell, repeat))
-        seen = runtime.seen(*shown[0]) if shown else ""
-        if cell.script:
-            request = with_script(request, cell.script, seen)
-        request = with_data(request, self._data.get(cell.workload.dataset), seen)
-        folder = run.prepare(request, files)
-        labels = (("bench.run", run.name), ("bench.cell", cell.id), ("bench.repeat", str(repeat)))
-        task = Task(
-            ready, folder, folder / LOG, cell.system, allocation, cell.timeout_s, labels,
-            tuple(request.variables.items()), shown=shown,
-        )  # fmt: skip
-        copy = self._script_copy(cell, folder)
-        phases = PhaseWatch(folder, lambda phase: self._with.listener(PhaseChanged(cell.id, repeat, phase)))
-        output = OutputWatch(folder, cell.output)
-        waited = self._idle(allocation)
-        started_at = self._with.clock().isoformat(timespec="milliseconds")
-        try:
-            ended = runtime.launch(task, stop=self._with.stop, watch=lambda: phases() or output())
-            verdict, result = _judged(ended, request, task, output)
-        except StartError as error:
-            # What was lost with the engine says nothing of the cell: it is run again, now or by a resumed run.
-            status = Status.NOT_RUN if isinstance(error, LostError) else Status.LAUNCH_FAILED
-            ended, result, verdict = None, None, Classification(status, str(error))
-            note(task.log, str(error))
-        finally:
-            copy.remove()
-        judgement = judge(result) if result else None
-        outcome = Outcome(
-            cell_id=cell.id,
-            repeat=repeat,
-            status=verdict.status,
-            reason=verdict.reason,
-            log=self._relative(task.log),
-            attempts=earlier + 1,
-            started_at=started_at,
-            wall_s=ended.wall_s if ended else 0.0,
-            create_s=ended.create_s if ended else None,
-            exit_code=ended.exit_code if ended else None,
-            image_id=(ended.image_id if ended else None) or ready.image_id,
-            idle_wait_s=waited.wait_s if waited else None,
-            busy=waited.busy if waited else "",
-            disturbed_blocks=len(judgement.marks) if judgement and judgement.blocks else None,
-            disturbance=str(judgement) if judgement and judgement.disturbed else "",
-            remeasured=attempts.disturbed(),
-            log_omitted_bytes=ended.log_omitted_bytes if ended else 0,
-        )
-        return outcome, result
-
-    def _shown(self, cell: Cell, repeat: int) -> Iterator[tuple[Path, str]]:
-        """Give the folder that a cell works with, if there is one.
-
-        It is its script as it was frozen, or the copy of this repeat where that could be written to, or its dataset.
-        """
-        data, run = self._data.get(cell.workload.dataset), self._with.run
-        if cell.script and self._with.runtime.mounts:
-            yield frozen_scripts.folder_of(run.folder.absolute(), cell.script), SCRIPT
-        elif cell.script:
-            yield run.repeat_folder(cell.id, repeat).absolute() / script_copies.FOLDER, SCRIPT
-        elif data:
-            yield Path(data.folder), DATA
-
-    def _script_copy(self, cell: Cell, folder: Path) -> script_copies.ScriptCopy:
-        """Copy the script of a cell into the folder of a repeat, where it could write to the frozen one."""
-        if cell.script is None or self._with.runtime.mounts:
-            return script_copies.ScriptCopy()
-        return script_copies.copy(self._with.run.folder, cell.script, folder)
-
-    def _idle(self, allocation: Allocation) -> IdleWait | None:
-        """Wait for the host to be idle.
-
-        A busy host is reported once, since it is recorded with every repeat.
-        """
-        if self._with.idle is None:
-            return None
-        waited = self._with.idle(allocation, self._with.stop)
-        if waited.busy and not self._reported_busy:
-            self._reported_busy = True
-            self._with.listener(Notice(f"this host is not idle: {waited.busy} after {waited.wait_s:.0f} s of waiting"))
-        return waited
-
-    def _relative(self, path: Path) -> str:
-        folder = self._with.run.folder
-        return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
-
 
 def _not_launched(cell: Cell, repeat: int, status: Status, reason: str, log: str | None = None) -> Outcome:
     return Outcome(cell.id, repeat, status, reason, log=log, attempts=0)
-
-
-def _judged(ended: Ended, request: Request, task: Task, output: OutputWatch) -> tuple[Classification, Result | None]:
-    exceeded = output.look() if ended.cause is not Cause.STOPPED else ""
-    reclaim(task.folder)
-    if exceeded:
-        return Classification(Status.OUTPUT_LIMIT, exceeded), None
-    said = answer(task.folder, of_script=request.script is not None)
-    verdict = classify(ended, said, request, task, tail(task.log))
-    return verdict, said if verdict.status is Status.OK and isinstance(said, Result) else None

@@ -13,6 +13,7 @@ from orchestrator.logs import BoundedLog
 from orchestrator.results.container_answers import InvalidResultError, read_answer, read_result
 from orchestrator.results.contract import Result
 from orchestrator.results.scripts.contract import ScriptResult
+from orchestrator.results.store import Run
 from orchestrator.results.trees import reclaim
 
 LOG = "log.txt"
@@ -27,6 +28,11 @@ def note(log: Path, text: str) -> None:
             move_aside(log)
     with BoundedLog(log) as bounded:
         bounded.write(f"{text}\n".encode())
+
+
+def relative(run: Run, path: Path) -> str:
+    """Return a path relative to the folder of a run, if it is below that."""
+    return path.relative_to(run.folder).as_posix() if path.is_relative_to(run.folder) else str(path)
 
 
 def answer(folder: Path, *, of_script: bool = False) -> Result | ScriptResult | InvalidResultError:
