@@ -90,8 +90,8 @@ def read_tail(path: Path, most_bytes: int) -> str:
         return ""
 
 
-def problem_of_path(path: str) -> str:
-    """Return the reason a path may not be in a bundle, in a few words, or an empty text.
+def problem_of_path(path: str) -> str | None:
+    """Return the reason a path may not be in a bundle, in a few words, or None.
 
     A backslash or a line break would mean something else to `sha256sum`, and a drive or a parent to the host.
     """
@@ -106,4 +106,4 @@ def problem_of_path(path: str) -> str:
         return "is no valid text"
     if max(lengths) > MAX_NAME_BYTES or sum(lengths) + len(parts) > MAX_PATH_BYTES:
         return "is too long"
-    return ""
+    return None

@@ -37,8 +37,8 @@ def host_facts(inventory: Inventory, engine: str | None = None, *, sys_cpu: Path
     }
 
 
-def another_machine(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """Return the facts in which two hosts differ as machines, or an empty text if none does.
+def another_machine(then: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
+    """Return the facts in which two hosts differ as machines, or None if none does.
 
     What is not known of one of them tells nothing, nor do names, kernels, engines and drivers: they change on one and
     the same host. So does whether a GPU is there, without which nothing is measured on one.
@@ -55,7 +55,7 @@ def another_machine(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
         ones, others = (", ".join(sorted(str(gpu["name"]) for gpu in host["gpus"])) for host in (then, now))
         if ones != others:
             return f"{ones}, not {others}"
-    return ""
+    return None
 
 
 def _line(path: Path) -> str | None:

@@ -20,8 +20,8 @@ _LAYER = re.compile(r" ---> ([0-9a-f]{12,64})")
 
 def engine_fault(
     error: Exception, recipe: Recipe, client: docker.DockerClient, settings: BuildSettings, log: Iterable[str]
-) -> str:
-    """Return the engine's fault that made a build fail, or an empty text if the build failed by itself.
+) -> str | None:
+    """Return the engine's fault that made a build fail, or None if the build failed by itself.
 
     A command of the build that ended with an exit code did run, and only a full disk can be the engine's. Any other
     failure is the engine's where it cannot start a container of the last good layer either.
@@ -29,14 +29,16 @@ def engine_fault(
     said, lines = str(error), list(log)
     if isinstance(error, StepError) or isinstance(error.__cause__, StepError):
         if not is_full(lines) or (health.room_bytes(client) or 0) > ROOM_BYTES:
-            return ""
+            return None
         return f"the engine's store has no room: {said}; {_NO_VERDICT}: make room (docker system df), and go on"
     if health.is_of_the_store(said):
         return f"the engine's store fails: {said}; {_NO_VERDICT}: make room or mend the disk, and go on"
     for image in _layers(lines, recipe):
         why = health.start_fault(client, image, build_network(settings))
-        return f"the engine can start no container now: {why}; {_NO_VERDICT}: mend the engine, and go on" if why else ""
-    return ""
+        return (
+            f"the engine can start no container now: {why}; {_NO_VERDICT}: mend the engine, and go on" if why else None
+        )
+    return None
 
 
 def _layers(lines: Iterable[str], recipe: Recipe) -> Iterator[str]:

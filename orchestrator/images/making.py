@@ -144,7 +144,9 @@ def _make(recipe: Recipe, batch: Batch, token: str) -> tuple[Built | BuildFailur
             # An engine that is stopped kills what it builds, and calls that a failure of the build.
             if not batch.builds.stopped and (is_lost(error) or not takes_connections(batch.client)):
                 raise lost(f"building {name}", error) from error
-            fault = "" if batch.builds.stopped else engine_fault(error, recipe, batch.client, batch.settings, log.lines)
+            fault = (
+                None if batch.builds.stopped else engine_fault(error, recipe, batch.client, batch.settings, log.lines)
+            )
             if fault:
                 log.line(str(error))
                 secret = secrets(batch.settings)

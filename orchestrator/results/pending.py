@@ -34,14 +34,14 @@ def read_journal(results: Path) -> Journal | None:
         raise ValueError(str(error)) from error
 
 
-def notice(results: Path) -> str:
-    """Return a line on the runs an interrupted merge hides, or an empty text."""
+def notice(results: Path) -> str | None:
+    """Return a line on the runs an interrupted merge hides, or None."""
     try:
         journal = read_journal(results)
     except (OSError, ValueError):
         return f"{results / JOURNAL}: is not the journal of a merge: some runs of that merge may be missing here"
     if not journal:
-        return ""
+        return None
     runs, verb = ("1 run", "is") if len(journal.runs) == 1 else (f"{len(journal.runs):,} runs", "are")
     return f"{runs} of an interrupted merge {verb} hidden; the next merge of any file completes it"
 

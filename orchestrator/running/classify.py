@@ -48,7 +48,7 @@ def classify(
     return _failure(ended, task, last_line(log))
 
 
-def _wrong(request: Request, answer: Result | ScriptResult | InvalidResultError) -> str:
+def _wrong(request: Request, answer: Result | ScriptResult | InvalidResultError) -> str | None:
     if isinstance(answer, InvalidResultError):
         return str(answer)
     return scripts.discrepancy(request, answer) if isinstance(answer, ScriptResult) else discrepancy(request, answer)
@@ -68,8 +68,8 @@ def _failure(ended: Ended, task: Task, said: str) -> Classification:
     return Classification(Status.FAILED, said or f"exit status {ended.exit_code}, and nothing in the log")
 
 
-def discrepancy(request: Request, result: Result) -> str:
-    """Return the first mismatch of a valid result with its request, in one line, or an empty text."""
+def discrepancy(request: Request, result: Result) -> str | None:
+    """Return the first mismatch of a valid result with its request, in one line, or None."""
     if (result.cell, result.repeat) != (request.cell, request.repeat):
         return f"result.json is of {result.cell} repeat {result.repeat}, not of what was asked"
     for block in (result.first_step, *result.warmup, *result.blocks):
@@ -82,7 +82,7 @@ def discrepancy(request: Request, result: Result) -> str:
     return _wrong_epochs(request, result) if request.epochs is not None else _wrong_blocks(request, result)
 
 
-def _wrong_latencies(requested: int, result: Result) -> str:
+def _wrong_latencies(requested: int, result: Result) -> str | None:
     """Find fewer latencies than were asked for, unless more would have taken longer than the limit.
 
     The container sets their number by the last timed block; images of an older orchestrator know no limit.
@@ -93,20 +93,20 @@ def _wrong_latencies(requested: int, result: Result) -> str:
         if lasting_s > LATENCY_LIMIT_S:
             fitting = max(min(requested, LEAST_LATENCY_STEPS), int(requested * LATENCY_LIMIT_S / lasting_s))
     if count in {requested, fitting}:
-        return ""
+        return None
     fit = f", of which {fitting} fit {LATENCY_LIMIT_S:g} s" if fitting < requested else ""
     return f"result.json has {count} latencies; {requested} were asked for{fit}"
 
 
-def _wrong_epochs(request: Request, result: Result) -> str:
+def _wrong_epochs(request: Request, result: Result) -> str | None:
     if len(result.blocks) != request.epochs:
         return f"result.json has {len(result.blocks)} epochs; {request.epochs} were asked for"
     if result.epochs and len(result.epochs) != request.epochs:
         return f"result.json has {len(result.epochs)} evaluations of {request.epochs} epochs"
-    return ""
+    return None
 
 
-def _wrong_blocks(request: Request, result: Result) -> str:
+def _wrong_blocks(request: Request, result: Result) -> str | None:
     steps = sum(block.steps for block in result.blocks)
     if request.steps is not None and steps < request.steps:
         return f"result.json has {steps} timed steps; {request.steps} were asked for"
@@ -115,7 +115,7 @@ def _wrong_blocks(request: Request, result: Result) -> str:
     shortest_s = min(block.wall_s for block in result.blocks)
     if shortest_s < request.min_block_s:
         return f"result.json has a timed block of {shortest_s:g} s; at least {request.min_block_s:g} s were asked for"
-    return ""
+    return None
 
 
 def worth_a_retry(status: Status, exit_code: int | None) -> bool:

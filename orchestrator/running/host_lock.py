@@ -128,17 +128,17 @@ class WaitingNotes:
         self._looked = self._monotonic()
         self._nameless = 0
 
-    def new(self, holder: Holder | None, ahead: int) -> str:
-        """Return the notice after a further look, or an empty text if nothing is new."""
+    def new(self, holder: Holder | None, ahead: int) -> str | None:
+        """Return the notice after a further look, or None if nothing is new."""
         now = self._monotonic()
         self._waited_s, self._looked = self._waited_s + now - self._looked, now
         self._nameless = 0 if holder else self._nameless + 1
         if not holder and self._nameless < _BETWEEN_TURNS_LOOKS:
-            return ""
+            return None
         state, text = (holder.run if holder else None, ahead), waiting_text(holder, ahead)
         reported_at_s = self._reported_at_s.get(state)
         if reported_at_s is not None and (text == self._last or self._waited_s - reported_at_s < _REPORTED_AGAIN_S):
-            return ""
+            return None
         self._reported_at_s[state], self._last = self._waited_s, text
         return text
 

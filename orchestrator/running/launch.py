@@ -124,7 +124,7 @@ class Launcher:
 
 
 def _judged(ended: Ended, request: Request, task: Task, output: OutputWatch) -> tuple[Classification, Result | None]:
-    exceeded = output.look() if ended.cause is not Cause.STOPPED else ""
+    exceeded = output.look() if ended.cause is not Cause.STOPPED else None
     reclaim(task.folder)
     if exceeded:
         return Classification(Status.OUTPUT_LIMIT, exceeded), None

@@ -25,7 +25,7 @@ class OutputWatch:
         self._clock = clock
         self._before = usage(folder)
         self._next = clock() + LOOK_S
-        self.reason = ""
+        self.reason: str | None = None
         """One line with figures, once the limit is exceeded."""
 
     def __call__(self) -> bool:
@@ -37,8 +37,8 @@ class OutputWatch:
             self._next = ended + max(LOOK_S, _REST * (ended - began))
         return bool(self.reason)
 
-    def look(self) -> str:
-        """Count now, and return the reason, or an empty text within the limit."""
+    def look(self) -> str | None:
+        """Count now, and return the reason, or None within the limit."""
         before, limit = self._before, self._limit
         most = OutputLimit(before.size_bytes + limit.size_bytes, before.files + limit.files)
         # A folder that could not be counted before is that of an earlier attempt.
@@ -47,7 +47,7 @@ class OutputWatch:
         return self.reason
 
 
-def _reason(now: Usage, before: Usage, limit: OutputLimit) -> str:
+def _reason(now: Usage, before: Usage, limit: OutputLimit) -> str | None:
     size, files = now.size_bytes - before.size_bytes, now.files - before.files
     if size > limit.size_bytes:
         return f"wrote {_size(size)} or more into its folder; the limit is {_size(limit.size_bytes)}"
@@ -55,7 +55,7 @@ def _reason(now: Usage, before: Usage, limit: OutputLimit) -> str:
         return f"made {files:,} files or more in its folder; the limit is {limit.files:,}"
     if now.problem:
         return f"what it wrote cannot be counted: {now.problem}"
-    return ""
+    return None
 
 
 def _size(size_bytes: int) -> str:

@@ -224,7 +224,7 @@ def _in_turn(job: _Job, content: str) -> ParityOutcome | None:
 
 
 def _judged(ended: Ended, job: _Job, task: Task, output: OutputWatch) -> Classification:
-    exceeded = output.look() if ended.cause is not Cause.STOPPED else ""
+    exceeded = output.look() if ended.cause is not Cause.STOPPED else None
     reclaim(task.folder)
     if exceeded:
         return Classification(Status.OUTPUT_LIMIT, exceeded)

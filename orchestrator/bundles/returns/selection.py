@@ -55,8 +55,8 @@ def _entries(run: Run) -> Iterator[TreeEntry]:
         raise HostError(f"{run.folder}: cannot be read: {error.strerror}; give yourself the right to") from error
 
 
-def _problem(path: str, mode: int) -> str:
-    """Return the reason why an entry is not carried, empty if it is."""
+def _problem(path: str, mode: int) -> str | None:
+    """Return the reason an entry is not carried, or None if it is."""
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         return "is no plain file"
     return layout.problem_of_path(path)

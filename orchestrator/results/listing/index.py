@@ -100,12 +100,12 @@ def outcomes(results: Path, cache: Path, run: str) -> tuple[Outcome, ...]:
     return _read(results, cache, query)
 
 
-def problem(results: Path, cache: Path, run: str) -> str:
-    """Return why the record of a run could not be read, or an empty text if it could."""
+def problem(results: Path, cache: Path, run: str) -> str | None:
+    """Return why the record of a run could not be read, or None if it could."""
 
-    def query(connection: sqlite3.Connection) -> str:
+    def query(connection: sqlite3.Connection) -> str | None:
         row = connection.execute("SELECT problem FROM run WHERE name = ?", (run,)).fetchone()
-        return str(row[0]) if row else ""
+        return row[0] or None if row else None
 
     return _read(results, cache, query)
 

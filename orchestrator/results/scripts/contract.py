@@ -63,8 +63,8 @@ def with_script(request: Request, script: Script, folder: str) -> Request:
     return request.model_copy(update={"script": script_request})
 
 
-def discrepancy(request: Request, result: ScriptResult) -> str:
-    """Return the first mismatch of a script's result with its request, in one line, or an empty text."""
+def discrepancy(request: Request, result: ScriptResult) -> str | None:
+    """Return the first mismatch of a script's result with its request, in one line, or None."""
     if (result.cell, result.repeat) != (request.cell, request.repeat):
         return f"result.json is of {result.cell} repeat {result.repeat}, not of what was asked"
     for metric in request.script.metrics if request.script else ():
@@ -75,4 +75,4 @@ def discrepancy(request: Request, result: ScriptResult) -> str:
             return f"metric {metric.name!r}: the pattern {metric.pattern!r} {printed.problem}"
         if not printed.values:
             return f"metric {metric.name!r}: nothing in the output matches the pattern {metric.pattern!r}"
-    return ""
+    return None

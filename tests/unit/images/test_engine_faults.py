@@ -87,7 +87,7 @@ def test_engine_that_starts_containers_is_not_at_fault(status: int) -> None:
     """An answer below 500 says that the image has no such command, or is not there."""
     engine = Engine(status, "exec: true: no such file or directory")
 
-    assert fault(BuildError("COPY failed: file not found in build context"), engine) == ""
+    assert fault(BuildError("COPY failed: file not found in build context"), engine) is None
     assert engine.asked == ["start", "remove"]
 
 
@@ -95,7 +95,7 @@ def test_probe_is_confined_like_any_container() -> None:
     """It runs a program of the image; only the network is that of the build."""
     engine = Engine()
     engine.declared = {"/opt/models": {}, "/dev/shm": {}}
-    assert fault(BuildError("COPY failed"), engine) == ""
+    assert fault(BuildError("COPY failed"), engine) is None
 
     assert engine.asked == ["start", "remove", "remove volume"]
     assert (engine.host["ReadonlyRootfs"], engine.host["CapDrop"], engine.host["NetworkMode"]) == (
@@ -113,7 +113,7 @@ def test_failed_step_asks_the_engine_nothing() -> None:
     shared = EnvironmentFailedError(str(step))
     shared.__cause__ = step
 
-    assert (fault(step, engine), fault(shared, engine), engine.asked) == ("", "", [])
+    assert (fault(step, engine), fault(shared, engine), engine.asked) == (None, None, [])
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
-from tests.unit.running.host_lock_taking import HostInTurn
 
 from orchestrator.running import host_queue
 from orchestrator.running.host_lock import WaitingNotes, waiting_text
 from orchestrator.running.host_queue import Holder, Ticket
+from tests.unit.running.turn_taking import HostInTurn
 from tests.until import until
 
 
@@ -228,10 +228,10 @@ class Notes:
     def wait(self, run: str, cell: str, ahead: int = 0, seconds: float = 1.0) -> str:
         """Begin a wait, look at its begin and after so many seconds; give what is said."""
         self._notes.begin()
-        said = [self._notes.new(Holder(run, cell), ahead)]
+        notices = [self._notes.new(Holder(run, cell), ahead)]
         self._time_s += seconds
-        said.append(self._notes.new(Holder(run, cell), ahead))
-        return "".join(said)
+        notices.append(self._notes.new(Holder(run, cell), ahead))
+        return "".join(notice for notice in notices if notice is not None)
 
     def measure(self, seconds: float) -> None:
         """Let time pass that is no waiting."""
