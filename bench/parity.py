@@ -18,7 +18,7 @@ from typing import Any
 
 from bench.records import ROOT, conditions, where
 from orchestrator import matrix, planning, resources
-from orchestrator.analysis.parity.work import PairParity, WorkParity
+from orchestrator.analysis.parity.work import PairParity
 from orchestrator.catalog import load, load_models
 from orchestrator.cli.composition import site_settings
 from orchestrator.devices import allocate, inventory
@@ -129,7 +129,7 @@ def _tell(event: Event) -> None:
 def page(figures: dict[str, Any]) -> str:
     """Return the page from the figures alone."""
     rows = [row for model in MODELS for row in figures.get(model, {}).get("pairs", [])]
-    same = [row for row in rows if row["work"] == Work.SAME.value]
+    same = [row for row in rows if row["work"] == WorkParity.SAME.value]
     option_rows = figures.get("options", {}).get("pairs", [])
     lines = [
         "# Parity of the frameworks at hand",
@@ -159,7 +159,7 @@ def _table(groups: Sequence[tuple[str, list[dict[str, Any]]]]) -> Iterator[str]:
     for name, rows in groups:
         for mode in MODES:
             rows_of_mode = [row for row in rows if row.get("mode", "train") == mode]
-            equal = [row for row in rows_of_mode if row["work"] == Work.SAME.value]
+            equal = [row for row in rows_of_mode if row["work"] == WorkParity.SAME.value]
             if rows_of_mode:
                 worst = " | ".join(_worst(equal, pattern) for pattern in PARTS.values())
                 yield f"| {name} | {mode} | {len(rows_of_mode)} | {len(equal)} | {worst} |"
@@ -181,7 +181,7 @@ def _worst(rows: list[dict[str, Any]], pattern: str) -> str:
 
 def _exceptions(rows: list[dict[str, Any]], level: str = "##") -> Iterator[str]:
     """Yield the pairs that do not the same work, by verdict."""
-    for work, title in ((Work.NOT_COMPARABLE, "Not comparable"), (Work.NOT_CHECKED, "Not checked")):
+    for work, title in ((WorkParity.NOT_COMPARABLE, "Not comparable"), (WorkParity.NOT_CHECKED, "Not checked")):
         exceptions = [row for row in rows if row["work"] == work.value]
         yield from ("", f"{level} {title}", "")
         yield from (_exception(row) for row in exceptions)

@@ -27,7 +27,7 @@ class Printed:
     """Matches in the output of all repeats together."""
 
 
-def printed(metrics: Sequence[Metric], results: Sequence[ScriptResult]) -> tuple[Printed, ...]:
+def printed(metrics: Sequence[PrintedMetric], results: Sequence[ScriptResult]) -> tuple[Printed, ...]:
     """Return a summary of the figures that the repeats of one cell printed, or none without repeats.
 
     The order is that of the matrix.
@@ -35,7 +35,7 @@ def printed(metrics: Sequence[Metric], results: Sequence[ScriptResult]) -> tuple
     return tuple(_summary(metric, results) for metric in metrics) if results else ()
 
 
-def _summary(metric: Metric, results: Sequence[ScriptResult]) -> Printed:
+def _summary(metric: PrintedMetric, results: Sequence[ScriptResult]) -> Printed:
     figures = [result.metrics[metric.name] for result in results]
     repeats = tuple(float(median(each.values)) for each in figures)
     return Printed(

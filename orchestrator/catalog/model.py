@@ -34,7 +34,7 @@ class Option(_Strict):
     """Debian packages of an image with a cell whose value is not the default."""
 
 
-class Gpu(_Strict):
+class GpuVariant(_Strict):
     """The needs of a GPU system, in place of or in addition to the CPU environment."""
 
     packages: dict[str, str] = {}
@@ -72,7 +72,7 @@ class Release(_Strict):
     """Debian packages."""
     cpu_index: str | None = None
     """Index of CPU builds, used only if no find-links folder offers them."""
-    gpu: Gpu | None = None
+    gpu: GpuVariant | None = None
     """None if no GPU build of this release is known; GPU systems are skipped with that reason."""
     variables: dict[str, str] = {}
     links: dict[str, str] = {}

@@ -99,7 +99,7 @@ def default_python(framework: Framework, catalog: Catalog) -> str:
         return ""
 
 
-def works(grid: Grid, known: Mapping[str, ModelInfo], datasets: Mapping[str, DatasetInfo]) -> Iterator[Work]:
+def works(grid: Grid, known: Mapping[str, ModelInfo], datasets: Mapping[str, DatasetInfo]) -> Iterator[PlannedWork]:
     """Yield every workload of a grid, its models first and then its scripts."""
     for model in grid.models:
         for size, dataset, mode in product(model.batch_sizes, model.datasets, grid.modes):

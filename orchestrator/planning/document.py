@@ -14,7 +14,7 @@ from orchestrator.user_files import Script
 _Shared = Callable[[Any], dict[str, Any]]
 
 
-def plan_document(plan: Plan, estimate: Estimate) -> dict[str, Any]:
+def plan_document(plan: Plan, estimate: PlanEstimate) -> dict[str, Any]:
     """Return a plan and its estimate as plain JSON values.
 
     Rows are flat, and equal parts of them are one shared object.
@@ -23,7 +23,7 @@ def plan_document(plan: Plan, estimate: Estimate) -> dict[str, Any]:
         return {key: list(part) if isinstance(part, Iterator) else part for key, part in _parts(plan, estimate)}
 
 
-def plan_json(plan: Plan, estimate: Estimate) -> Iterator[str]:
+def plan_json(plan: Plan, estimate: PlanEstimate) -> Iterator[str]:
     """Yield the pieces of the same document as JSON text, with one row to a line.
 
     The document is never whole in memory.
@@ -47,7 +47,7 @@ def _list(rows: Iterator[str]) -> Iterator[str]:
     yield "[]" if lead == "[" else "\n ]"
 
 
-def _parts(plan: Plan, estimate: Estimate) -> Iterator[tuple[str, Any]]:
+def _parts(plan: Plan, estimate: PlanEstimate) -> Iterator[tuple[str, Any]]:
     """Yield the keys and values of the document, with lists of rows as iterators."""
     shared: _Shared = cache(dict)
     yield "name", plan.name

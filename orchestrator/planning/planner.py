@@ -240,7 +240,7 @@ class _Draft:
                 definition=definition,
             )
 
-    def _definition(self, site: _Site, work: Work) -> str:
+    def _definition(self, site: _Site, work: PlannedWork) -> str:
         """Return the SHA-256 of the framework's own definition of the model, or "" if its builder makes the model."""
         info = self.models.get(work.workload.model) if site.image and not work.script else None
         builder = self.images[site.image].environment.builder if info and info.definitions else ""
@@ -260,7 +260,7 @@ class _Draft:
             self.measures[key] = measure
         return self.measures[key]
 
-    def _clash(self, cell_id: str, site: _Site, work: Work, chosen: Combination) -> str:
+    def _clash(self, cell_id: str, site: _Site, work: PlannedWork, chosen: Combination) -> str:
         other = self.cells.get(cell_id)
         here = f"{_described(site.framework)} with {_listed(chosen)}"
         there = f"{_described(other.framework)} with {_listed(other)}" if other else self.skips[cell_id].reason

@@ -82,7 +82,7 @@ class Difference:
         return f"{self.what}{f' {self.detail}' if self.detail else ''}: {self.value:.2g} apart, bar {self.bar:g}"
 
 
-def bars(one: Side, other: Side) -> Bars:
+def bars(one: ParitySide, other: ParitySide) -> Bars:
     """Return the bars for a pair of sides."""
     if {one.precision, other.precision} != {FULL_PRECISION}:
         return REDUCED

@@ -53,7 +53,7 @@ LOOSE: Final = BetweenSides(bar=0.5, least=0.1)
 """With batch norm, or in less than float32, gradients may be 0.1 and 0.2 apart, and each step adds to that."""
 
 
-def differences(one: Side, other: Side) -> Iterator[Difference]:
+def differences(one: ParitySide, other: ParitySide) -> Iterator[Difference]:
     """Yield the comparisons of the steps with their rule and between the sides, each at its worst."""
     for side in (one, other):
         if side.result and side.result.optimizer:
@@ -74,7 +74,7 @@ def settings_difference(one: ParitySide, other: ParitySide) -> tuple[str, Eviden
     return "the optimizer is " + ", ".join(f"{settings} in {label}" for label, settings in described), "optimizer"
 
 
-def notes(one: Side, other: Side) -> Iterator[str]:
+def notes(one: ParitySide, other: ParitySide) -> Iterator[str]:
     """Yield notes that weaken a verdict, such as steps that were not compared or many elements that were left out.
 
     The texts name no side, so that a report prints each once for a whole group.
@@ -92,7 +92,7 @@ def notes(one: Side, other: Side) -> Iterator[str]:
         )
 
 
-def _rounds_off(side: Side, steps: OptimizerSteps) -> bool:
+def _rounds_off(side: ParitySide, steps: OptimizerSteps) -> bool:
     """Return true if rounding of bfloat16 explains more of the steps than their bar, in half of the tensors or more."""
     rounding = _rounding(side, steps)
     if rounding <= ROUNDING[FULL_PRECISION] * steps.steps**0.5:
@@ -137,7 +137,7 @@ def _from_rule(side: ParitySide, steps: OptimizerSteps) -> Iterator[Difference]:
         yield Difference("optimizer", f"{what} {tensor}", value, bar, detail)
 
 
-def _rounding(side: Side, steps: OptimizerSteps) -> float:
+def _rounding(side: ParitySide, steps: OptimizerSteps) -> float:
     """Return the share of a tensor's weights that the rounding of all steps explains."""
     return float(ROUNDING.get(side.precision, ROUNDING[FULL_PRECISION]) * steps.steps**0.5)
 

@@ -18,7 +18,7 @@ NOISE: Final = 1e-5
 
 
 @dataclass(frozen=True)
-class Side:
+class ParitySide:
     """One cell of a pair, with the answer of its parity container or the reason that there is none."""
 
     label: str

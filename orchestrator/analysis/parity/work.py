@@ -15,7 +15,7 @@ from orchestrator.domain import Mode
 from orchestrator.matrix import pins
 
 
-class Work(StrEnum):
+class WorkParity(StrEnum):
     """A verdict on the work of two cells."""
 
     SAME = "same work"
@@ -96,7 +96,7 @@ def _unasked(one: ParitySide, other: ParitySide, mode: Mode) -> str:
     return "; ".join(f"{label} without {', '.join(names)}" for label, names in lacking.items() if names)
 
 
-def _unanswered(one: Side, other: Side, faults: Sequence[KnownFault]) -> PairParity:
+def _unanswered(one: ParitySide, other: ParitySide, faults: Sequence[KnownFault]) -> PairParity:
     """Return the verdict on a pair in which a side has no answer.
 
     The other side may know the kinds of layers of the model.
@@ -145,14 +145,14 @@ def _unequal(
     return PairParity(WorkParity.NOT_COMPARABLE, reason, "; ".join(known), differences=differences)
 
 
-def explains(fault: KnownFault, evidence: Evidence, side: Side) -> bool:
+def explains(fault: KnownFault, evidence: Evidence, side: ParitySide) -> bool:
     """Return true if a known fault can be the reason of a difference on one side of a pair."""
     if side.result is None or evidence not in fault.explains:
         return False
     return meets(fault, side, shapes.kinds(side.result))
 
 
-def meets(fault: KnownFault, side: Side, kinds: Set[str]) -> bool:
+def meets(fault: KnownFault, side: ParitySide, kinds: Set[str]) -> bool:
     """Return true if a fault applies to a side with these kinds of layers."""
     facts = side.result.facts if side.result else {}
     settings = {**dict(side.options), **facts}  # the facts hold the outcome of `layout: auto`

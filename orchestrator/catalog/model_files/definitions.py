@@ -39,13 +39,13 @@ def default_options(builder: str) -> Mapping[str, OptionValue]:
 
 def definitions(
     folder: Path, shown: str, within: Path | None = None
-) -> tuple[dict[str, tuple[Definition, ...]], dict[str, str]]:
+) -> tuple[dict[str, tuple[ModelDefinition, ...]], dict[str, str]]:
     """Read every definition in a folder of models.
 
     Returns the valid ones by model, and the mistakes of the others by `model/builder`. `shown` is the folder as the
     user wrote it, `within` that of the matrix that names it.
     """
-    known, by_model, mistakes = builders(), dict[str, tuple[Definition, ...]](), dict[str, str]()
+    known, by_model, mistakes = builders(), dict[str, tuple[ModelDefinition, ...]](), dict[str, str]()
     for path in sorted(folder.glob("[!_.]*/[!_.]*.py")):
         model, builder = path.parent.name, path.stem
         place = f"{shown}/{model}/{path.name}"

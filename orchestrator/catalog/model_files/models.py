@@ -45,7 +45,7 @@ class ModelInfo:
     """Those of one sample's forward pass, or None likewise."""
     own: ModelFile | None = None
     """The file of a user's model; None for a model that ships with the program."""
-    definitions: tuple[Definition, ...] = ()
+    definitions: tuple[ModelDefinition, ...] = ()
     """Definitions that some frameworks run in place of what their builder makes of the model."""
 
 

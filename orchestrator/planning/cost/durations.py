@@ -107,7 +107,7 @@ class Durations:
             self._similar.setdefault(_similar(each.cell), []).append(each)
             self._framework.setdefault(_framework(each.cell), []).append(each)
 
-    def container(self, cell: Cell, builder: str) -> Container:
+    def container(self, cell: Cell, builder: str) -> ContainerEstimate:
         """Estimate one repeat of a cell, without regard to its time-out."""
         before = self._exact.get(_exact(cell)) or self._similar.get(_similar(cell)) or []
         if cell.script is not None:

@@ -72,7 +72,7 @@ def estimate(plan: Plan, catalog: Catalog, known: Known) -> PlanEstimate:
         sources[by_cell[cell.id].source] += cell.repeats
     checks = parity.checks(plan)
     slow = [SlowCell(cell.id, by_cell[cell.id].wall_s, cell.timeout_s) for cell in plan.cells]
-    return Estimate(
+    return PlanEstimate(
         containers=sum(cell.repeats for cell in plan.cells),
         parity_containers=len(checks),
         run_s=sum(cell.repeats * min(by_cell[cell.id].wall_s, cell.timeout_s) for cell in plan.cells)
