@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -37,8 +38,15 @@ def _part(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
+@cache
+def _nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Return every import and every attribute of a module."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return tuple(node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom | ast.Attribute))
+
+
 def _imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in _nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -77,9 +85,7 @@ def test_only_the_command_line_reads_the_environment(path: Path) -> None:
     if _part(path) == "cli":
         return
     reads = [
-        node.lineno
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Attribute) and node.attr in {"environ", "getenv"}
+        node.lineno for node in _nodes(path) if isinstance(node, ast.Attribute) and node.attr in {"environ", "getenv"}
     ]
     assert reads == []
 

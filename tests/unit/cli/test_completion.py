@@ -3,9 +3,14 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from orchestrator.cli import main
+
+Offered = Callable[..., list[str]]
 
 MATRIX = """\
 version: 1
@@ -14,17 +19,6 @@ frameworks: [noop==1]
 models: [lenet, mlp]
 """
 PROGRAM = [sys.executable, "-c", "from orchestrator.cli import main; import sys; sys.argv[0] = 'orchestrator'; main()"]
-
-
-def offered(folder: Path, line: str, shell: str = "bash") -> list[str]:
-    """What the program answers to a shell that completes the last word of a line."""
-    words = line.split(" ")
-    environment = dict(os.environ, _ORCHESTRATOR_COMPLETE=f"complete_{shell}", COMP_WORDS=line)
-    environment |= {"COMP_CWORD": str(len(words) - 1), "_TYPER_COMPLETE_ARGS": line}
-    environment |= {"_TYPER_COMPLETE_FISH_ACTION": "get-args"}
-    ended = subprocess.run(PROGRAM, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert ended.stderr == ""
-    return [word.split("\t")[0] for word in ended.stdout.split("\n") if word]
 
 
 @pytest.fixture
@@ -36,31 +30,54 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_commands_are_offered_in_bash_and_fish(folder: Path) -> None:
-    assert "doctor" in offered(folder, "orchestrator do")
-    assert "doctor" in offered(folder, "orchestrator do", shell="fish")
+@pytest.fixture
+def offered(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Offered:
+    """What the program answers to a shell that completes the last word of a line."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "argv", ["orchestrator"])
+    monkeypatch.setattr(sys.modules["__main__"], "__package__", None)  # or it is called `python -m pytest`
+
+    def words_offered(line: str, shell: str = "bash") -> list[str]:
+        words = line.split(" ")
+        asked = {"_ORCHESTRATOR_COMPLETE": f"complete_{shell}", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+        asked |= {"_TYPER_COMPLETE_ARGS": line, "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+        with monkeypatch.context() as environment:
+            for name, value in asked.items():
+                environment.setenv(name, value)
+            with pytest.raises(SystemExit):
+                main()
+        captured = capsys.readouterr()
+        assert captured.err == ""
+        return [word.split("\t")[0] for word in captured.out.split("\n") if word]
+
+    return words_offered
 
 
-def test_in_zsh_too(folder: Path) -> None:
-    (line,) = [line for line in offered(folder, "orchestrator do", shell="zsh") if "doctor" in line]
+def test_commands_are_offered_in_bash_and_fish(offered: Offered) -> None:
+    assert "doctor" in offered("orchestrator do")
+    assert "doctor" in offered("orchestrator do", shell="fish")
+
+
+def test_in_zsh_too(offered: Offered) -> None:
+    (line,) = [line for line in offered("orchestrator do", shell="zsh") if "doctor" in line]
 
     assert line
 
 
-def test_runs_are_offered_newest_first(folder: Path) -> None:
-    assert offered(folder, "orchestrator report 2026") == ["20260102T000000Z-bbbb", "20260101T000000Z-aaaa"]
-    assert offered(folder, "orchestrator run --resume l") == ["latest"]
+def test_runs_are_offered_newest_first(offered: Offered) -> None:
+    assert offered("orchestrator report 2026") == ["20260102T000000Z-bbbb", "20260101T000000Z-aaaa"]
+    assert offered("orchestrator run --resume l") == ["latest"]
 
 
-def test_cells_of_the_matrix_are_offered(folder: Path) -> None:
-    assert offered(folder, "orchestrator run --select noop-1-cpu/m") == ["noop-1-cpu/mlp-train-b32"]
+def test_cells_of_the_matrix_are_offered(offered: Offered) -> None:
+    assert offered("orchestrator run --select noop-1-cpu/m") == ["noop-1-cpu/mlp-train-b32"]
 
 
 @pytest.mark.parametrize("line", ["orchestrator run --select x", "orchestrator show 20260101T000000Z-aaaa n"])
-def test_a_broken_file_offers_nothing_and_says_nothing(folder: Path, line: str) -> None:
+def test_a_broken_file_offers_nothing_and_says_nothing(folder: Path, offered: Offered, line: str) -> None:
     (folder / "matrix.yaml").write_text("version: [")
 
-    assert offered(folder, line) == []
+    assert offered(line) == []
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -4,7 +4,9 @@ import hashlib
 import os
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -63,8 +65,18 @@ def write_wheels(folder: Path) -> None:
     folder.mkdir(parents=True)
     own_wheel.pack(folder / f"framework_bench_orchestrator-{__version__}-py3-none-any.whl", own_files())
     wheel_files.wheel(folder, "thing")
+    name, content = _pip()
+    (folder / name).write_bytes(content)
+
+
+@cache
+def _pip() -> tuple[str, bytes]:
+    """Pack the pip of this environment as a wheel."""
     pip = metadata.distribution("pip")
-    own_wheel.pack(folder / f"pip-{pip.version}-py3-none-any.whl", own_wheel.installed(pip))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"pip-{pip.version}-py3-none-any.whl"
+        own_wheel.pack(path, own_wheel.installed(pip))
+        return path.name, path.read_bytes()
 
 
 def seal(bundle: Path, base: Base | None = None, left_out: tuple[File, ...] = ()) -> Manifest:
