@@ -66,6 +66,13 @@ def test_a_number_out_of_bounds_is_refused(change: Change, said: str) -> None:
     assert refusal(change) == [f"the stored plan is not readable: cell 'torch-2.13.0-cpu/lenet-train-b200': {said}"]
 
 
+@pytest.mark.parametrize("seed", [-1, 2**64])
+def test_a_seed_out_of_bounds_is_refused(seed: int) -> None:
+    (said,) = refusal(lambda document: document.update(seed=seed))
+
+    assert f"seed: {seed:,} is not from 0 to " in said
+
+
 @pytest.mark.parametrize(
     "cell_id",
     [

@@ -9,6 +9,7 @@ from orchestrator import planning
 from orchestrator.catalog import DATASETS, load, load_models
 from orchestrator.domain import Cell, Duration, Environment, Framework, ImageSpec, Mode, Plan, System, Workload
 from orchestrator.planning.cost import durations
+from orchestrator.planning.parity import BATCH_SIZE
 from orchestrator.resources import BENCHMARKS, IMAGES
 from tests.unit.planning.conftest import ASSUMED
 
@@ -59,6 +60,27 @@ def test_work_scales_with_cpus_batch_repeats_and_mode() -> None:
     assert beyond_start(replace(steps, workload=Workload("vgg19", Mode.TRAIN, 64))) == pytest.approx(base / 2)
     assert beyond_start(replace(steps, workload=Workload("vgg19", Mode.INFER, 128))) == pytest.approx(base / 3)
     assert run_s(replace(steps, repeats=3)) == pytest.approx(3 * run_s(steps))
+
+
+def test_warm_up_steps_take_their_time() -> None:
+    few, many = (replace(VGG, duration=Duration(steps, 1000, None)) for steps in (1, 101))
+    step_s = 128 * 3 * 398_136_320 / 16e9
+
+    assert run_s(many) - run_s(few) == pytest.approx(100 * step_s)
+
+
+def test_a_parity_check_trains_a_small_batch() -> None:
+    """Its start and 17 steps of three passes each."""
+    plan = Plan(
+        "p", 0, (ImageSpec("bench/torch", "x", "cpu", TORCH, Environment("torch", "3.11")),), (VGG,), parity=True
+    )
+    unchecked, checked = (
+        planning.estimate(replace(plan, parity=parity), CATALOG, planning.Known(MODELS, DATASETS, ASSUMED))
+        for parity in (False, True)
+    )
+
+    assert (unchecked.parity_containers, checked.parity_containers) == (0, 1)
+    assert checked.run_s - unchecked.run_s == pytest.approx(10 + BATCH_SIZE * 17 * 3 * 398_136_320 / 16e9)
 
 
 def test_an_epoch_is_as_long_as_its_dataset() -> None:

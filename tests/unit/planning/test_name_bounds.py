@@ -159,3 +159,11 @@ def test_the_framework_of_an_image_is_checked_too() -> None:
     assert _refusal(_set("images.1.framework.version", "a b")) == [
         "the stored plan is not readable: framework 'mxnet': 'a b' is no version: letters, digits and . _ + -"
     ]
+
+
+def test_a_backend_has_no_backend() -> None:
+    def nest(document: Any) -> None:
+        backend = document["cells"][0]["framework"]["backend"]
+        backend["backend"] = dict(backend)
+
+    assert any("its backend has a backend" in said for said in _refusal(nest))

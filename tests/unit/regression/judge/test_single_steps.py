@@ -57,6 +57,13 @@ def test_too_few_steps_in_total_are_inconclusive() -> None:
     assert found.reason == "300 single steps of a side, and the bounds of latency_p99 take 368"
 
 
+def test_short_passes_add_no_steps() -> None:
+    """They have no p99 of their own, so that none of their steps is in the verdict."""
+    found = with_enough_steps(judged(), P99, repeats(150, 150, 150), repeats(150, 150, 99, 99))
+
+    assert (found.verdict, found.reason[:3]) == (Verdict.INCONCLUSIVE, "300")
+
+
 def test_enough_steps_leave_the_verdict() -> None:
     assert with_enough_steps(judged(), P99, repeats(150, 150, 150), repeats(123, 123, 122)) == judged()
     assert with_enough_steps(judged(), BY_NAME["throughput"], repeats(1), repeats(1)) == judged()
