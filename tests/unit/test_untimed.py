@@ -1,4 +1,4 @@
-"""A test says whether something is right, not how fast it is: Hypothesis times no example."""
+"""A test says whether something is right, not how fast it is: it has no deadline, and waits for no time."""
 
 import ast
 from collections.abc import Iterator
@@ -20,6 +20,13 @@ def deadlines(path: Path) -> Iterator[str]:
                     yield f"{path.relative_to(TESTS)}:{keyword.lineno}"
 
 
+def sleeps(path: Path) -> Iterator[str]:
+    """Yield the places of a file that wait for a time."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Attribute) and ast.unparse(node) == "time.sleep":
+            yield f"{path.relative_to(TESTS)}:{node.lineno}"
+
+
 def test_the_profile_times_no_example() -> None:
     assert settings().deadline is None
     assert HealthCheck.too_slow in settings().suppress_health_check
@@ -37,6 +44,12 @@ def test_no_test_sets_a_deadline() -> None:
     found = [place for path in sorted(TESTS.rglob("*.py")) if path != PROFILES for place in deadlines(path)]
 
     assert found == []
+
+
+def test_no_unit_test_waits_for_a_time() -> None:
+    """`until` waits for a condition; under load a time is too short, and else it is too long."""
+    assert [place for path in sorted((TESTS / "unit").rglob("*.py")) for place in sleeps(path)] == []
+    assert list(sleeps(TESTS / "until.py"))
 
 
 def test_a_deadline_is_found() -> None:

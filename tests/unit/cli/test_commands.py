@@ -5,7 +5,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +16,7 @@ import yaml
 from orchestrator import __version__
 from orchestrator.cli import main
 from orchestrator.cli.program import COMMANDS
+from tests.until import until
 
 MATRIX = """\
 version: 1
@@ -317,9 +317,8 @@ def test_an_interruption_while_the_program_loads_exits_130_without_a_traceback(t
         # Tests may run in the background of a shell, which ignores this signal and hands that on.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509 -- no threads here
     )
-    while not loading.exists():
-        assert process.poll() is None
-        time.sleep(0.01)
+    until(lambda: loading.exists() or process.poll() is not None)
+    assert process.poll() is None
 
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=120)

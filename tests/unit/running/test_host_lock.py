@@ -3,7 +3,6 @@
 import os
 import stat
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from orchestrator.processes import Watch
 from orchestrator.running import execute
 from orchestrator.running.host_lock import Turns
 from orchestrator.runtimes import Ended, Task
+from tests.until import until
 
 WAITING = Notice("another run measures on this host; this run is next")
 
@@ -119,8 +119,7 @@ def test_runs_of_different_users_take_turns_by_the_file_of_the_host(tmp_path: Pa
     one = replace(one, runtime=FakeRuntime([slow]))
     first = threading.Thread(target=lambda: list(execute(a_plan(a_cell()), one)))
     first.start()
-    while not host.exists():
-        time.sleep(0.01)
+    until(host.exists)
     (outcome,) = execute(a_plan(a_cell()), two)
     first.join()
 
