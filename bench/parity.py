@@ -18,7 +18,7 @@ from typing import Any
 
 from bench.records import ROOT, conditions, where
 from orchestrator import matrix, planning, resources
-from orchestrator.analysis.parity.work import PairParity
+from orchestrator.analysis.parity.work import PairParity, WorkParity
 from orchestrator.catalog import load, load_models
 from orchestrator.cli.composition import site_settings
 from orchestrator.devices import allocate, inventory
