@@ -1,5 +1,6 @@
 """Disk for images on a real engine: what is missing counts, what is there does not."""
 
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,9 +8,10 @@ from pathlib import Path
 import docker
 import images_support as support
 import pytest
+from whole_command import orchestrator
 
 from orchestrator import images
-from orchestrator.cli import disk
+from orchestrator.cli import disk, main
 from orchestrator.domain import BuildSettings, ImageSpec
 from orchestrator.errors import HostError
 from orchestrator.events import ignore
@@ -52,3 +54,28 @@ def test_a_base_that_is_not_here_counts(engine: docker.DockerClient, settings: B
     elsewhere = BuildSettings(base_image="bench-test-nowhere/python:{python}", find_links=settings.find_links)
 
     assert images.absent(engine, [support.tiny_spec("nowhere")], elsewhere)[1] == ("bench-test-nowhere/python:3.11",)
+
+
+def test_a_bundle_needs_room_for_images_that_are_here(
+    engine: docker.DockerClient,
+    base_image: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Nothing is built, and nothing is written."""
+    assert engine.ping()
+    (tmp_path / "matrix.yaml").write_text("version: 1\nframeworks: [noop==1]\nmodels: [mlp]\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("ORCHESTRATOR_BASE_IMAGE", base_image)
+    assert orchestrator(tmp_path, base_image, "build").returncode == 0
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: usage._replace(free=1000))
+
+    with pytest.raises(SystemExit) as ended:
+        main(["export", "--offline"])
+
+    said = capsys.readouterr().err
+    assert (ended.value.code, "not enough disk for a bundle of 1 image" in said) == (3, True), said
+    assert not list((tmp_path / "offline_bundle").rglob("*"))

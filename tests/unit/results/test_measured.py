@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from orchestrator.cli import main
+from orchestrator.results.listing import measured as listed
 from orchestrator.results.listing.measured import earlier
 from orchestrator.results.store import runs
 
@@ -19,15 +20,26 @@ MATRIX = (
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("measured")
-    (folder / "matrix.yaml").write_text(MATRIX)
+    folder, code = measured(tmp_path_factory.mktemp("measured"), MATRIX)
+    assert not code
+    return folder
+
+
+SCRIPT = (
+    "version: 1\nframeworks: [noop==1]\nrepeats: 1\nscripts:\n  - {name: failing, file: fail.py, "
+    "metrics: {rate: {pattern: 'rate (.*)', unit: samples/s, better: higher}}}\n"
+)
+
+
+def measured(folder: Path, matrix: str) -> tuple[Path, object]:
+    """Run a matrix on this host: its results, and the exit code."""
+    (folder / "matrix.yaml").write_text(matrix)
     options = ["--runtime", "host", "--idle-wait", "0", "--extra-repeats", "0", "--results", str(folder / "results")]
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("XDG_CACHE_HOME", str(folder / "cache"))
         with pytest.raises(SystemExit) as ended:
             main(["run", "-f", str(folder / "matrix.yaml"), *options])
-    assert not ended.value.code
-    return folder / "results"
+    return folder / "results", ended.value.code
 
 
 def here(host: Mapping[str, Any]) -> bool:
@@ -59,3 +71,24 @@ def test_what_cannot_be_read_is_passed_over(results: Path, tmp_path: Path) -> No
     (tmp_path / runs(results)[0].name).symlink_to(runs(results)[0].folder)
 
     assert len(earlier(runs(tmp_path), here)) == 4
+
+
+def test_what_failed_is_not_measured(tmp_path: Path) -> None:
+    """A script that ends after a second may take an hour once it works."""
+    (tmp_path / "fail.py").write_text("print('rate 1')\nraise SystemExit(1)\n")
+    folder, code = measured(tmp_path, SCRIPT)
+
+    assert (code, len(runs(folder))) == (1, 1)
+    assert earlier(runs(folder), here) == ()
+
+
+def test_the_newest_runs_count_up_to_a_bound(results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for day in range(10, 20):
+        (tmp_path / f"202601{day}T000000Z-0000").symlink_to(runs(results)[0].folder)
+    for day in (20, 21):
+        (tmp_path / f"202601{day}T000000Z-0000").mkdir()
+        (tmp_path / f"202601{day}T000000Z-0000" / "run.json").write_text("{}")
+
+    assert len(earlier(runs(tmp_path), here)) == 8 * 4
+    monkeypatch.setattr(listed, "MAX_CONTAINERS", 7)
+    assert len(earlier(runs(tmp_path), here)) == 7
