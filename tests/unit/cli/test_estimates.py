@@ -1,0 +1,39 @@
+"""The estimate of `plan` takes earlier runs of this host, and the work of models of one's own."""
+
+import json
+import shutil
+from pathlib import Path
+
+from orchestrator.resources import BENCHMARKS
+from tests.unit.cli.conftest import Program
+
+MATRIX = "version: 1\nsystems: {cpu: {cpus: 1}}\nframeworks: [FRAMEWORK]\nmodels: [MODEL]\nrepeats: 1\nparity: false\n"
+
+
+def assumed(command: Program) -> str:
+    """Return the first assumption of the estimate, which tells where durations come from."""
+    code, out, error = command("plan", "--json")
+    assert code == 0, error
+    return str(json.loads(out)["estimate"]["assumptions"][0])
+
+
+def test_only_runs_of_this_host_count(command: Program, tmp_path: Path) -> None:
+    (tmp_path / "matrix.yaml").write_text(MATRIX.replace("FRAMEWORK", "noop==1").replace("MODEL", "mlp"))
+    assert assumed(command).startswith("1 containers at ")
+    assert command("run", "--runtime", "host", "--idle-wait", "0")[0] == 0
+    assert assumed(command) == "1 containers as long as their model took with this framework on this host"
+
+    (path,) = (tmp_path / "results").glob("*/run.json")
+    record = json.loads(path.read_text())
+    path.write_text(json.dumps(record | {"host": record["host"] | {"memory_bytes": 10**15}}))
+
+    assert assumed(command).startswith("1 containers at ")
+
+
+def test_the_work_of_a_carried_model_counts(command: Program, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    shutil.copy(BENCHMARKS / "models" / "mlp.py", tmp_path / "mine" / "own.py")
+    text = MATRIX.replace("FRAMEWORK", "torch==2.13.0").replace("MODEL", "own") + "models_folder: mine\n"
+    (tmp_path / "matrix.yaml").write_text(text)
+
+    assert "multiply-adds a second and CPU" in assumed(command)
