@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.cli import composition, places, speech
+from orchestrator.cli import composition, outputs, places, speech
 from orchestrator.cli.options import DEFAULT_RESULTS, Json, Results
 from orchestrator.errors import InputError
 from orchestrator.matrix.hints import did_you_mean
@@ -16,8 +16,8 @@ from orchestrator.regression.history.read import measured_cells
 from orchestrator.regression.history.series import LEAST_POINTS, MIN_EFFECT, Series, series, series_of
 from orchestrator.regression.metrics import BY_NAME
 from orchestrator.reporting.findings.gather import idle_builders
-from orchestrator.reporting.reports import history_words as words
-from orchestrator.reporting.reports.history import write_html
+from orchestrator.reporting.formats import HTML, JSON, TABLE, render, terminal
+from orchestrator.reporting.reports.history import HISTORY, write_html
 
 PAGE_FOLDER = "history"
 _WIDTH = 100
@@ -47,14 +47,19 @@ def history(
     min_effect: Annotated[
         float, typer.Option("--min-effect", min=0.001, max=1, help="Smallest change to look for, as a share.")
     ] = MIN_EFFECT,
+    format_: Annotated[str | None, outputs.format_option(HISTORY)] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Write the pages there, not into the results.")
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="PATH", help="Write there; the folder of the pages if it names no format."
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
     """Show a series for each cell, metric and host over all runs, with the points at which it changes."""
     if not results.is_dir():
         raise InputError(f"{results}: no such folder; `orchestrator run` makes one, --results DIR looks elsewhere")
+    shown_as = _shown_as(format_, output, json=json)
     known = load_acknowledged(acknowledged)
     wanted = _metrics(metric)
     composition.tell_of_hidden(results)
@@ -62,28 +67,42 @@ def history(
     found = series(nights, known, min_effect=min_effect, metrics=wanted, idle_builders=idle_builders())
     asked = _asked(found, select, host)
     shown = [one for one in asked if (one.is_tracked or by_release) and len(one.points) >= LEAST_POINTS]
+    if asked and not shown:
+        _say_nothing_to_show(len(asked), writes_page=shown_as in {None, HTML})
+    if shown_as not in {None, HTML}:
+        outputs.deliver(render(HISTORY, shown, shown_as), output)
+        return
     page = None
     if shown or not asked:
         page = write_html(shown, output) if output else write_html(shown, results / PAGE_FOLDER, series_of(nights))
+    if shown_as == HTML:
+        if page is not None:
+            speech.say(f"page: {page}")
+    elif json:
+        outputs.deliver(render(HISTORY, shown, JSON), None)
     else:
-        speech.say(
-            f"no series of {LEAST_POINTS} nights or more here; --by-release shows those of one release, and there are "
-            f"{len(asked)} in all; no page is written"
-        )
-    if json:
-        speech.print_json([words.entry(one) for one in shown])
-        return
-    console = speech.output(_WIDTH)
-    for one in shown:
-        speech.tell(console, words.label(one), "bold")
-        latest = words.figure(one.metric, one.points[-1].value)
-        speech.tell(console, f"  {words.sparkline(one)}  {latest}; {words.summary(one)}")
-        for shift in one.shifts:
-            row = words.shift_row(one, shift)
-            text = f"  {row[0]} {row[1]}: {row[2]} → {row[3]}, × {row[4]}, p {row[5]}, {row[6]}"
-            speech.tell(console, text)
-    if page is not None:
-        speech.tell(console, f"page: {page}")
+        console = speech.output(_WIDTH)
+        if shown:
+            console.print(terminal.shown(HISTORY, shown), soft_wrap=True)
+        if page is not None:
+            speech.tell(console, f"page: {page}")
+
+
+def _shown_as(format_: str | None, output: Path | None, *, json: bool) -> str | None:
+    """Return the format asked for, or None for the series on the terminal, or as JSON, and their pages."""
+    if json and format_ not in {None, JSON}:
+        raise InputError(f"--json and --format {format_} ask for two formats: leave one out")
+    if format_ is None and outputs.named_by(output) is None:
+        return None
+    shown_as = outputs.chosen(HISTORY, JSON if json else format_, output, "--json" if format_ is None else "--format")
+    return None if shown_as == TABLE and output is None else shown_as
+
+
+def _say_nothing_to_show(number: int, *, writes_page: bool) -> None:
+    speech.say(
+        f"no series of {LEAST_POINTS} nights or more here; --by-release shows those of one release, and there are "
+        f"{number} in all{'; no page is written' if writes_page else ''}"
+    )
 
 
 def _metrics(names: list[str]) -> list[str] | None:

@@ -36,12 +36,17 @@ def format_option(kind: Kind[Content]) -> Any:
     )
 
 
+def named_by(output: Path | None) -> str | None:
+    """Return the format that the ending of `-o` names, None if there is none or a folder is there."""
+    return ENDINGS.get(output.suffix.lower()) if output is not None and not output.is_dir() else None
+
+
 def chosen(kind: Kind[Content], given: str | None, output: Path | None, option: str = "--format") -> str:
     """Return the format asked for, or the one that the ending of `-o` names; `option` is what asked for it.
 
     Raises `InputError` if the two contradict each other, or if nothing can be written to `-o`.
     """
-    named = ENDINGS.get(output.suffix.lower()) if output is not None and not output.is_dir() else None
+    named = named_by(output)
     if output is not None and named is not None:
         _check_ending(formats_of(kind), given, output, named, option)
     name = given or named or TABLE

@@ -11,6 +11,8 @@ import docker
 import pytest
 from whole_command import orchestrator
 
+from orchestrator.reporting.formats import formats_of
+from orchestrator.reporting.reports.run import RUN
 from tests.documented import blocks
 
 pytestmark = pytest.mark.docker
@@ -101,7 +103,7 @@ def test_the_page_runs_both_frameworks_own_definitions_and_they_do_the_same_work
     learned = [json.loads(path.read_text())["epochs"] for path in folder.glob("*/wide-*digits*/0/result.json")]
     assert [len(epochs) for epochs in learned] == [5, 5]
     assert all(epochs[-1]["test_accuracy"] > 0.9 for epochs in learned), learned
-    for form in ("table", "md", "csv", "junit", "html"):
+    for form in formats_of(RUN):
         out = tmp_path / f"report-{form}"
         ended = orchestrator(tmp_path, base_image, "report", "--format", form, "-o", str(out))
         assert ended.returncode == 0, ended.stderr

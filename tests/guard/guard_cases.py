@@ -105,7 +105,6 @@ def _reports() -> Iterator[Case]:
     yield Case("outcomes", "report unknown", ("report", "2027"))
     yield Case("outcomes", "report several", ("report", "2026"))
     yield Case("outcomes", "report twice", ("report", "--json", "--format", "csv"))
-    yield Case("outcomes", "report no such format", ("report", "--format", "tsv"))
 
 
 # Lists ---------------------------------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ FORMATS = (
     Format(TABLE, "short", "terminal"),
     Format("md", "full", "markdown", (".md", ".markdown")),
     Format("csv", "records", "csv", (".csv",)),
+    Format("tsv", "records", "tsv", (".tsv",)),
     Format(JSON, "value", "json", (".json",)),
     Format("junit", "suites", "junit", (".xml",)),
     Format(HTML, "pages", "html", (".html", ".htm")),

@@ -90,7 +90,22 @@ def _sentence(text: Sentence, style: str = "") -> Text:
 
 
 def _indented(text: Text, indent: int) -> RenderableType:
-    return Padding(text, (0, 0, 0, indent), expand=False) if indent else text
+    return _Indented(text, indent) if indent else text
+
+
+@dataclass(frozen=True, slots=True)
+class _Indented:
+    """A text whose further lines are indented too, if the console folds them."""
+
+    text: Text
+    indent: int
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        del console
+        if options.no_wrap:
+            yield Text(" " * self.indent) + self.text
+        else:
+            yield Padding(self.text, (0, 0, 0, self.indent), expand=False)
 
 
 @dataclass(frozen=True, slots=True)

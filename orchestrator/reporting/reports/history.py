@@ -13,12 +13,15 @@ from orchestrator.regression.history.series import Series
 from orchestrator.reporting.blocks import (
     Block,
     Fact,
+    Heading,
+    Items,
     Kind,
     Link,
     Links,
     Page,
     Paragraph,
     Phrase,
+    Records,
     Section,
     SeriesChart,
     Table,
@@ -35,21 +38,31 @@ _MOST_SLUG = 100
 _OURS = re.compile(r"series-([0-9]{4}|[a-z0-9.-]+-[0-9a-f]{8})\.html")
 """Names of pages of series; those of four digits are of an older orchestrator, and led to another series each time."""
 _MARKS = ('<p class="eyebrow">History</p>', "Made by orchestrator ")
-"""What every page of a series says at its beginning and at its end."""
+"""Texts that every page of a series has at its beginning and at its end."""
+_TITLE = "Series over all nights"
+_NOTHING = "There is no series yet: nothing was measured."
+_SHIFT_NUMBERS, _POINT_NUMBERS = (2, 3, 4, 5), (2, 3)
+_COLUMNS = (
+    *("series", "cell", "metric", "host", "run", "created_at", "release", "value", "repeats", "breaks_before"),
+    *("change_since", "change_before", "change_after", "change_ratio", "change_p_value", "change_worse"),
+    "change_acknowledged",
+)
+"""Columns of a record; those of a change are empty but for the first run after it."""
 
 
 def page_name(series: str, metric: str, host: str) -> str:
-    """The page of a series: always the same, whatever other series there are."""
+    """Return the name of the page of a series, which does not depend on other series."""
     slug = re.sub(r"[^a-z0-9.]+", "-", f"{series} {metric}".lower()).strip("-.")[:_MOST_SLUG]
     digest = hashlib.sha256("\0".join((series, metric, host)).encode(errors="surrogatepass")).hexdigest()[:8]
     return f"series-{slug}-{digest}.html"
 
 
 def write_html(every: Sequence[Series], folder: Path, there: Iterable[tuple[str, str, str]] | None = None) -> Path:
-    """Write the pages into `folder`, and return the path of the first; raises `HostError` where that cannot be done.
+    """Write the pages into `folder` and return the path of the first.
 
-    `there` names every series that there is, shown or not, by name, metric and host: pages that an earlier call has
-    made of others are removed. Without it none is: the folder may hold those of other results.
+    `there` names every series of the results by name, metric and host, shown or not. Pages of other series, written by
+    an earlier call, are then removed. Without it none is removed, because the folder may hold those of other results.
+    Raises `HostError` if the folder cannot be written.
     """
     index = write_pages(named_texts(_pages(every)), folder)
     if there is not None:
@@ -58,7 +71,7 @@ def write_html(every: Sequence[Series], folder: Path, there: Iterable[tuple[str,
 
 
 def _remove_gone(folder: Path, here: Set[str]) -> None:
-    """Remove pages of series that are no more; what does not say that we have made it stays, whatever its name."""
+    """Remove pages of series that are no more; a page that this program did not make stays, whatever its name."""
     for path in sorted(folder.iterdir()):
         if path.name in here or not _OURS.fullmatch(path.name) or path.is_symlink() or not path.is_file():
             continue
@@ -71,7 +84,7 @@ def _remove_gone(folder: Path, here: Set[str]) -> None:
 
 
 def _pages(every: Sequence[Series]) -> Iterator[tuple[str, Page]]:
-    """Lay out every page; the index comes last, when all that it leads to is there."""
+    """Lay out every page, the index last, when the pages that it leads to are there."""
     rows = []
     for series in every:
         name = page_name(series.name, series.metric, series.host)
@@ -80,10 +93,10 @@ def _pages(every: Sequence[Series]) -> Iterator[tuple[str, Page]]:
     caption = ("A cell, a metric and a host each; ", Phrase("*", "code"), " follows the newest release of each run")
     heads = ("Series", "Metric", "Host", "Nights", "Course", "Latest", "Latest change")
     listed = replace(table(heads, rows, (3, 5), caption), label="Every series")
-    nothing = () if rows else (Paragraph("There is no series yet: nothing was measured."),)
+    nothing = () if rows else (Paragraph(_NOTHING),)
     section = Section("series", "Series", (*nothing, listed))
     footer = f"Made by orchestrator {__version__} from the files of the runs."
-    yield INDEX, Page("History", "History", "Series over all nights", (), ((section,),), footer)
+    yield INDEX, Page("History", "History", _TITLE, (), ((section,),), footer)
 
 
 def _row(series: Series, name: str) -> tuple[str | TableCell, ...]:
@@ -125,13 +138,15 @@ def _changes(series: Series) -> Block:
     for shift in series.shifts:
         *cells, said = words.shift_row(series, shift)
         rows.append((*cells, TableCell(said, "verdict", "slower" if words.is_worse(series, shift) else "faster")))
-    shown = table(words.SHIFT_HEADS, rows, (2, 3, 4, 5), "Lasting changes; single spikes are none")
+    shown = table(words.SHIFT_HEADS, rows, _SHIFT_NUMBERS, "Lasting changes; single spikes are none")
     return replace(shown, label="Changes of this series")
 
 
 def _nights(series: Series, shown: Series) -> Table:
     rows = [words.point_row(series, point) for point in reversed(shown.points)]
-    return replace(table(words.POINT_HEADS, rows, (2, 3), "Every night, newest first"), label="Nights of this series")
+    return replace(
+        table(words.POINT_HEADS, rows, _POINT_NUMBERS, "Every night, newest first"), label="Nights of this series"
+    )
 
 
 def _newest(series: Series) -> Series:
@@ -144,8 +159,50 @@ def _newest(series: Series) -> Series:
     )
 
 
+def _short(every: Sequence[Series]) -> Iterator[Block]:
+    for series in every:
+        yield Heading(words.label(series))
+        latest = words.figure(series.metric, series.points[-1].value)
+        course = f"{words.sparkline(series)}  {latest}; {words.summary(series)}"
+        yield Items((course, *(words.change(series, shift) for shift in series.shifts)))
+
+
+def _full(every: Sequence[Series]) -> Iterator[Block]:
+    yield Heading(_TITLE, 1)
+    if not every:
+        yield Paragraph(_NOTHING)
+    for series in every:
+        yield Heading(words.label(series))
+        yield Paragraph(f"{words.summary(series)}.")
+        if series.shifts:
+            changes = [words.shift_row(series, shift) for shift in series.shifts]
+            yield table(words.SHIFT_HEADS, changes, _SHIFT_NUMBERS)
+        points = [words.point_row(series, point) for point in reversed(series.points)]
+        yield table(words.POINT_HEADS, points, _POINT_NUMBERS)
+
+
 def _value(every: Sequence[Series]) -> list[dict[str, Any]]:
     return [words.entry(series) for series in every]
 
 
-HISTORY: Kind[Sequence[Series]] = Kind(pages=_pages, value=_value)
+def _records(every: Sequence[Series]) -> Records:
+    """Return a row for every run of every series, with the change that begins at it."""
+    return Records(_COLUMNS, (row for series in every for row in _rows(series)))
+
+
+def _rows(series: Series) -> Iterator[dict[str, Any]]:
+    shifts = {shift.index: shift for shift in series.shifts}
+    for index, point in enumerate(series.points):
+        shift = shifts.get(index)
+        values = (
+            *(series.name, series.pair, series.metric, series.host, point.run, point.created_at, point.release),
+            *(point.value, point.repeats, "true" if index in series.breaks else "false"),
+        )
+        change = () if shift is None else (
+            *(shift.since, shift.before, shift.after, shift.ratio, shift.p_value),
+            *("true" if words.is_worse(series, shift) else "false", shift.acknowledged),
+        )  # fmt: skip
+        yield dict(zip(_COLUMNS, (*values, *change), strict=False))
+
+
+HISTORY: Kind[Sequence[Series]] = Kind(short=_short, full=_full, pages=_pages, value=_value, records=_records)

@@ -12,7 +12,6 @@ from orchestrator.wording import clean_line, memory, plural, rate, seconds
 SHIFT_HEADS = ("Night", "Release", "Before", "After", "Ratio", "p", "What")
 POINT_HEADS = ("Night", "Release", "Value", "Repeats", "Run")
 _BLOCKS = "▁▂▃▄▅▆▇█"
-_MOST_TICKS = 5
 _UNITS: dict[str, Callable[[float], str]] = {
     "samples/s": rate,
     "s": seconds,
@@ -21,18 +20,18 @@ _UNITS: dict[str, Callable[[float], str]] = {
 
 
 def label(series: Series) -> str:
-    """`mxnet-*-cpu/lenet-train-b200 throughput on far`."""
+    """Return the name of a series, as `mxnet-*-cpu/lenet-train-b200 throughput on far`."""
     return clean_line(f"{series.name} {series.metric} on {series.host or 'an unknown host'}")
 
 
 def figure(metric: str, value: float) -> str:
-    """A value in its metric's unit."""
+    """Return a value in its metric's unit."""
     known = BY_NAME.get(metric)
     return _UNITS.get(known.unit if known else "", "{:.6g}".format)(value)
 
 
 def unit(metric: str) -> str:
-    """`samples/s`; empty for what has none."""
+    """Return `samples/s`, or nothing for a metric whose values show their unit."""
     known = BY_NAME.get(metric)
     return known.unit if known and known.unit == "samples/s" else ""
 
@@ -44,13 +43,13 @@ def is_worse(series: Series, shift: Shift) -> bool:
 
 
 def said(series: Series, shift: Shift) -> str:
-    """`slower; known: agreed with the team`."""
+    """Return a change in words, as `slower; known: agreed with the team`."""
     worse = "slower" if is_worse(series, shift) else "faster"
     return f"{worse}; known: {clean_line(shift.acknowledged)}" if shift.acknowledged else worse
 
 
 def shift_row(series: Series, shift: Shift) -> tuple[str, ...]:
-    """A text for each of `SHIFT_HEADS`."""
+    """Return a text for each of `SHIFT_HEADS`."""
     point = shift.point
     release = point.release if point.release == shift.since else f"{shift.since} → {point.release}"
     before, after = figure(series.metric, shift.before), figure(series.metric, shift.after)
@@ -66,8 +65,14 @@ def shift_row(series: Series, shift: Shift) -> tuple[str, ...]:
     )
 
 
+def change(series: Series, shift: Shift) -> str:
+    """Return a change in a line, as `2026-04-10 1.9.1: 90.1 → 81.0, × 0.899, p 2e-05, slower`."""
+    row = shift_row(series, shift)
+    return f"{row[0]} {row[1]}: {row[2]} → {row[3]}, × {row[4]}, p {row[5]}, {row[6]}"
+
+
 def point_row(series: Series, point: Point) -> tuple[str, ...]:
-    """A text for each of `POINT_HEADS`."""
+    """Return a text for each of `POINT_HEADS`."""
     return (
         point.created_at[:16].replace("T", " "),
         clean_line(point.release),
@@ -88,21 +93,21 @@ def summary(series: Series) -> str:
 
 
 def sparkline(series: Series, width: int = 60) -> str:
-    """The newest nights as blocks between the lowest and the highest; `|` where it was measured otherwise."""
+    """Draw the newest nights as blocks between the lowest and the highest, with `|` where it was measured otherwise."""
     shown = list(enumerate(series.points))[-width:]
     values = [point.value for _, point in shown]
     low, high = min(values), max(values)
-    made = []
+    blocks = []
     for index, point in shown:
         if index in series.breaks:
-            made.append("|")
+            blocks.append("|")
         share = (point.value - low) / (high - low) if high > low else 0.5
-        made.append(_BLOCKS[min(len(_BLOCKS) - 1, int(share * len(_BLOCKS)))])
-    return "".join(made)
+        blocks.append(_BLOCKS[min(len(_BLOCKS) - 1, int(share * len(_BLOCKS)))])
+    return "".join(blocks)
 
 
 def entry(series: Series) -> dict[str, Any]:
-    """A series for programs."""
+    """Return a series as plain values for programs."""
     return {
         "series": series.name,
         "cell": series.pair,

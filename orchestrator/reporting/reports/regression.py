@@ -33,6 +33,7 @@ from orchestrator.reporting.cases import Case, CaseResult, Suite, Suites
 from orchestrator.reporting.charts.ratios import Compared, plot
 from orchestrator.reporting.formats.html import INDEX, named_texts, write_pages
 from orchestrator.reporting.reports import regression_words as words
+from orchestrator.reporting.reports.regression_records import records
 from orchestrator.reporting.reports.regression_words import VerdictRow
 from orchestrator.wording import clean_line
 
@@ -244,4 +245,6 @@ def _case(row: VerdictRow, heads: tuple[str, ...]) -> Case:
     return Case(name, row.pair.id, result=result, message=said, word=row.verdict.value, out=said)
 
 
-REGRESSION: Kind[Regression] = Kind(short=_short, full=_full, pages=_pages, suites=_suites, value=_value)
+REGRESSION: Kind[Regression] = Kind(
+    short=_short, full=_full, pages=_pages, suites=_suites, value=_value, records=records
+)

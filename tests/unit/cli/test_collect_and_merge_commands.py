@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.reporting.formats import HTML, formats_of
+from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
 from tests.unit.bundles.returns.returning_runs import HOST, OTHER, RUN, a_run, content
 from tests.unit.cli.conftest import Program
 
@@ -55,7 +57,7 @@ def test_a_page_of_several_runs_leads_to_a_page_of_each(command: Program, far: P
         assert (far / run / "report" / "index.html").exists()
 
 
-@pytest.mark.parametrize("name", ["md", "csv", "json", "junit", "table"])
+@pytest.mark.parametrize("name", [name for name in formats_of(SIDE_BY_SIDE) if name != HTML])
 def test_several_runs_can_be_written_to_a_file(command: Program, far: Path, tmp_path: Path, name: str) -> None:
     code, shown, _ = command("report", "--all", "--results", str(far), "--format", name, "-o", "out")
 

@@ -16,6 +16,8 @@ import yaml
 from orchestrator import __version__
 from orchestrator.cli import main
 from orchestrator.cli.program import COMMANDS
+from orchestrator.reporting.formats import HTML, formats_of
+from orchestrator.reporting.reports.run import RUN
 from tests.until import until
 
 MATRIX = """\
@@ -246,7 +248,7 @@ def test_a_failure_the_matrix_does_not_expect_exits_1_and_one_it_expects_exits_0
     assert program("run", "--runtime", "host", "-f", "expected.yaml").code == 0
 
 
-@pytest.mark.parametrize("format_", ["table", "md", "csv", "json", "html"])
+@pytest.mark.parametrize("format_", formats_of(RUN))
 def test_every_format_goes_to_a_file_and_nothing_to_stdout(program: Program, tmp_path: Path, format_: str) -> None:
     program("run", "--runtime", "host", "--select", "*-cpu/*")
 
@@ -254,7 +256,7 @@ def test_every_format_goes_to_a_file_and_nothing_to_stdout(program: Program, tmp
 
     assert (ended.code, ended.out) == (0, ""), ended.err
     written = tmp_path / "out"
-    text = (written / "index.html" if format_ == "html" else written).read_text()
+    text = (written / "index.html" if format_ == HTML else written).read_text()
     assert "noop" in text
 
 

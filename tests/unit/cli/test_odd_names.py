@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.reporting.formats import formats_of
+from orchestrator.reporting.reports.run import RUN
 from orchestrator.results.listing import index
 from orchestrator.results.store import Run
 from tests.unit.cli.conftest import Program
@@ -70,7 +72,7 @@ def test_a_history_is_written(run: Run, command: Program, arguments: tuple[str, 
     assert code == 0, said
 
 
-@pytest.mark.parametrize("form", ["table", "md", "csv", "json", "junit", "html"])
+@pytest.mark.parametrize("form", formats_of(RUN))
 def test_a_report_is_written(run: Run, command: Program, form: str) -> None:
     code, _, said = command("report", run.name, "--format", form, "--results", str(run.folder.parent))
 

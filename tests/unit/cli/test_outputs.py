@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.reporting.formats import formats_of
+from orchestrator.reporting.reports.history import HISTORY
 from tests.unit.cli.conftest import Program
 from tests.unit.cli.stored_runs import stored_run
 
@@ -17,7 +19,13 @@ def run(tmp_path: Path) -> str:
 
 @pytest.mark.parametrize(
     ("name", "beginning"),
-    [("rep.md", "# example"), ("rep.csv", "run,cell,"), ("REP.JSON", '{\n "schema"'), ("rep.xml", "<testsuites")],
+    [
+        ("rep.md", "# example"),
+        ("rep.csv", "run,cell,"),
+        ("rep.tsv", "run\tcell\t"),
+        ("REP.JSON", '{\n "schema"'),
+        ("rep.xml", "<testsuites"),
+    ],
 )
 def test_the_ending_names_the_format(command: Program, run: str, tmp_path: Path, name: str, beginning: str) -> None:
     code, _, error = command("report", run, "-o", name)
@@ -70,11 +78,20 @@ def test_a_missing_folder_is_named_by_every_command(command: Program, run: str) 
         assert (code, "mkdir -p x" in error) == (2, True), error
 
 
-def test_compare_refuses_a_format_that_it_lacks(command: Program, run: str) -> None:
-    code, _, error = command("compare", run, "-o", "y.csv")
+def test_history_refuses_a_format_that_it_lacks(command: Program, run: str) -> None:
+    code, _, error = command("history", "-o", "y.xml")
 
-    assert code == 2
-    assert "writes no csv; there is table, md, json, junit, html" in error
+    assert (code, run in error) == (2, False)
+    assert f"writes no junit; there is {', '.join(formats_of(HISTORY))}" in error
+
+
+@pytest.mark.parametrize("arguments", [("report",), ("compare", "A"), ("history",)])
+def test_a_mistyped_format_gets_its_close_match(command: Program, arguments: tuple[str, ...]) -> None:
+    code, out, error = command(*arguments, "--format", "jsn")
+
+    assert (code, out) == (2, "")
+    assert "'jsn' is not one of 'table', " in error
+    assert "did you mean 'json'?" in error
 
 
 def test_json_of_report_is_that_of_its_format(command: Program, run: str, tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from orchestrator.reporting.formats import HTML, formats_of
+from orchestrator.reporting.reports.run import RUN as RUN_REPORT
 from tests.documented import blocks
 
 (MODEL,) = blocks("models.md", "A model of your own", "python")
@@ -110,7 +112,7 @@ def test_it_runs_resumes_without_its_folder_and_is_told_in_facts_that_it_cannot_
     assert json.loads((repeat / "result.json").read_text())["facts"]["definition_sha256"] == sha256(OWN)
 
 
-@pytest.mark.parametrize("form", ["table", "md", "csv", "json", "junit"])
+@pytest.mark.parametrize("form", [name for name in formats_of(RUN_REPORT) if name != HTML])
 def test_every_report_says_that_it_was_not_the_builders_model(program: Program, form: str) -> None:
     assert program(*RUN, "--select", CELL)[0] == 0
 

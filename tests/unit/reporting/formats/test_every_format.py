@@ -1,6 +1,11 @@
-"""Every kind of report in every format that it has, and a clear answer for a format that it has not."""
+"""Every kind of report in every format that it has, and a clear answer for a format that it lacks."""
 
-from collections.abc import Callable
+import csv
+import io
+import pkgutil
+import re
+from collections.abc import Callable, Set
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +14,16 @@ import pytest
 from orchestrator.cli import outputs
 from orchestrator.errors import InputError
 from orchestrator.regression.history.series import series
+from orchestrator.reporting import reports
 from orchestrator.reporting.blocks import Kind
-from orchestrator.reporting.formats import FORMATS, formats_of, render
+from orchestrator.reporting.formats import FORMATS, HTML, Format, formats_of, render
 from orchestrator.reporting.reports.history import HISTORY
 from orchestrator.reporting.reports.night import NIGHT, NIGHTS
 from orchestrator.reporting.reports.regression import REGRESSION
 from orchestrator.reporting.reports.run import RUN
 from orchestrator.reporting.reports.search import SEARCH
 from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
+from orchestrator.resources import ROOT
 from tests.unit.regression.history.test_history import levels
 from tests.unit.regression.nightly.night_records import a_night
 from tests.unit.regression.search.search_records import a_search
@@ -33,19 +40,81 @@ KINDS: dict[str, tuple[Kind[Any], Callable[[Path], Any]]] = {
     "search": (SEARCH, a_search),
     "history": (HISTORY, lambda _: series(levels((100, 20, "1.8.0"), (90, 20, "1.9.1")))),
 }
+LACKED: dict[str, Set[str]] = {
+    "night": {"short", "value", "records"},
+    "nights": {"short", "full", "value", "records", "suites"},
+    "search": {"value", "records", "suites"},
+    "history": {"suites"},
+}
+"""Layouts that a kind does not have, because no command shows it so; any other layout must be there."""
 
 
-@pytest.mark.parametrize("name", [each.name for each in FORMATS])
+def test_every_kind_has_stored_values() -> None:
+    """A new kind of report is walked here as soon as it exists."""
+    modules = pkgutil.walk_packages(reports.__path__, f"{reports.__name__}.")
+    there = {
+        id(value) for each in modules for value in vars(import_module(each.name)).values() if isinstance(value, Kind)
+    }
+    assert {id(kind) for kind, _ in KINDS.values()} == there
+
+
+@pytest.mark.parametrize("row", FORMATS, ids=lambda row: row.name)
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_in_every_format(kind: str, name: str, tmp_path: Path) -> None:
+def test_every_kind_in_every_format(kind: str, row: Format, tmp_path: Path) -> None:
     of_kind, made = KINDS[kind]
-    if name in formats_of(of_kind):
-        assert render(of_kind, made(tmp_path), name).strip()
+    if row.view not in LACKED.get(kind, ()):
+        assert render(of_kind, made(tmp_path), row.name).strip()
     else:
-        with pytest.raises(KeyError, match=name):
-            render(of_kind, None, name)
+        assert row.name not in formats_of(of_kind)
+        with pytest.raises(KeyError, match=row.name):
+            render(of_kind, None, row.name)
+
+
+@pytest.mark.parametrize("kind", [name for name in KINDS if "records" not in LACKED.get(name, ())])
+def test_tsv_holds_the_values_of_csv(kind: str, tmp_path: Path) -> None:
+    of_kind, made = KINDS[kind]
+    content = made(tmp_path)
+    commas, tabs = (render(of_kind, content, name) for name in ("csv", "tsv"))
+
+    rows = list(csv.reader(io.StringIO(tabs), "excel-tab"))
+    assert rows == list(csv.reader(io.StringIO(commas)))
+    assert len(rows) > 1
+    assert {len(row) for row in rows} == {len(rows[0])}
+
+
+def test_a_regression_has_a_row_for_each_metric() -> None:
+    rows = list(csv.DictReader(io.StringIO(render(REGRESSION, EVERY, "csv"))))
+
+    judged = [metric for pair in EVERY.pairs for metric in pair.metrics]
+    alone = [pair for pair in EVERY.pairs if not pair.metrics]
+    assert len(rows) == len(judged) + len(alone)
+    assert [row["metric"] for row in rows if row["metric"]] == [metric.metric for metric in judged]
+    assert {row["cell"] for row in rows if row["is_regression"] == "true"} == {pair.id for pair in EVERY.regressions}
+
+
+def test_a_history_has_a_row_for_each_run() -> None:
+    _, made = KINDS["history"]
+    every = made(Path())
+    rows = list(csv.DictReader(io.StringIO(render(HISTORY, every, "csv"))))
+
+    assert len(rows) == sum(len(each.points) for each in every)
+    changed = [(row["series"], row["release"], float(row["change_ratio"])) for row in rows if row["change_ratio"]]
+    assert changed == [(each.name, shift.point.release, shift.ratio) for each in every for shift in each.shifts]
+    assert changed
+
+
+def test_the_page_of_reports_lists_every_format() -> None:
+    page = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
+    listed = re.findall(
+        r"^\| `(\w+)` \| (.*?) ?\| ", page.partition("| format | ending |")[2].partition("\n\n")[0], re.M
+    )
+
+    endings = {each.name: ", ".join(f"`{ending}`" for ending in each.endings) for each in FORMATS if each.name != HTML}
+    assert dict(listed) == endings | {HTML: ""}
+    assert [name for name, _ in listed] == [each.name for each in FORMATS]
 
 
 def test_commands_refuse_formats_of_other_kinds() -> None:
-    with pytest.raises(InputError, match="this command writes no csv; there is table, md, json, junit, html"):
-        outputs.chosen(REGRESSION, None, Path("verdict.csv"))
+    listed = ", ".join(formats_of(HISTORY))
+    with pytest.raises(InputError, match=f"this command writes no junit; there is {listed}"):
+        outputs.chosen(HISTORY, None, Path("series.xml"))

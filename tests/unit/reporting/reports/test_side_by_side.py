@@ -13,7 +13,7 @@ from rich.console import Console
 from orchestrator.domain import Status
 from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.findings.model import Report
-from orchestrator.reporting.formats import render
+from orchestrator.reporting.formats import formats_of, render
 from orchestrator.reporting.formats.terminal import shown
 from orchestrator.reporting.reports.beside import SideBySide, side_by_side
 from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
@@ -68,7 +68,7 @@ def _text(several: SideBySide, name: str) -> str:
     return render(SIDE_BY_SIDE, several, name)
 
 
-@pytest.mark.parametrize("name", ["table", "md", "csv", "json", "junit", "html"])
+@pytest.mark.parametrize("name", formats_of(SIDE_BY_SIDE))
 def test_every_format_names_both_hosts_both_runs_and_every_cell(name: str) -> None:
     text = _text(two(), name)
 

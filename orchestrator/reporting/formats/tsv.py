@@ -1,0 +1,11 @@
+"""TSV with the values of the CSV, for programs that part lines at tabs."""
+
+from collections.abc import Iterator
+
+from orchestrator.reporting.blocks import Records
+from orchestrator.reporting.formats.csv import separated
+
+
+def texts(records: Records) -> Iterator[str]:
+    """Render records with a tab between values; a text that holds a quote is quoted, as in the CSV."""
+    yield separated(records, "\t")
