@@ -29,11 +29,11 @@ from orchestrator.regression.nightly.notify import message, post, shown
 from orchestrator.regression.nightly.state import Night, Posted
 from orchestrator.regression.pairing import PlanInputs
 from orchestrator.regression.releases.package_index import proxies_for
-from orchestrator.reporting.blocks import Link
 from orchestrator.reporting.formats import HTML, render
 from orchestrator.reporting.formats.html import INDEX
 from orchestrator.reporting.reports.history import write_html as write_history
 from orchestrator.reporting.reports.night import NIGHT, NIGHTS
+from orchestrator.reporting.sentences import Link
 from orchestrator.results.writing import write_atomically
 from orchestrator.running import active_runs
 

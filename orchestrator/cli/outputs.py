@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from orchestrator.errors import InputError
-from orchestrator.reporting.blocks import Content, Kind
+from orchestrator.reporting.document import Content, Kind
 from orchestrator.reporting.formats import FORMATS, HTML, TABLE, formats_of
 from orchestrator.results.writing import write_atomically
 

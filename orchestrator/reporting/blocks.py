@@ -1,47 +1,14 @@
-"""The document that reports of every kind are made of."""
+"""The blocks that a document is made of, tables and charts among them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import ClassVar
 
-from orchestrator.reporting.cases import Suites
+from orchestrator.reporting.charts.cells import Chart
+from orchestrator.reporting.charts.curves import Curves
 from orchestrator.reporting.charts.ratios import Plot
 from orchestrator.reporting.charts.series import SeriesPlot
-
-Content = TypeVar("Content")
-
-
-class Tone(StrEnum):
-    """The weight of a text, or its color."""
-
-    PLAIN = ""
-    STRONG = "strong"
-    FAINT = "faint"
-    GOOD = "good"
-    BAD = "bad"
-    OPEN = "open"
-    """Neither good nor bad: not decided, not measured."""
-
-
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """A part of a text that stands out."""
-
-    text: str
-    kind: str
-    """`em`, `code`, `strong`, or a tone."""
-
-
-Sentence = str | tuple[str | Phrase, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A text that leads to an address."""
-
-    text: str
-    address: str
+from orchestrator.reporting.sentences import Chip, Link, Sentence, Tone
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +27,6 @@ class Paragraph:
     kind: ClassVar[str] = "paragraph"
     text: Sentence
     tone: Tone = Tone.PLAIN
-    joined: bool = False
-    """The source of a page has no white space around it."""
     indent: int = 0
     """Characters that a terminal moves it to the right."""
 
@@ -76,12 +41,12 @@ class Remark:
 
 
 @dataclass(frozen=True, slots=True)
-class Chip:
-    """The answer of a report in a word or two."""
+class Tally:
+    """The answer of a report, or how many ended how, with further words."""
 
-    kind: ClassVar[str] = "chip"
-    text: str
-    tone: Tone
+    kind: ClassVar[str] = "tally"
+    chips: tuple[Chip, ...]
+    after: Sentence = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +54,17 @@ class Items:
     """A list."""
 
     kind: ClassVar[str] = "items"
-    items: tuple[str | Link, ...]
+    items: tuple[Sentence, ...]
+    is_quiet: bool = True
+    """A page shows it smaller than other text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """A list that leads to the other pages of a report."""
+
+    kind: ClassVar[str] = "contents"
+    items: tuple[Sentence, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +82,8 @@ class Code:
 
     kind: ClassVar[str] = "code"
     text: str
+    label: str = ""
+    """Name for those who do not see the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +91,9 @@ class Definitions:
     """Words with their meanings."""
 
     kind: ClassVar[str] = "definitions"
-    pairs: tuple[tuple[str, str], ...]
+    pairs: tuple[tuple[Sentence, Sentence], ...]
+    look: str = "reading"
+    """`reading`, `findings` or `facts`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,22 +105,30 @@ class Column:
     no_wrap: bool = False
     min_width: int | None = None
     """Characters that a terminal leaves it at least."""
+    address: str = ""
+    """Where its head leads to."""
+    is_sortable: bool = True
+    """A reader may sort by it, if by any column of its table."""
+    is_sorted: bool = False
+    """The rows are in its order."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
     """A cell of a table that is more than a text."""
 
-    text: str
-    kind: str = ""
-    """`verdict`, `chip`, `links` or `hidden` from those who do not see the page."""
-    mark: str = ""
-    """Word that gives a verdict or a chip its color."""
-    address: str = ""
-    """Where the text leads to."""
-    tone: Tone = Tone.PLAIN
-    below: tuple[str | Phrase, ...] = ()
+    text: Sentence
+    below: tuple[Sentence, ...] = ()
     """Further lines."""
+    tone: Tone = Tone.PLAIN
+    value: str | None = None
+    """What it is sorted by, if not by its text."""
+    mark: str = ""
+    """Word that gives the cell its color, or `links`."""
+    anchor: str = ""
+    """Name of the place, for links."""
+    facts: tuple[tuple[str, str], ...] = ()
+    """Names and values that a reader opens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +137,12 @@ class Row:
 
     cells: tuple[str | TableCell, ...]
     tone: Tone = Tone.PLAIN
+    anchor: str = ""
+    """Name of the place, for links."""
+    ranks: str = ""
+    """Short name of the benchmark cell that it ranks; the filter shows or hides all that is of it."""
+    of: str = ""
+    """Short name of the benchmark cell that it is of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +157,15 @@ class Table:
     """Name for those who do not see the page; the caption if empty."""
     is_wide: bool = False
     """A narrow terminal leaves no space around its columns."""
+    is_sortable: bool = False
+    is_filtered: bool = True
+    """The filter of the page hides rows of it."""
+    is_narrow: bool = False
+    """It is no wider than its texts."""
+    look: str = ""
+    """`ranking` or `matrix`."""
+    name_column: int | None = 0
+    """Position of the column that names the rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,11 +193,43 @@ class SeriesChart:
 
 
 @dataclass(frozen=True, slots=True)
+class LaneCharts:
+    """Charts of the cells of a group, a lane for each cell."""
+
+    kind: ClassVar[str] = "lanes"
+    charts: tuple[Chart, ...]
+    group: int
+    """Number of the group on its page."""
+    names: Mapping[str, str]
+    """Short names of the cells, by id."""
+    apart: frozenset[str]
+    """Ids of cells that are not comparable with the best."""
+
+
+@dataclass(frozen=True, slots=True)
+class CurveCharts:
+    """Charts of what cells learned, a line for each cell, with their legend."""
+
+    kind: ClassVar[str] = "curves"
+    charts: tuple[Curves, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Details:
     """Blocks that a reader opens."""
 
     kind: ClassVar[str] = "details"
     summary: str
+    blocks: "tuple[Block, ...]"
+    is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """Blocks about one thing, under a heading of their own."""
+
+    kind: ClassVar[str] = "article"
+    heading: Sentence
     blocks: "tuple[Block, ...]"
 
 
@@ -207,78 +241,9 @@ class Gap:
 
 
 Block = (
-    Heading | Paragraph | Remark | Chip | Items | Links | Code | Definitions | Table | RatioChart | SeriesChart
-    | Details | Gap
+    Heading | Paragraph | Remark | Tally | Items | Contents | Links | Code | Definitions | Table | RatioChart
+    | SeriesChart | LaneCharts | CurveCharts | Details | Article | Gap
 )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """A fact at the top of a page."""
-
-    name: str
-    text: str
-    moment: str | None = None
-    """The time it names, in ISO 8601."""
-    is_extra: bool = False
-    """Not every report of the kind has it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A part of a page under a heading."""
-
-    name: str
-    """Unique on the page."""
-    heading: Sentence
-    blocks: tuple[Block, ...]
-    is_target: bool = True
-    """A link may lead to it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A page of HTML."""
-
-    title: str
-    eyebrow: str
-    heading: str
-    facts: tuple[Fact, ...]
-    parts: tuple[tuple[Section, ...], ...]
-    """The sections in the groups of the kind; a group that a report has nothing for is empty."""
-    footer: str
-
-
-@dataclass(frozen=True, slots=True)
-class TemplatePage:
-    """A page of HTML that has a template of its own."""
-
-    template: str
-    values: Mapping[str, Any]
-    filters: Mapping[str, Callable[..., Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Records:
-    """Raw values as rows, for spreadsheets and data frames."""
-
-    columns: tuple[str, ...]
-    rows: Iterable[Mapping[str, str | int | float | None]]
-
-
-@dataclass(frozen=True, slots=True)
-class Kind(Generic[Content]):
-    """A kind of report, with the layout for each way of reading it, None if it cannot be read so."""
-
-    short: Callable[[Content], Iterable[Block]] | None = None
-    """For a terminal."""
-    full: Callable[[Content], Iterable[Block]] | None = None
-    pages: Callable[[Content], Iterable[tuple[str, Page | TemplatePage]]] | None = None
-    """Name and page of each file."""
-    suites: Callable[[Content], Suites] | None = None
-    value: Callable[[Content], Any] | None = None
-    """Plain values, or a text that is JSON."""
-    records: Callable[[Content], Records] | None = None
 
 
 def table(

@@ -163,3 +163,8 @@ def short_percent(share: float) -> str:
 def moment(iso: str) -> str:
     """Return a time as `2026-11-22 03:00:00 UTC`."""
     return iso.replace("T", " ").replace("+00:00", " UTC").replace("Z", " UTC")
+
+
+def whole_percent(share: float) -> str:
+    """Return a share as `95 %`, which no line breaks apart."""
+    return f"{100 * share:.0f}\N{NO-BREAK SPACE}%"

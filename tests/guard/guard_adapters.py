@@ -35,12 +35,12 @@ from orchestrator.regression.search.carry_out import SearchInProgress, SearchSer
 from orchestrator.regression.search.probe import ProbeResult
 from orchestrator.regression.sides import Side
 from orchestrator.regression.trials.files import stored_regression, stored_trial
-from orchestrator.reporting.blocks import Link
 from orchestrator.reporting.formats import render
 from orchestrator.reporting.formats.terminal import shown
 from orchestrator.reporting.reports.night import NIGHT, NIGHTS
 from orchestrator.reporting.reports.night_words import lines
 from orchestrator.reporting.reports.search import SEARCH
+from orchestrator.reporting.sentences import Link
 from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, Surroundings, execute

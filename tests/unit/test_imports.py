@@ -21,10 +21,10 @@ WITHIN = {
         "write": ("format", "describe", "program"),
     },
     "reporting": {
-        "figures": (), "live": (), "findings": ("figures",), "charts": ("findings", "figures"), "cases": (),
-        "blocks": ("cases", "charts"),
-        "formats": ("blocks", "cases", "figures"),
-        "reports": ("blocks", "cases", "charts", "figures", "findings", "formats"),
+        "figures": (), "sentences": (), "live": (), "findings": ("figures",), "charts": ("findings", "figures"),
+        "cases": (), "blocks": ("charts", "sentences"), "document": ("blocks", "cases", "sentences"),
+        "formats": ("blocks", "cases", "document", "figures", "sentences"),
+        "reports": ("blocks", "cases", "charts", "document", "figures", "findings", "formats", "sentences"),
     },
 }  # fmt: skip
 """What a part of a package may import of the same package, besides itself."""

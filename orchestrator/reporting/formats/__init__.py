@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
 
-from orchestrator.reporting.blocks import Content, Kind
+from orchestrator.reporting.document import Content, Kind
 
 TABLE = "table"
 HTML = "html"

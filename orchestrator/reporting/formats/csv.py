@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Iterator
 
-from orchestrator.reporting.blocks import Records
+from orchestrator.reporting.document import Records
 from orchestrator.wording import clean_line
 
 Value = str | int | float | None

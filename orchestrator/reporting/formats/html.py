@@ -2,16 +2,17 @@
 
 import base64
 import hashlib
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from markupsafe import Markup
 
 from orchestrator.errors import HostError
-from orchestrator.reporting.blocks import Page, TemplatePage
+from orchestrator.reporting.document import Page
 from orchestrator.reporting.figures import moment
+from orchestrator.reporting.formats.html_text import sentence, table
 from orchestrator.results.writing import write_atomically
 from orchestrator.wording import clean
 
@@ -36,21 +37,16 @@ def write_pages(pages: Iterable[tuple[str, str]], folder: Path) -> Path:
     return folder / INDEX
 
 
-def texts(pages: Iterable[tuple[str, Page | TemplatePage]]) -> Iterator[str]:
+def texts(pages: Iterable[tuple[str, Page]]) -> Iterator[str]:
     """Render the text of each page."""
     yield from (text for _, text in named_texts(pages))
 
 
-def named_texts(pages: Iterable[tuple[str, Page | TemplatePage]]) -> Iterator[tuple[str, str]]:
+def named_texts(pages: Iterable[tuple[str, Page]]) -> Iterator[tuple[str, str]]:
     """Render the name and the text of each page."""
-    environment = _environment()
+    template = _environment().get_template("document.html.jinja")
     parts = _parts()
-    for name, page in pages:
-        if isinstance(page, TemplatePage):
-            environment.filters |= page.filters
-            yield name, environment.get_template(page.template).render(**page.values, **parts)
-        else:
-            yield name, environment.get_template("document.html.jinja").render(page=page, **parts)
+    yield from ((name, template.render(page=page, **parts)) for name, page in pages)
 
 
 def _parts() -> dict[str, Any]:
@@ -64,7 +60,7 @@ def _parts() -> dict[str, Any]:
 
 
 def _environment() -> "Environment":
-    """Return the environment that renders every page, with the filters that all pages share."""
+    """Return the environment that renders every page."""
     # Most commands write no page.
     from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape  # noqa: PLC0415
 
@@ -79,9 +75,17 @@ def _environment() -> "Environment":
     environment.filters |= {
         "circles": _circles,
         "moment": moment,
-        "url": lambda path: quote(path, safe="/", errors="replace"),
+        "data": _data,
+        "sentence": sentence,
+        "table": table,
     }
     return environment
+
+
+def _data(value: Sequence[Any]) -> Markup:
+    """Encode values as JSON for the script of a page; nothing in it ends the element that it stands in."""
+    encoded = json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
+    return Markup(encoded)  # noqa: S704 -- no character in it begins a tag
 
 
 def _circles(dots: Sequence[tuple[float, float]], radius: float) -> Markup:

@@ -4,21 +4,8 @@ import html
 import re
 from collections.abc import Iterable, Iterator
 
-from orchestrator.reporting.blocks import (
-    Block,
-    Code,
-    Details,
-    Heading,
-    Items,
-    Link,
-    Paragraph,
-    Phrase,
-    Remark,
-    Sentence,
-    Table,
-    TableCell,
-    Tone,
-)
+from orchestrator.reporting.blocks import Block, Code, Details, Heading, Items, Paragraph, Remark, Table, TableCell
+from orchestrator.reporting.sentences import Part, Phrase, Sentence, Tone, parts, plain
 from orchestrator.wording import clean, clean_line
 
 _SPECIAL = re.compile(r"([\\`*\[\]<>|~&#]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
@@ -39,8 +26,7 @@ def _lines(block: Block) -> Iterator[str]:
         case Remark(text=text, is_warning=is_warning):
             yield f"> {'**Warning:** ' if is_warning else ''}{escape(text)}\n"
         case Items(items=items):
-            listed = (each.text if isinstance(each, Link) else each for each in items)
-            yield "".join(f"- {escape(each)}\n" for each in listed)
+            yield "".join(f"- {escape(plain(each))}\n" for each in items)
         case Code(text=text):
             yield fence(text) + "\n"
         case Table():
@@ -57,16 +43,16 @@ def _lines(block: Block) -> Iterator[str]:
 def _sentence(text: Sentence) -> str:
     if isinstance(text, str):
         return escape(text)
-    return "".join(
-        f"{_MARKS[part.kind]}{escape(part.text)}{_MARKS[part.kind]}" if isinstance(part, Phrase) else _inner(part)
-        for part in text
-    )
+    return "".join(_part(part) for part in parts(text))
 
 
-def _inner(text: str) -> str:
-    """Escape a part of a sentence, whose white space at either end stays."""
-    line = escape(text)
-    return f"{' ' * text.startswith(' ')}{line}{' ' * text.endswith(' ')}"
+def _part(part: Part) -> str:
+    """Render a part of a sentence, whose white space at either end stays."""
+    text = plain(part)
+    if isinstance(part, Phrase):
+        mark = _MARKS.get(part.kind, "")
+        return f"{mark}{escape(text)}{mark}"
+    return f"{' ' * text.startswith(' ')}{escape(text)}{' ' * text.endswith(' ')}"
 
 
 def escape(text: str) -> str:
@@ -91,4 +77,4 @@ def _table(table: Table) -> str:
 def _text(cell: str | TableCell) -> str:
     if isinstance(cell, str):
         return cell
-    return ", ".join((cell.text, *(line.text if isinstance(line, Phrase) else line for line in cell.below)))
+    return ", ".join(plain(line) for line in (cell.text, *cell.below))

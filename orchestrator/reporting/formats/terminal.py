@@ -9,22 +9,9 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from orchestrator.reporting.blocks import (
-    Block,
-    Code,
-    Content,
-    Gap,
-    Heading,
-    Items,
-    Kind,
-    Paragraph,
-    Phrase,
-    Remark,
-    Sentence,
-    Table,
-    TableCell,
-    Tone,
-)
+from orchestrator.reporting.blocks import Block, Code, Gap, Heading, Items, Paragraph, Remark, Table, TableCell
+from orchestrator.reporting.document import Content, Kind
+from orchestrator.reporting.sentences import Phrase, Sentence, Tone, parts, plain
 from orchestrator.wording import clean_line
 
 WIDTH = 120
@@ -70,7 +57,7 @@ def _parts(block: Block) -> Iterator[RenderableType]:
         case Remark(text=text, is_warning=is_warning):
             yield Text(clean_line(f"warning: {text}" if is_warning else text), style="yellow")
         case Items(items=items):
-            yield from (_indented(_sentence(str(item)), _ITEM_INDENT) for item in items)
+            yield from (_indented(_sentence(plain(item)), _ITEM_INDENT) for item in items)
         case Code(text=text):
             yield _indented(Text(text, style="dim"), _CODE_INDENT)
         case Gap():
@@ -85,7 +72,7 @@ def _sentence(text: Sentence, style: str = "") -> Text:
     if isinstance(text, str):
         return Text(clean_line(text), style=style)
     return Text.assemble(
-        *((part.text, _STYLES[Tone(part.kind)]) if isinstance(part, Phrase) else part for part in text)
+        *((part.text, _STYLES[Tone(part.kind)]) if isinstance(part, Phrase) else plain(part) for part in parts(text))
     )
 
 
@@ -140,7 +127,7 @@ def _cell(cell: str | TableCell) -> Text:
     below = (
         (f"\n{clean_line(line.text)}", _STYLES[Tone(line.kind)])
         if isinstance(line, Phrase)
-        else f"\n{clean_line(line)}"
+        else f"\n{clean_line(plain(line))}"
         for line in cell.below
     )
-    return Text.assemble(clean_line(cell.text), *below, style=_STYLES.get(cell.tone, ""))
+    return Text.assemble(clean_line(plain(cell.text)), *below, style=_STYLES.get(cell.tone, ""))

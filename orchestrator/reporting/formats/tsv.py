@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from orchestrator.reporting.blocks import Records
+from orchestrator.reporting.document import Records
 from orchestrator.reporting.formats.csv import separated
 
 

@@ -10,27 +10,12 @@ from typing import Any
 
 from orchestrator import __version__
 from orchestrator.regression.history.series import Series
-from orchestrator.reporting.blocks import (
-    Block,
-    Fact,
-    Heading,
-    Items,
-    Kind,
-    Link,
-    Links,
-    Page,
-    Paragraph,
-    Phrase,
-    Records,
-    Section,
-    SeriesChart,
-    Table,
-    TableCell,
-    table,
-)
+from orchestrator.reporting.blocks import Block, Heading, Items, Links, Paragraph, SeriesChart, Table, TableCell, table
 from orchestrator.reporting.charts.series import plot
+from orchestrator.reporting.document import Fact, Kind, Page, Records, section
 from orchestrator.reporting.formats.html import INDEX, named_texts, write_pages
 from orchestrator.reporting.reports import history_words as words
+from orchestrator.reporting.sentences import Link, Phrase, VerdictWord
 
 MOST_SHOWN = 2000
 """Nights of a series that its page lists and draws, the newest: a page of more is slow to open."""
@@ -94,19 +79,19 @@ def _pages(every: Sequence[Series]) -> Iterator[tuple[str, Page]]:
     heads = ("Series", "Metric", "Host", "Nights", "Course", "Latest", "Latest change")
     listed = replace(table(heads, rows, (3, 5), caption), label="Every series")
     nothing = () if rows else (Paragraph(_NOTHING),)
-    section = Section("series", "Series", (*nothing, listed))
+    listing = section("series", "Series", (*nothing, listed))
     footer = f"Made by orchestrator {__version__} from the files of the runs."
-    yield INDEX, Page("History", "History", _TITLE, (), ((section,),), footer)
+    yield INDEX, Page("History", "History", _TITLE, (), (listing,), footer)
 
 
 def _row(series: Series, name: str) -> tuple[str | TableCell, ...]:
     change = words.shift_row(series, series.shifts[-1]) if series.shifts else None
     return (
-        TableCell(series.name, address=name),
+        TableCell(Link(series.name, name)),
         series.metric,
         series.host or "–",
         str(len(series.points)),
-        TableCell(words.sparkline(series, 40), "hidden"),
+        TableCell(Phrase(words.sparkline(series, 40), "hidden")),
         words.figure(series.metric, series.points[-1].value),
         f"{change[0]}, {change[1]}: × {change[4]}" if change else "–",
     )
@@ -122,13 +107,13 @@ def _page(series: Series) -> Page:
     )
     nights, left_out = len(series.points), len(series.points) - len(shown.points)
     drawn = plot(shown, partial(words.figure, series.metric))
-    parts = (
-        (Section("course", "Course", (SeriesChart(drawn, series.metric, nights, left_out),)),),
-        (Section("changes", "Changes", (_changes(series),)),),
-        (Section("nights", "Nights", (_nights(series, shown), Links((Link("All series", INDEX),)))),),
+    sections = (
+        section("course", "Course", (SeriesChart(drawn, series.metric, nights, left_out),)),
+        section("changes", "Changes", (_changes(series),)),
+        section("nights", "Nights", (_nights(series, shown), Links((Link("All series", INDEX),)))),
     )
     footer = f"Made by orchestrator {__version__} from the files of {nights} runs."
-    return Page(words.label(series), "History", series.name, facts, parts, footer)
+    return Page(words.label(series), "History", series.name, facts, sections, footer)
 
 
 def _changes(series: Series) -> Block:
@@ -137,7 +122,7 @@ def _changes(series: Series) -> Block:
     rows: list[tuple[str | TableCell, ...]] = []
     for shift in series.shifts:
         *cells, said = words.shift_row(series, shift)
-        rows.append((*cells, TableCell(said, "verdict", "slower" if words.is_worse(series, shift) else "faster")))
+        rows.append((*cells, TableCell(VerdictWord(said, "slower" if words.is_worse(series, shift) else "faster"))))
     shown = table(words.SHIFT_HEADS, rows, _SHIFT_NUMBERS, "Lasting changes; single spikes are none")
     return replace(shown, label="Changes of this series")
 

@@ -7,27 +7,23 @@ from orchestrator import __version__
 from orchestrator.regression.nightly.state import Ending, Judgement, Night, Trying
 from orchestrator.reporting.blocks import (
     Block,
-    Chip,
-    Fact,
     Heading,
     Items,
-    Kind,
-    Link,
     Links,
-    Page,
     Paragraph,
     Remark,
-    Section,
     Table,
     TableCell,
-    Tone,
+    Tally,
     table,
 )
 from orchestrator.reporting.cases import Case, CaseResult, Suite, Suites
+from orchestrator.reporting.document import Fact, Kind, Page, Section, section
 from orchestrator.reporting.figures import moment
 from orchestrator.reporting.formats.html import INDEX
 from orchestrator.reporting.reports import night_words as words
 from orchestrator.reporting.reports import regression, regression_words
+from orchestrator.reporting.sentences import Chip, Link, Tone
 
 MARKS: Mapping[Judgement, Tone] = {
     Judgement.CLEAN: Tone.GOOD,
@@ -75,29 +71,29 @@ def _pages(night: Night) -> Iterator[tuple[str, Page]]:
         Fact("Host", night.host),
         Fact("Baseline", night.baseline),
     )
-    parts = (
-        (Section("summary", "What was found", tuple(_summary(night))),),
-        tuple(_releases(night)),
-        tuple(_given_up(night)),
-        tuple(_changes(night)),
-        tuple(_verdicts(night)),
-        tuple(_known(night)),
-        (Section("night", "The night", tuple(_around(night))),),
+    sections = (
+        section("summary", "What was found", _summary(night)),
+        *_releases(night),
+        *_given_up(night),
+        *_changes(night),
+        *_verdicts(night),
+        *_known(night),
+        section("night", "The night", _around(night)),
     )
     footer = f"Made by orchestrator {__version__} from the files of night {night.night}."
-    yield INDEX, Page(title, "Nightly regression test", title, facts, parts, footer)
+    yield INDEX, Page(title, "Nightly regression test", title, facts, sections, footer)
 
 
-def _answer(night: Night) -> tuple[str, Tone]:
+def _answer(night: Night) -> Chip:
     if night.alarms:
-        return "regression", Tone.BAD
-    return night.ending.value.replace("_", " "), Tone.GOOD if night.is_clean else Tone.OPEN
+        return Chip("regression", Tone.BAD)
+    return Chip(night.ending.value.replace("_", " "), Tone.GOOD if night.is_clean else Tone.OPEN)
 
 
 def _summary(night: Night) -> Iterator[Block]:
     yield from (Remark(problem, is_warning=True) for problem in night.problems)
     yield Paragraph(words.headline(night))
-    yield Chip(*_answer(night))
+    yield Tally((_answer(night),))
     if night.alarms:
         caption = "Regressions, told tonight for the first time"
         yield table(words.ALARM_HEADS, [words.alarm_row(alarm) for alarm in night.alarms], _ALARM_NUMBERS, caption)
@@ -110,15 +106,17 @@ def _releases(night: Night) -> Iterator[Section]:
     if night.waiting:
         blocks.append(Remark(f"Not reached tonight, and left to the next night: {', '.join(night.waiting)}."))
     if blocks:
-        yield Section("releases", "Releases", tuple(blocks))
+        yield section("releases", "Releases", blocks)
 
 
 def _tried(night: Night) -> Table:
     rows = []
     for trying in night.tried:
         version, published, against, judgement, reason, run = words.release_row(trying.record)
-        chip = TableCell(judgement, "chip", MARKS.get(trying.record.judgement, Tone.OPEN))
-        rows.append((version, published, against, chip, reason, TableCell(run, address=trying.page)))
+        chip = TableCell(Chip(judgement, MARKS.get(trying.record.judgement, Tone.OPEN)))
+        rows.append(
+            (version, published, against, chip, reason, TableCell(Link(run, trying.page) if trying.page else run))
+        )
     shown = table(words.RELEASE_HEADS, rows, caption="What became of every release that was tried tonight")
     return replace(shown, label="Releases of tonight")
 
@@ -127,7 +125,7 @@ def _given_up(night: Night) -> Iterator[Section]:
     if night.given_up:
         caption = "Never came to a verdict, and are tried no more: neither regressions nor health"
         rows = [words.release_row(record) for record in night.given_up]
-        yield Section("given-up", "Given up", (table(words.RELEASE_HEADS, rows, caption=caption),))
+        yield section("given-up", "Given up", (table(words.RELEASE_HEADS, rows, caption=caption),))
 
 
 def _changes(night: Night) -> Iterator[Section]:
@@ -136,7 +134,7 @@ def _changes(night: Night) -> Iterator[Section]:
         rows = [words.change_row(change) for change in night.changes]
         links = Links((Link("All series", f"../../history/{INDEX}"),))
         shown = table(words.CHANGE_HEADS, rows, _CHANGE_NUMBERS, caption)
-        yield Section("changes", "New changes in the history", (shown, links))
+        yield section("changes", "New changes in the history", (shown, links))
 
 
 def _verdicts(night: Night) -> Iterator[Section]:
@@ -147,7 +145,7 @@ def _verdicts(night: Night) -> Iterator[Section]:
         caption = "Candidate over baseline, by cell and metric"
         shown = regression.verdict_table(heads, rows, caption, f"Verdicts of {title}")
         notes = (Remark(note) for note in regression_words.notes(test))
-        yield Section(f"verdicts-{number}", title, (shown, *notes), is_target=False)
+        yield Section(f"verdicts-{number}", title, (shown, *notes))
 
 
 def _known(night: Night) -> Iterator[Section]:
@@ -156,7 +154,7 @@ def _known(night: Night) -> Iterator[Section]:
         caption = "Acknowledged, or told before: shown, and no alarm"
         rows = [words.known_row(alarm) for alarm in known]
         shown = table(words.ALARM_HEADS, rows, _ALARM_NUMBERS, caption)
-        yield Section("known", "Known regressions", (shown,))
+        yield section("known", "Known regressions", (shown,))
 
 
 def _around(night: Night) -> Iterator[Block]:
@@ -222,8 +220,8 @@ def _list_pages(listed: tuple[Sequence[Night], Sequence[Link]]) -> Iterator[tupl
     heads = ("Night", "Ended as", "Baseline", "Accepted", "What was found")
     rows = [
         (
-            TableCell(moment(night.began_at), address=f"nights/{night.night}/{INDEX}"),
-            TableCell(*_chip(night)),
+            TableCell(Link(moment(night.began_at), f"nights/{night.night}/{INDEX}")),
+            TableCell(_answer(night)),
             night.baseline,
             night.accepted or "–",
             words.headline(night),
@@ -231,14 +229,9 @@ def _list_pages(listed: tuple[Sequence[Night], Sequence[Link]]) -> Iterator[tupl
         for night in reversed(nights)
     ]
     shown = replace(table(heads, rows, caption=caption), label=caption)
-    section = Section("nights", "All nights", (Items(tuple(links)), shown))
+    listing = section("nights", "All nights", (Items(tuple(links)), shown))
     footer = f"Made by orchestrator {__version__} from the records of {len(nights)} nights."
-    yield INDEX, Page(title, "Nightly regression test", title, (), ((section,),), footer)
-
-
-def _chip(night: Night) -> tuple[str, str, str]:
-    text, tone = _answer(night)
-    return text, "chip", tone
+    yield INDEX, Page(title, "Nightly regression test", title, (), (listing,), footer)
 
 
 NIGHTS: Kind[tuple[Sequence[Night], Sequence[Link]]] = Kind(pages=_list_pages)

@@ -8,33 +8,29 @@ from orchestrator.analysis import Verdict
 from orchestrator.regression.model import Judged, Regression
 from orchestrator.reporting.blocks import (
     Block,
-    Chip,
     Column,
     Definitions,
     Details,
-    Fact,
     Gap,
     Heading,
     Items,
-    Kind,
-    Page,
     Paragraph,
-    Phrase,
     RatioChart,
     Remark,
     Row,
-    Section,
     Table,
     TableCell,
-    Tone,
+    Tally,
     table,
 )
 from orchestrator.reporting.cases import Case, CaseResult, Suite, Suites
 from orchestrator.reporting.charts.ratios import Compared, plot
+from orchestrator.reporting.document import Fact, Kind, Page, section
 from orchestrator.reporting.formats.html import INDEX, named_texts, write_pages
 from orchestrator.reporting.reports import regression_words as words
 from orchestrator.reporting.reports.regression_records import records
 from orchestrator.reporting.reports.regression_words import VerdictRow
+from orchestrator.reporting.sentences import Chip, Phrase, Tone, VerdictWord
 from orchestrator.wording import clean_line
 
 NUMBERS = frozenset({2, 3, 4, 5, 8})
@@ -74,7 +70,7 @@ def write_html(regression: Regression, folder: Path) -> Path:
 def verdict_table(heads: Sequence[str], rows: Sequence[VerdictRow], caption: str = "", label: str = "") -> Table:
     """Build the table of verdicts, each in the color of its word."""
     cells: list[tuple[str | TableCell, ...]] = [
-        (*row.cells[:6], TableCell(row.cells[6], "verdict", row.verdict.value.replace(" ", "-")), *row.cells[7:])
+        (*row.cells[:6], TableCell(VerdictWord(row.cells[6], row.verdict.value.replace(" ", "-"))), *row.cells[7:])
         for row in rows
     ]
     columns = tuple(Column(head, number in NUMBERS) for number, head in enumerate(heads))
@@ -159,13 +155,13 @@ def _pages(regression: Regression) -> Iterator[tuple[str, Page]]:
     summary: tuple[Block, ...] = (
         *(Remark(warning, is_warning=True) for warning in regression.warnings),
         Paragraph(words.headline(regression)),
-        _answer(regression),
+        Tally((_answer(regression),)),
     )
     how = (f"{words.how(regression)} ", Phrase("Could have missed", "em"), _MISSED)
     sections = (
-        (Section("summary", "What was found", summary),),
-        (Section("verdicts", "Verdicts", tuple(_verdicts(regression))),),
-        (Section("reading", "How to read this", (Paragraph(how), Definitions(_MEANINGS))),),
+        section("summary", "What was found", summary),
+        section("verdicts", "Verdicts", _verdicts(regression)),
+        section("reading", "How to read this", (Paragraph(how), Definitions(_MEANINGS))),
     )
     footer = f"Made by orchestrator {__version__} from the files of run {regression.run}."
     yield (
@@ -194,7 +190,7 @@ def _facts(regression: Regression) -> Iterator[Fact]:
     yield Fact("Host", regression.host)
     ours, theirs = regression.baseline.python, regression.candidate.python
     if ours:
-        yield Fact("Python", ours if ours == theirs else f"{ours} against {theirs}", is_extra=True)
+        yield Fact("Python", ours if ours == theirs else f"{ours} against {theirs}")
 
 
 def _verdicts(regression: Regression) -> Iterator[Block]:

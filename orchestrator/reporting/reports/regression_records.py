@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from orchestrator.regression.model import Judged, JudgedPair, Regression
-from orchestrator.reporting.blocks import Records
+from orchestrator.reporting.document import Records
 
 _TEST = ("run", "created_at", "host", "runtime", "baseline", "candidate", "design")
 _PAIR = ("cell", "baseline_cell", "candidate_cell", "model", "cell_verdict", "cell_reason")

@@ -10,32 +10,28 @@ from orchestrator.regression.search.candidates import reasons
 from orchestrator.regression.search.record import RECORD_FILE, Bisection, Found, Origin
 from orchestrator.reporting.blocks import (
     Block,
-    Chip,
     Code,
     Column,
-    Fact,
     Gap,
     Heading,
     Items,
-    Kind,
-    Link,
     Links,
-    Page,
     Paragraph,
     RatioChart,
     Row,
-    Section,
     Table,
     TableCell,
-    Tone,
+    Tally,
     table,
 )
 from orchestrator.reporting.charts.ratios import plot
+from orchestrator.reporting.document import Fact, Kind, Page, Section, section
 from orchestrator.reporting.figures import short_percent
 from orchestrator.reporting.formats import render
 from orchestrator.reporting.formats.html import INDEX, named_texts, write_pages
 from orchestrator.reporting.reports import search_words as words
 from orchestrator.reporting.reports.search_rows import HEADS, NUMBERS, UNTESTABLE, SearchRow, move_rows, release_rows
+from orchestrator.reporting.sentences import Chip, Link, Tone, VerdictWord
 from orchestrator.results.writing import write_atomically
 from orchestrator.wording import clean_line
 
@@ -108,15 +104,15 @@ def _full(record: Bisection) -> Iterator[Block]:
 def _pages(record: Bisection) -> Iterator[tuple[str, Page]]:
     title = words.title(record)
     found = record.found
-    parts = (
-        (Section("summary", "What was found", tuple(_summary(record))),),
-        (Section("releases", "Releases", tuple(_releases(record, found))),),
-        tuple(_origin(record, number, origin) for number, origin in enumerate(found.origins if found else (), 1)),
-        (Section("reading", "How sure this is", tuple(_reading(record, found))),),
-        (Section("again", "The files, and the command", tuple(_again(record))),),
+    sections = (
+        section("summary", "What was found", _summary(record)),
+        section("releases", "Releases", _releases(record, found)),
+        *(_origin(record, number, origin) for number, origin in enumerate(found.origins if found else (), 1)),
+        section("reading", "How sure this is", _reading(record, found)),
+        section("again", "The files, and the command", _again(record)),
     )
     footer = f"Made by orchestrator {__version__} from the record of search {record.name}."
-    yield INDEX, Page(title, "Which release changed it", title, tuple(_facts(record)), parts, footer)
+    yield INDEX, Page(title, "Which release changed it", title, tuple(_facts(record)), sections, footer)
 
 
 def _facts(record: Bisection) -> Iterator[Fact]:
@@ -130,14 +126,14 @@ def _facts(record: Bisection) -> Iterator[Fact]:
     yield Fact("Metric", f"{metric.title}, {metric.better.value} is better; tolerance {tolerance}")
     yield Fact("Host", record.host)
     if record.asked.python:
-        yield Fact("Python", record.asked.python, is_extra=True)
+        yield Fact("Python", record.asked.python)
 
 
 def _summary(record: Bisection) -> Iterator[Block]:
     first, *others = words.headlines(record)
     word, mark = words.state(record)
     yield Paragraph(first)
-    yield Chip(word, Tone(mark))
+    yield Tally((Chip(word, mark),))
     yield Items(tuple(others))
 
 
@@ -152,7 +148,7 @@ def _origin(record: Bisection, number: int, origin: Origin) -> Section:
     blocks: list[Block] = []
     said = words.moved(origin).strip(",; ")
     if said:
-        blocks.append(Paragraph(f"From {origin.before} to {origin.after}: {said}.", joined=True))
+        blocks.append(Paragraph(f"From {origin.before} to {origin.after}: {said}."))
     rows = move_rows(record, origin)
     if rows:
         what = f"What moved from {origin.before} to {origin.after}"
@@ -160,7 +156,7 @@ def _origin(record: Bisection, number: int, origin: Origin) -> Section:
         anchor = f"move-grid-{number}"
         blocks += _chart(rows, "of an environment over the earlier one", anchor, "the table of moves")
     heading = f"What moved with {record.searched} {origin.after}"
-    return Section(f"moved-{number}", heading, tuple(blocks), is_target=False)
+    return Section(f"moved-{number}", heading, tuple(blocks))
 
 
 def _evidence(name: str, rows: Sequence[SearchRow], caption: str) -> Table:
@@ -172,10 +168,10 @@ def _evidence_row(row: SearchRow) -> Row:
     what, *figures, word, _ = row.cells
     cells: tuple[str | TableCell, ...] = (
         row.name,
-        TableCell(what, "chip", _mark(what)),
+        TableCell(Chip(what, _mark(what)) if what else ""),
         *figures,
-        TableCell(word, "verdict", "inconclusive" if row.word == UNTESTABLE else row.word),
-        TableCell(row.run, "links", address=f"{row.run}/") if row.run else TableCell("–", "links"),
+        TableCell(VerdictWord(word, "inconclusive" if row.word == UNTESTABLE else row.word)),
+        TableCell(Link(row.run, f"{row.run}/") if row.run else "–", mark="links"),
     )
     return Row(cells, Tone.PLAIN if row.word else Tone.FAINT)
 
@@ -193,11 +189,11 @@ def _chart(rows: Sequence[SearchRow], of: str, anchor: str, named: str) -> Itera
 
 
 def _reading(record: Bisection, found: Found | None) -> Iterator[Block]:
-    yield from (Paragraph(line, joined=True) for line in words.how(record))
+    yield from (Paragraph(line) for line in words.how(record))
     confidences = words.confidences(found.steps) if found else ""
     if confidences:
         level = f"Intervals are drawn at the level of the look that decided: {confidences} each for releases."
-        yield Paragraph(level, joined=True)
+        yield Paragraph(level)
 
 
 def _again(record: Bisection) -> Iterator[Block]:

@@ -1,34 +1,24 @@
 """The report of several runs side by side."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from orchestrator.analysis import Ratio
-from orchestrator.reporting.blocks import (
-    Block,
-    Gap,
-    Heading,
-    Kind,
-    Paragraph,
-    Records,
-    Remark,
-    TableCell,
-    TemplatePage,
-    Tone,
-    table,
-)
+from orchestrator.reporting.blocks import Block, Column, Gap, Heading, Paragraph, Remark, Row, Table, TableCell, table
 from orchestrator.reporting.cases import Suites
+from orchestrator.reporting.document import Kind, Page, Records, Section, section
 from orchestrator.reporting.figures import factor_interval, rate_interval, statuses
 from orchestrator.reporting.findings.model import CellReport
 from orchestrator.reporting.formats.html import INDEX, named_texts, write_pages
-from orchestrator.reporting.reports.beside import FACTS, Beside, HostRun, SideBySide, surely
+from orchestrator.reporting.reports.beside import FACTS, Beside, BesideGroup, HostRun, SideBySide, surely
 from orchestrator.reporting.reports.run.cases import suites as suites_of_run
-from orchestrator.reporting.reports.run.filters import FILTERS
 from orchestrator.reporting.reports.run.records import records_of
 from orchestrator.reporting.reports.run.value import json_value
+from orchestrator.reporting.reports.run.view import status_chips
+from orchestrator.reporting.sentences import Phrase, Tone
 from orchestrator.wording import factor, rate, seconds
 
 TITLE = "Runs side by side"
@@ -90,18 +80,32 @@ def write_html(several: SideBySide, folder: Path, pages_of: Sequence[Path | None
     return write_pages(named_texts(pages(several, links)), folder)
 
 
-def pages(several: SideBySide, links: Sequence[str | None] = ()) -> Iterator[tuple[str, TemplatePage]]:
+def pages(several: SideBySide, links: Sequence[str | None] = ()) -> Iterator[tuple[str, Page]]:
     """Lay out the page; the links lead to the runs' own pages, in the order of the runs."""
-    values = {
-        "several": several,
-        "pages": links or [None] * len(several.runs),
-        "title": TITLE,
-        "rows": host_rows(several),
-        "heads": heads(several),
-        "version": several.runs[0].report.orchestrator_version,
-    }
-    filters: dict[str, Callable[..., Any]] = {**FILTERS, "figures": figures, "rank": rank, "between": between}
-    yield INDEX, TemplatePage("hosts.html.jinja", values, filters)
+    sections = (
+        section("hosts", "Hosts", (*(Remark(note) for note in several.notes), _hosts(several, links))),
+        *(_group(several, group, number) for number, group in enumerate(several.groups, 1)),
+    )
+    title = f"{TITLE}: {', '.join(run.label for run in several.runs)}"
+    version = several.runs[0].report.orchestrator_version
+    footer = f"Made by orchestrator {version} from the files of {len(several.runs)} runs; each has a report of its own."
+    yield INDEX, Page(title, "Benchmark report", TITLE, (), sections, footer)
+
+
+def _hosts(several: SideBySide, links: Sequence[str | None]) -> Table:
+    addresses = links or [None] * len(several.runs)
+    runs = (Column(run.label, address=page or "") for run, page in zip(several.runs, addresses, strict=True))
+    ended = Row(("Ended", *(TableCell(status_chips(run.report.statuses)) for run in several.runs)))
+    rows = (*(Row(cells) for cells in host_rows(several)), ended)
+    return Table((Column("Run of"), *runs), rows, "What each run ran on", is_filtered=False)
+
+
+def _group(several: SideBySide, group: BesideGroup, number: int) -> Section:
+    heading = (f"{group.workload.label} ", Phrase(f"on {group.system.name}", "on"))
+    rows = [_row(several, cell) for cell in group.cells]
+    caption = "Samples/s with their interval; a rank is that among the cells of the same column"
+    shown = table(heads(several), rows, range(1, len(heads(several))), caption)
+    return Section(f"group-{number}", heading, (replace(shown, label=f"Figures of {group.label}"),))
 
 
 def _short(several: SideBySide) -> Iterator[Block]:

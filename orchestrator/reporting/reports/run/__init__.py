@@ -1,6 +1,6 @@
 """The report of one run."""
 
-from orchestrator.reporting.blocks import Kind
+from orchestrator.reporting.document import Kind
 from orchestrator.reporting.findings.model import Report
 from orchestrator.reporting.reports.run.cases import suites
 from orchestrator.reporting.reports.run.full import full

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from orchestrator.reporting.blocks import Block, Code, Details, Heading, Items, Paragraph, Phrase, Remark, Table, table
+from orchestrator.reporting.blocks import Block, Code, Details, Heading, Items, Paragraph, Remark, Table, table
 from orchestrator.reporting.figures import (
     EPOCH_HEADS,
     EPOCH_NOTE,
@@ -19,6 +19,7 @@ from orchestrator.reporting.findings import printed
 from orchestrator.reporting.findings.floors import lines as floor_lines
 from orchestrator.reporting.findings.model import CellReport, Group, ImageReport, Placed, Report
 from orchestrator.reporting.findings.parity import lines as parity_lines
+from orchestrator.reporting.sentences import Phrase
 from orchestrator.wording import clean_line, factor, memory, rate, seconds
 
 _RANKING = ("Rank", "Framework", "Samples/s", "95 % interval", "× best", "its interval", "Verdict")

@@ -1,80 +1,83 @@
 """The pages of a run's report, one for most runs and an index with pages of groups for large ones."""
 
-import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote
 
-from markupsafe import Markup
-
-from orchestrator.analysis import CONFIDENCE, PHASES, PREDICTION, TOLERANCE
-from orchestrator.reporting import figures
-from orchestrator.reporting.blocks import TemplatePage
-from orchestrator.reporting.findings import floors, printed
+from orchestrator.reporting.document import Fact, Page, Section
 from orchestrator.reporting.findings.model import Report
 from orchestrator.reporting.formats.html import named_texts, write_pages
-from orchestrator.reporting.reports.run.filters import FILTERS
-from orchestrator.reporting.reports.run.layout import RunPage, directory, layout, places
-
-_MOST = {
-    "findings": 5000, "problems": 100, "affected": 200, "skips": 2000, "repeats": 5000,
-    "with_facts": 60, "in_matrix": 20,
-}  # fmt: skip
-"""What a page lists of each; it says how many more there are, and which format lists them all."""
+from orchestrator.reporting.reports.run.group_sections import group_section
+from orchestrator.reporting.reports.run.index_sections import sections_after, sections_before
+from orchestrator.reporting.reports.run.layout import INDEX, RunPage, directory, layout, places
+from orchestrator.reporting.reports.run.view import PageView
+from orchestrator.reporting.sentences import Link
 
 
 def write_html(report: Report, folder: Path, run_folder: Path | None = None) -> Path:
     """Write the pages into `folder` and return the path of the first.
 
     With `run_folder` they link to the raw files there, relatively, so both can be moved together.
-    Raises `HostError` where the folder cannot be written.
+    Raises `HostError` if the folder cannot be written.
     """
     raw = None if run_folder is None else os.path.relpath(run_folder.resolve(), folder.resolve())
     return write_pages(named_texts(pages(report, raw)), folder)
 
 
-def pages(report: Report, raw: str | None = None) -> Iterator[tuple[str, TemplatePage]]:
+def pages(report: Report, raw: str | None = None) -> Iterator[tuple[str, Page]]:
     """Lay out every page, the index first.
 
     `raw` is the relative path from the pages to the run's folder, None for no links to raw files.
     """
     files = layout(report)
     where = places(files)
-    shared = {
-        "report": report,
-        "cells": report.by_id,
-        "pages": files,
-        "directory": _data(directory(files, report.by_id)) if len(files) > 1 else None,
-        "raw": None if raw is None else Path(raw).as_posix(),
-        "phases": PHASES,
-        "printed": printed,
-        "confidence": CONFIDENCE,
-        "prediction": PREDICTION,
-        "tolerance": TOLERANCE,
-        "floor_heads": floors.HEADS,
-        "floor_note": floors.NOTE,
-        "epoch_heads": figures.EPOCH_HEADS,
-        "epoch_note": figures.EPOCH_NOTE,
-        **{f"most_{name}": most for name, most in _MOST.items()},
-    }
-    for number, page in enumerate(files):
-        values = {"page": page, "number": number, "address": _addresses(page, where), **shared}
-        yield page.name, TemplatePage("groups.html.jinja" if number else "index.html.jinja", values, FILTERS)
+    posix = None if raw is None else Path(raw).as_posix()
+    cells = report.by_id
+    for number, file in enumerate(files):
+        view = PageView(report, cells, file, where, posix)
+        yield file.name, _of_groups(view, files, number) if number else _index(view, files)
 
 
-def _data(value: Any) -> Markup:
-    """Values as JSON that a script of the page reads; nothing in it ends the element that it stands in."""
-    encoded = json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
-    return Markup(encoded)  # noqa: S704 -- no character in it begins a tag
+def _index(view: PageView, files: tuple[RunPage, ...]) -> Page:
+    report = view.report
+    facts = (
+        Fact("Run", report.run),
+        Fact("Started", "", report.created_at),
+        Fact("Runtime", report.runtime),
+        Fact("Host", dict(report.host).get("hostname", "–")),
+    )
+    sections = (*sections_before(view, files), *_groups(view), *sections_after(view))
+    listed = directory(files, view.cells) if len(files) > 1 else None
+    return Page(_title(report), "Benchmark report", report.matrix, facts, sections, _footer(report), directory=listed)
 
 
-def _addresses(page: RunPage, where: Mapping[str, str]) -> Callable[[str], str]:
-    """Links from a page to a cell or a group, by id or anchor."""
+def _of_groups(view: PageView, files: tuple[RunPage, ...], number: int) -> Page:
+    report, last = view.report, len(files) - 1
+    title = _title(report)
+    turns = (
+        *((Link("Previous page", files[number - 1].name, relation="prev"),) if number > 1 else ()),
+        Link("Summary", INDEX),
+        *((Link("Next page", files[number + 1].name, relation="next"),) if number < last else ()),
+    )
+    return Page(
+        f"{view.page.parts[0].group.label} · {title}",
+        Link(title, INDEX),
+        f"Comparisons, page {number} of {last}",
+        (),
+        tuple(_groups(view)),
+        _footer(report),
+        turns=turns,
+        index=INDEX,
+    )
 
-    def address(name: str) -> str:
-        target = where.get(name, page.name)
-        return f"{'' if target == page.name else target}#{quote(name, safe='/', errors='replace')}"
 
-    return address
+def _groups(view: PageView) -> list[Section]:
+    return [group_section(view, part, number) for number, part in enumerate(view.page.parts, 1)]
+
+
+def _title(report: Report) -> str:
+    return f"{report.matrix} · {report.run}"
+
+
+def _footer(report: Report) -> str:
+    return f"Made by orchestrator {report.orchestrator_version} from the files of run {report.run}."

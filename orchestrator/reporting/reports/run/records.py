@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from orchestrator.analysis import PHASES, Printed, RepeatEpochs, RepeatMeasurement
 from orchestrator.domain import Cell, Skip, Status
-from orchestrator.reporting.blocks import Records
+from orchestrator.reporting.document import Records
 from orchestrator.reporting.figures import options
 from orchestrator.reporting.findings.model import CellReport, Placed, Repeat, Report
 from orchestrator.wording import clean_line

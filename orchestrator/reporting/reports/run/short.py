@@ -14,12 +14,10 @@ from orchestrator.reporting.blocks import (
     Heading,
     Items,
     Paragraph,
-    Phrase,
     Remark,
     Row,
     Table,
     TableCell,
-    Tone,
     table,
 )
 from orchestrator.reporting.figures import (
@@ -37,6 +35,7 @@ from orchestrator.reporting.findings import printed
 from orchestrator.reporting.findings.floors import lines as floor_lines
 from orchestrator.reporting.findings.model import CellReport, Group, LogEnd, Placed, Problem, Report
 from orchestrator.reporting.findings.parity import lines as parity_lines
+from orchestrator.reporting.sentences import Phrase, Tone
 from orchestrator.wording import clean, clean_line, counted, factor, listing_of, memory, plural, rate, seconds
 
 _TONES = {

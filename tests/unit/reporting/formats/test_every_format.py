@@ -15,7 +15,7 @@ from orchestrator.cli import outputs
 from orchestrator.errors import InputError
 from orchestrator.regression.history.series import series
 from orchestrator.reporting import reports
-from orchestrator.reporting.blocks import Kind
+from orchestrator.reporting.document import Kind
 from orchestrator.reporting.formats import FORMATS, HTML, Format, formats_of, render
 from orchestrator.reporting.reports.history import HISTORY
 from orchestrator.reporting.reports.night import NIGHT, NIGHTS

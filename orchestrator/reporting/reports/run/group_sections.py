@@ -1,0 +1,260 @@
+"""The section of a group on a run's page: ranking, charts, pairs and tables."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from orchestrator.analysis import CONFIDENCE, Measurement, Ratio, Verdict
+from orchestrator.analysis.parity.work import PairParity, WorkParity
+from orchestrator.reporting.blocks import (
+    Block,
+    Column,
+    CurveCharts,
+    Details,
+    Heading,
+    Items,
+    LaneCharts,
+    Paragraph,
+    Row,
+    Table,
+    TableCell,
+)
+from orchestrator.reporting.charts.cells import charts
+from orchestrator.reporting.charts.curves import curves
+from orchestrator.reporting.document import Section
+from orchestrator.reporting.figures import (
+    EPOCH_HEADS,
+    EPOCH_NOTE,
+    epoch_figures,
+    factor_interval,
+    rate_interval,
+    seconds_bounds,
+    whole_percent,
+)
+from orchestrator.reporting.findings import floors
+from orchestrator.reporting.findings.model import CellReport, Floor, Group, Placed
+from orchestrator.reporting.findings.parity import lines as parity_lines
+from orchestrator.reporting.reports.run import cell_tables
+from orchestrator.reporting.reports.run.cell_tables import Measured, Names, memory_cell
+from orchestrator.reporting.reports.run.layout import Part
+from orchestrator.reporting.reports.run.view import (
+    PageView,
+    cell_table,
+    columns,
+    conclusion,
+    figure,
+    row_of,
+    status_chips,
+    verdict_word,
+)
+from orchestrator.reporting.sentences import Chip, Phrase, Tone
+from orchestrator.wording import factor, plural, rate, seconds, share
+
+_MOST_IN_MATRIX = 20
+"""Cells whose pairs are shown."""
+_RANKING = ("Rank", "Framework", "Samples/s", "× best", "Verdict", "Step p50", "Step p99", "Start", "Memory", "Repeats")
+_FIGURES = 7
+"""Columns of the ranking that a cell without a measurement leaves empty."""
+
+
+def group_section(view: PageView, part: Part, number: int) -> Section:
+    """Return the section of a group, or of a stretch of it; `number` is its place on the page."""
+    group = part.group
+    last = part.first + len(part.places) - 1
+    stretch = "" if part.is_whole else f", places {part.first} to {last}"
+    heading = (f"{group.workload.label} ", Phrase(f"on {group.system.name}{stretch}", "on"))
+    blocks = tuple(_blocks(view, part, number))
+    return Section(f"group-{number}", heading, blocks, anchor=part.anchor, holds_cells=True)
+
+
+def _blocks(view: PageView, part: Part, number: int) -> Iterator[Block]:
+    group = part.group
+    cells = [view.cells[cell_id] for cell_id in part.cell_ids]
+    names = {cell.cell.id: f"{number}.{place}" for place, cell in enumerate(cells)}
+    if part.first == 1:
+        yield Paragraph(conclusion(group))
+    if part.places:
+        yield _ranking(view, part, names)
+    if part.floors:
+        yield _floors(view, part, names)
+    lines = parity_lines(group) if part.first == 1 else ()
+    if lines:
+        yield Items(tuple(lines))
+    measured = [(cell, cell.measurement) for cell in cells if cell.computes and cell.measurement]
+    if any(cell.epochs for cell, _ in measured):
+        yield _epochs(measured, names, group)
+    if measured:
+        yield from _measured(part, measured, number, names)
+    yield cell_tables.every_repeat(view, cells, group.label, names)
+
+
+def _ranking(view: PageView, part: Part, names: Names) -> Table:
+    heads = tuple(
+        Column(
+            head, head not in {"Framework", "Verdict", "Repeats"}, is_sortable=head != "Repeats", is_sorted=not place
+        )
+        for place, head in enumerate(_RANKING)
+    )
+    rows = (
+        _rank(view.cells[place.cell_id], place, names, number, has_others=len(part.group.places) > 1)
+        for number, place in enumerate(part.places, part.first)
+    )
+    level = whole_percent(CONFIDENCE)
+    caption = f"Ranking by throughput, the best first; small figures below a value are its {level} interval"
+    label = f"Ranking of {part.group.label}"
+    return Table(heads, tuple(rows), caption, label, is_sortable=True, look="ranking", name_column=1)
+
+
+def _rank(cell: CellReport, place: Placed, names: Names, number: int, *, has_others: bool) -> Row:
+    name = cell.cell.id
+    disturbed = sum(bool(repeat.outcome.disturbance) for repeat in cell.repeats)
+    ended = status_chips(cell.statuses, *((Chip("disturbed", "open", disturbed),) if disturbed else ()))
+    found = cell.measurement
+    figures = tuple(_figures(found, place.to_best, has_others=has_others)) if found else ("–",) * _FIGURES
+    cells = (
+        figure(place.rank.label if place.rank else "–", str(number)),
+        figure(place.label, place.label, name if place.label != name else ""),
+        *figures,
+        TableCell(ended),
+    )
+    return Row(cells, Tone.PLAIN if found else Tone.FAINT, anchor=name, ranks=names[name])
+
+
+def _figures(found: Measurement, over: Ratio | None, *, has_others: bool) -> Iterator[str | TableCell]:
+    throughput, latency = found.throughput, found.latency
+    yield figure(Phrase(rate(throughput.value), "b"), throughput.value, rate_interval(throughput))
+    if over:
+        yield figure(factor(over.value), over.value, factor_interval(over))
+        repeats = over.more_repeats
+        more = f"about {repeats} more {plural('repeat', repeats)}" if repeats else ""
+        yield figure(verdict_word(over), over.verdict.value, more)
+    else:
+        yield figure("1", "1")
+        yield figure("best" if has_others else "–", "")
+    if latency:
+        steps = f"of {latency.n:,} {plural('step', latency.n)}"
+        yield figure(seconds(latency.p50_s), latency.p50_s, seconds_bounds(latency.p50_bounds_s))
+        yield figure(seconds(latency.p99_s), latency.p99_s, seconds_bounds(latency.p99_bounds_s), steps)
+    else:
+        yield "–"
+        yield "–"
+    yield figure(seconds(found.start_s), found.start_s)
+    yield memory_cell(found.peak_rss_bytes, found.peak_device_bytes)
+
+
+def _floors(view: PageView, part: Part, names: Names) -> Table:
+    heads = columns(floors.HEADS, (1, 2, 3, 4))
+    rows = (_floor(view.cells[floor.cell_id], floor, names) for floor in part.floors)
+    return cell_table(heads, rows, floors.NOTE, f"Harness floor of {part.group.label}")
+
+
+def _floor(cell: CellReport, floor: Floor, names: Names) -> Row:
+    found, name = cell.measurement, cell.cell.id
+    cells = (
+        figure(floor.label, floor.label, name),
+        figure("–" if floor.step_s is None else seconds(floor.step_s), floor.step_s),
+        figure("–" if floor.share is None else share(floor.share), floor.share),
+        figure(seconds(found.start_s), found.start_s) if found else figure("–", ""),
+        memory_cell(found.peak_rss_bytes, None) if found else figure("–", ""),
+        TableCell(status_chips(cell.statuses)),
+    )
+    return Row(cells, Tone.PLAIN if found else Tone.FAINT, anchor=name, ranks=names[name])
+
+
+def _epochs(measured: Measured, names: Names, group: Group) -> Table:
+    rows = (
+        row_of(
+            names[cell.cell.id],
+            cell,
+            [
+                figure(each.text, "" if each.value is None else str(each.value), each.below)
+                for each in epoch_figures(cell.epochs)
+            ],
+        )
+        for cell, _ in measured
+        if cell.epochs
+    )
+    heads = columns(("Framework", *EPOCH_HEADS), range(1, 1 + len(EPOCH_HEADS)))
+    return cell_table(heads, rows, EPOCH_NOTE, f"Total time of {group.label}")
+
+
+def _measured(part: Part, measured: Measured, number: int, names: Names) -> Iterator[Block]:
+    group, cells = part.group, [cell for cell, _ in measured]
+    apart = frozenset(
+        place.cell_id for place in part.places if place.to_best and place.to_best.verdict is Verdict.NOT_COMPARABLE
+    )
+    yield LaneCharts(charts(cells), number, names, apart)
+    drawn = curves(cells)
+    if drawn:
+        yield Heading("What was learned", 3)
+        yield CurveCharts(drawn)
+        yield cell_tables.learned(measured, names, group.label)
+    yield from _pairs(part, cells)
+    if group.parity and part.is_whole:
+        yield _parity(group, cells)
+    shares: Mapping[str, float | None] = {place.cell_id: place.harness_share for place in part.places}
+    yield cell_tables.intervals(measured, names, group.label, shares if group.floors else None)
+    yield cell_tables.phases(measured, names, group.label)
+    yield from cell_tables.resources(measured, names, group.label)
+    yield cell_tables.models(measured, names, group.label)
+
+
+def _pairs(part: Part, cells: Sequence[CellReport]) -> Iterator[Block]:
+    group = part.group
+    if len(cells) < 2:
+        return
+    if group.ratios and len(cells) <= _MOST_IN_MATRIX and part.is_whole:
+        yield Details("Every pair", (_matrix(group, cells),), is_open=True)
+    elif group.ratios:
+        yield Paragraph(
+            (f"Pairs are listed for up to {_MOST_IN_MATRIX} cells; ", Phrase("--format json", "code"), " holds these.")
+        )
+    else:
+        yield Paragraph(f"Pairs are listed for up to {_MOST_IN_MATRIX} cells.")
+
+
+def _matrix(group: Group, cells: Sequence[CellReport]) -> Table:
+    heads = (Column(""), *(Column(cell.label, is_number=True) for cell in cells))
+    rows = (
+        Row((cell.label, *(_ratio(over) for over in ratios))) for cell, ratios in zip(cells, group.ratios, strict=False)
+    )
+    caption = f"Throughput of the row over that of the column, with the {whole_percent(CONFIDENCE)} interval"
+    label = f"Ratios of {group.label}"
+    return Table(heads, tuple(rows), caption, label, is_filtered=False, is_narrow=True, look="matrix")
+
+
+def _ratio(over: Ratio | None) -> TableCell:
+    if over is None:
+        return TableCell("", mark="self")
+    text = (factor(over.value), Phrase(factor_interval(over), "small"), verdict_word(over))
+    return TableCell(text, mark=over.verdict.value)
+
+
+def _parity(group: Group, cells: Sequence[CellReport]) -> Details:
+    rows = (
+        _work(cell, other, found)
+        for place, cell in enumerate(cells)
+        for other, found in zip(cells, group.parity[place][:place], strict=False)
+        if found
+    )
+    heads = columns(("One", "Other", "Work", "Largest difference ÷ bar", "Why"), (3,), (4,))
+    caption = (
+        "Every pair, as its parity containers answered: same layers, first loss, first gradients and losses of plain "
+        "steps"
+    )
+    return Details("Parity: is it the same work?", (cell_table(heads, rows, caption, f"Parity of {group.label}"),))
+
+
+def _work(cell: CellReport, other: CellReport, found: PairParity) -> Row:
+    part = max((each.value / each.bar for each in found.differences if each.bar), default=None)
+    known = f"Known fault: {found.known_fault}" if found.known_fault else ""
+    return Row(
+        (
+            cell.label,
+            other.label,
+            TableCell(Chip(found.work.value, _WORK.get(found.work, "open"))),
+            figure("–" if part is None else "0" if part == 0 else factor(part), part),
+            TableCell(found.reason or found.note, (known,) if known else ()),
+        )
+    )
+
+
+_WORK = {WorkParity.SAME: "good", WorkParity.NOT_COMPARABLE: "bad"}
