@@ -36,7 +36,7 @@ class Figure:
 
 
 def epoch_figures(epochs: Epochs) -> tuple[Figure, ...]:
-    """One figure for each of `EPOCH_HEADS`."""
+    """Return a figure for each of `EPOCH_HEADS`."""
     first, *later = epochs.epoch_s
     total, rest = epochs.total_s, epochs.after_first_s
     usual = statistics.median(later) if later else None
@@ -50,16 +50,16 @@ def epoch_figures(epochs: Epochs) -> tuple[Figure, ...]:
     )
 
 
-def _accuracy(found: Sequence[float]) -> Figure:
-    if not found:
+def _accuracy(accuracies: Sequence[float]) -> Figure:
+    if not accuracies:
         return Figure("–")
-    middle, low, high = statistics.median(found), min(found), max(found)
+    middle, low, high = statistics.median(accuracies), min(accuracies), max(accuracies)
     span = "every repeat" if percent(low) == percent(high) else f"{100 * low:.1f}–{percent(high)}"
-    return Figure(percent(middle), span if len(found) > 1 else "1 repeat", middle)
+    return Figure(percent(middle), span if len(accuracies) > 1 else "1 repeat", middle)
 
 
 def gpu_figures(gpus: GpuUse | None) -> tuple[Figure, Figure, Figure]:
-    """Energy, highest temperature and lowest clock of a repeat's GPUs; `–` for what is unknown."""
+    """Return energy, highest temperature and lowest clock of a repeat's GPUs, with `–` for what is unknown."""
     energy, hottest, clock = (gpus.energy_j, gpus.hottest_c, gpus.slowest_clock_hz) if gpus else (None, None, None)
     return (
         Figure("–" if energy is None else f"{three_digits(energy)} J", value=energy),
@@ -69,7 +69,7 @@ def gpu_figures(gpus: GpuUse | None) -> tuple[Figure, Figure, Figure]:
 
 
 def rate_interval(value: Estimate) -> str:
-    """`12,990–13,830`, or why there is none."""
+    """Return an interval as `12,990–13,830`, or the reason there is none."""
     if value.low is None or value.high is None:
         return "1 repeat"
     return _rates(value.low, value.high)
@@ -83,42 +83,42 @@ def next_interval(value: Estimate) -> str:
 
 
 def _rates(low: float, high: float) -> str:
-    """Write a range whose ends both show their unit, or both have none: `1.27 M–1.48 M`, `3.27–1,480,000`."""
+    """Write a range whose ends both show their unit, or both have none, as `1.27 M–1.48 M` or `3.27–1,480,000`."""
     if rate(low)[-1].isdigit() and not rate(high)[-1].isdigit():
         return f"{rate(low)}–{float(f'{high:.3g}'):,.0f}"
     return f"{rate(low)}–{rate(high)}"
 
 
 def factor_interval(value: Ratio) -> str:
-    """`0.531–0.572`, or why there is none."""
+    """Return an interval as `0.531–0.572`, or the reason there is none."""
     if value.low is None or value.high is None:
         return "no interval"
     return f"{factor(value.low)}–{factor(value.high)}"
 
 
 def verdict(value: Ratio) -> str:
-    """`slower`, or `inconclusive: about 4 more repeats`."""
+    """Return a verdict, with the repeats that it still needs."""
     if value.more_repeats is None:
         return value.verdict.value
     return f"{value.verdict.value}: about {value.more_repeats} more {plural('repeat', value.more_repeats)}"
 
 
 def seconds_interval(value: Estimate) -> str:
-    """`12.1 s–12.9 s`, or why there is none."""
+    """Return an interval as `12.1 s–12.9 s`, or the reason there is none."""
     if value.low is None or value.high is None:
         return "1 repeat"
     return f"{seconds(value.low)}–{seconds(value.high)}"
 
 
 def latency(value: Percentiles | None) -> tuple[str, str, str]:
-    """Median and p99 of a step, and the interval of the p99, for people."""
+    """Return median and p99 of a step, and the interval of the p99, for people."""
     if value is None:
         return "–", "–", "–"
     return seconds(value.p50_s), seconds(value.p99_s), seconds_bounds(value.p99_bounds_s)
 
 
 def seconds_bounds(bounds: Bounds | None) -> str:
-    """`17.1–25.0 ms`, `980 µs–1.12 ms`, or `–` if there are none."""
+    """Return bounds as `17.1–25.0 ms` or `980 µs–1.12 ms`, or `–` if there are none."""
     if bounds is None:
         return "–"
     low, high = (seconds(end) for end in bounds)
@@ -127,41 +127,41 @@ def seconds_bounds(bounds: Bounds | None) -> str:
 
 
 def statuses(counts: Sequence[tuple[Status, int]]) -> str:
-    """`2 ok, 1 timeout`."""
+    """Return counts of statuses, as `2 ok, 1 timeout`."""
     return ", ".join(f"{number} {status.value}" for status, number in counts)
 
 
 def repeats(numbers: Sequence[int]) -> str:
-    """`repeat 0`, `repeats 0–4`, `repeats 0, 2, 5`."""
+    """Return numbers of repeats, as `repeat 0`, `repeats 0–4` or `repeats 0, 2, 5`."""
     if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
         return f"repeats {numbers[0]}–{numbers[-1]}"
     return f"{plural('repeat', len(numbers))} {', '.join(str(number) for number in numbers)}"
 
 
 def options(values: Options) -> str:
-    """`hybridize=true, layout=nchw`."""
+    """Return options as `hybridize=true, layout=nchw`."""
     return ", ".join(f"{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in values)
 
 
 def ratio_interval(low: float | None, high: float | None) -> str:
-    """`0.893–0.921`; `–` where there is none."""
+    """Return an interval as `0.893–0.921`, or `–` if there is none."""
     return "–" if low is None or high is None else f"{ratio(low)}–{ratio(high)}"
 
 
-def ratio(found: float) -> str:
-    """A ratio near 1 to three decimals: what is judged here are per cents. Few blocks bound next to nothing."""
-    if found >= _ENDLESS or found <= 1 / _ENDLESS:
-        return f">{_ENDLESS}" if found > 1 else f"<{1 / _ENDLESS:g}"
-    return f"{found:.3f}" if 0.1 <= found < 10 else factor(found)
+def ratio(value: float) -> str:
+    """Return a ratio, near 1 to three decimals because per cents are judged."""
+    if value >= _ENDLESS or value <= 1 / _ENDLESS:
+        return f">{_ENDLESS}" if value > 1 else f"<{1 / _ENDLESS:g}"
+    return f"{value:.3f}" if 0.1 <= value < 10 else factor(value)
 
 
 def short_percent(share: float) -> str:
-    """`2 %`, `0.31 %`."""
+    """Return a share as `2 %` or `0.31 %`."""
     return f"{100 * share:.3g} %"
 
 
 def moment(iso: str) -> str:
-    """Return a time as `2026-11-22 03:00:00 UTC`."""
+    """Return a time in UTC with a space between date and time."""
     return iso.replace("T", " ").replace("+00:00", " UTC").replace("Z", " UTC")
 
 

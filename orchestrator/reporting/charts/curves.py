@@ -49,7 +49,7 @@ _ALONG: tuple[tuple[str, _Read, Callable[[Sequence[float]], Scale]], ...] = (
 
 
 def curves(cells: Sequence[CellReport]) -> tuple[Curves, ...]:
-    """Accuracy and losses of a group against epochs and against seconds; empty where nothing was evaluated."""
+    """Draw accuracy and losses of a group against epochs and seconds, nothing if nothing was evaluated."""
     learned = [(cell, cell.epochs.curve) for cell in cells if cell.epochs is not None and cell.epochs.curve]
     if not learned:
         return ()

@@ -54,7 +54,7 @@ class Plot:
 
 
 def plot(compared: Sequence[Compared]) -> Plot | None:
-    """Lay comparisons out on one axis; None where there is none."""
+    """Lay comparisons out on one axis, None if there is none."""
     shown = compared[:MOST_LANES]
     if not shown:
         return None

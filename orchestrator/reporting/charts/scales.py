@@ -67,13 +67,13 @@ CUT_NOTE = "an arrow: it goes on beyond the axis"
 
 
 def from_zero(values: Iterable[float], text: Callable[[float], str]) -> Scale:
-    """An axis from zero to a little above the highest value: for bars, whose length is what they say."""
+    """Return an axis for bars, from zero to a little above the highest value."""
     high = max(values, default=0.0) * 1.02 or 1.0
     return _from_zero(high, _round_step(high / _MOST_TICKS), text)
 
 
 def seconds_from_zero(values: Iterable[float]) -> Scale:
-    """As `from_zero`, for durations: ticks lie at whole minutes or hours where they are as long."""
+    """Return an axis from zero for durations, whose ticks lie at whole minutes or hours if they are that long."""
     high = max(values, default=0.0) * 1.02 or 1.0
     longer = next((step for step in _LONG_STEPS_S if high / step <= _MOST_TICKS), 3600 * _round_step(high / 3600 / 6))
     step = _round_step(high / _MOST_TICKS)
@@ -86,7 +86,7 @@ def _from_zero(high: float, step: float, text: Callable[[float], str]) -> Scale:
 
 
 def spread(values: Iterable[float], text: Callable[[float], str]) -> Scale:
-    """An axis for points: from zero, or logarithmic where the values span more than a factor of 12."""
+    """Return an axis for points, logarithmic if the values span more than a factor of 12."""
     known = [value for value in values if value > 0]
     if not known or max(known) < _LOGARITHMIC_FROM * min(known):
         return from_zero(known, text)
@@ -101,7 +101,7 @@ def spread(values: Iterable[float], text: Callable[[float], str]) -> Scale:
 
 
 def between(values: Iterable[float], text: Callable[[float], str]) -> Scale:
-    """An axis around values whose differences count and whose distance from zero does not."""
+    """Return an axis around values whose differences count and whose distance from zero does not."""
     known = list(values)
     low, high = min(known, default=0.0), max(known, default=1.0)
     room = 0.06 * (high - low) or 0.5 * abs(high) or 0.5
@@ -117,7 +117,7 @@ def _ticks(scale: Scale, marks: Iterable[float], text: Callable[[float], str]) -
 
 
 def _round_step(least: float) -> float:
-    """The smallest of 1, 2, 5 × 10ⁿ that is not below `least`."""
+    """Return the smallest of 1, 2, 5 × 10ⁿ that is not below `least`."""
     unit = 10.0 ** _power(least)
     return next(digit * unit for digit in (1, 2, 5, 10) if digit * unit >= least * 0.999)
 

@@ -23,7 +23,7 @@ def flatten(facts: Mapping[str, object], prefix: str = "") -> Iterable[tuple[str
 
 
 def merged(several: Iterable[Facts]) -> Facts:
-    """One value per fact; where containers disagree, the values joined by ` | `."""
+    """Return one value per fact, those of containers that disagree joined by ` | `."""
     different = list(dict.fromkeys(several))
     if len(different) == 1:
         return different[0]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from orchestrator.domain import Status
 from orchestrator.reporting.figures import statuses
-from orchestrator.reporting.findings.model import CellReport, Finding, Floor, Group
+from orchestrator.reporting.findings.model import CellReport, Floor, Group, GroupFinding
 from orchestrator.wording import listing, seconds, share
 
 HEADS = ("Harness floor", "Step", "Of the fastest", "Start", "Memory", "Repeats")
@@ -27,23 +27,23 @@ def floors(idle: Sequence[CellReport], measured: Sequence[CellReport]) -> tuple[
 
 
 def share_of(cell: CellReport, idle: Sequence[CellReport]) -> float | None:
-    """Return the part of a cell's step that the harness takes: by the slowest of several floors, or None."""
+    """Return the part of a cell's step that the slowest floor takes, or None if one was not measured."""
     steps = [one.step_s for one in idle if one.step_s is not None]
     return max(steps) / cell.step_s if steps and cell.step_s is not None else None
 
 
-def floor_finding(idle: Sequence[CellReport]) -> tuple[Finding, str]:
+def floor_finding(idle: Sequence[CellReport]) -> tuple[GroupFinding, str]:
     """Say what a group without any other cell comes to."""
     known = [f"a step of {cell.label} takes {seconds(cell.step_s)}" for cell in idle if cell.step_s is not None]
     if known:
-        return Finding.FLOOR, f"Nothing here computes anything: {listing(known)}."
-    found = Counter(repeat.outcome.status for cell in idle for repeat in cell.repeats)
-    ends = statuses([(status, found[status]) for status in Status if found[status]])
-    return Finding.NOTHING, f"Nothing was measured: {ends}."
+        return GroupFinding.FLOOR, f"Nothing here computes anything: {listing(known)}."
+    counts = Counter(repeat.outcome.status for cell in idle for repeat in cell.repeats)
+    ends = statuses([(status, counts[status]) for status in Status if counts[status]])
+    return GroupFinding.NOTHING, f"Nothing was measured: {ends}."
 
 
 def lines(group: Group, fastest: str = "the fastest") -> list[str]:
-    """Say of each floor of a group what it takes, in a line each; none where nothing else was planned."""
+    """Describe each floor of a group in a line, none if nothing else was planned."""
     return [_line(floor, fastest) for floor in group.floors] if group.places else []
 
 

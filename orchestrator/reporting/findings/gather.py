@@ -23,7 +23,7 @@ def report(run: Run) -> Report:
     record = run.record()
     plan = run.plan()
     known = parity(run, plan)
-    found = compose(
+    content = compose(
         record.model_copy(update={"plan": {}, "matrix": {}}),  # of many cells, the heaviest thing in memory
         plan,
         read_cells(run, plan.cells),
@@ -33,13 +33,13 @@ def report(run: Run) -> Report:
         known.reports(),
         idle_builders(),
     )
-    compared = any(len(group.places) > 1 for group in found.groups)
-    return found if plan.parity or not compared else replace(found, warnings=(*found.warnings, NOT_ASKED))
+    compared = any(len(group.places) > 1 for group in content.groups)
+    return content if plan.parity or not compared else replace(content, warnings=(*content.warnings, NOT_ASKED))
 
 
 @cache
 def idle_builders() -> frozenset[str]:
-    """Return the builders that compute nothing, as the catalog says: of older runs too, whose plan does not."""
+    """Return the builders that compute nothing, as the catalog says, because plans of older runs do not."""
     entries = load(IMAGES / "catalog").entries.values()
     return frozenset(entry.builder for entry in entries if not entry.computes)
 

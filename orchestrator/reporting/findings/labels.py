@@ -9,7 +9,7 @@ from orchestrator.wording import clean_line
 
 
 def labels(cells: Sequence[Cell]) -> tuple[str, ...]:
-    """Name the cells of a group: the framework, then only what tells cells of that framework apart."""
+    """Name the cells of a group by the framework and what tells its cells apart."""
     axes = [_axes(cell) for cell in cells]
     values: dict[tuple[str, str], set[str | None]] = {}
     alike = Counter(cell.framework.label for cell in cells)
@@ -21,13 +21,13 @@ def labels(cells: Sequence[Cell]) -> tuple[str, ...]:
     for (label, name), some in values.items():
         if having[label, name] < alike[label]:
             some.add(None)
-    found = []
+    named_by = []
     for cell, mine in zip(cells, axes, strict=True):
         varying = [text for name, text in mine.items() if len(values[cell.framework.label, name]) > 1]
         varying += ["own definition"] if cell.definition else []
-        found.append(clean_line(" · ".join([cell.framework.label, *varying])))
-    named = Counter(found)
-    return tuple(label if named[label] == 1 else cell.id for label, cell in zip(found, cells, strict=True))
+        named_by.append(clean_line(" · ".join([cell.framework.label, *varying])))
+    named = Counter(named_by)
+    return tuple(label if named[label] == 1 else cell.id for label, cell in zip(named_by, cells, strict=True))
 
 
 def _axes(cell: Cell) -> dict[str, str]:

@@ -43,19 +43,23 @@ class CellReport:
 
     @property
     def epochs(self) -> Epochs | None:
-        """Total time; None where nothing was measured, or steps were timed."""
+        """Total time, None if nothing was measured or steps were timed."""
         return self.measurement.epochs if self.measurement else None
 
     @property
     def step_s(self) -> float | None:
-        """Wall time of one step, from the throughput; None where nothing was measured."""
-        found = self.measurement
-        return self.cell.workload.batch_size / found.throughput.value if found and found.throughput.value else None
+        """Wall time of one step by the throughput, None if nothing was measured."""
+        measured = self.measurement
+        return (
+            self.cell.workload.batch_size / measured.throughput.value
+            if measured and measured.throughput.value
+            else None
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """One cell's place in its group; rank and ratio are None where it was not measured.
+    """The place of a cell in its group, without rank and ratio if it was not measured.
 
     What does not do the same work as the best has no rank either.
     """
@@ -74,7 +78,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """A cell that computes nothing: its step is what the harness takes of every other cell's."""
+    """A cell that computes nothing, whose step is what the harness takes of every other cell's."""
 
     cell_id: str
     label: str
@@ -84,7 +88,7 @@ class Floor:
     """Part of a step of the fastest cell of the group; None where either was not measured."""
 
 
-class Finding(StrEnum):
+class GroupFinding(StrEnum):
     """The conclusion on a group."""
 
     DECIDED = "decided"
@@ -103,7 +107,7 @@ class Finding(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Cells that do the same work on the same kind of system: these, and only these, are compared."""
+    """Cells that do the same work on the same kind of system, which alone are compared."""
 
     system: System
     workload: Workload
@@ -115,7 +119,7 @@ class Group:
     group, where each is compared with the best alone."""
     parity: tuple[tuple[PairParity | None, ...], ...]
     """Whether they do the same work, laid out as `ratios`; empty where nothing is known, or the group is large."""
-    conclusion: Finding
+    conclusion: GroupFinding
     sentence: str
     """What was found, in plain words."""
     floors: tuple[Floor, ...] = ()
@@ -123,7 +127,7 @@ class Group:
 
     @property
     def cell_ids(self) -> tuple[str, ...]:
-        """Every cell of the group: those that have a place, then those that compute nothing."""
+        """Every cell of the group, first those that have a place, then those that compute nothing."""
         return (*(place.cell_id for place in self.places), *(floor.cell_id for floor in self.floors))
 
     @property
@@ -133,7 +137,7 @@ class Group:
 
     @property
     def anchor(self) -> str:
-        """Unique in a report; no cell id looks like it."""
+        """A name for links that is unique in a report and like no cell id."""
         return f"group/{self.system.name}/{self.workload.label}"
 
 
@@ -197,13 +201,13 @@ class ImageReport:
     @property
     def versions(self) -> tuple[str, ...]:
         """`numpy 1.23.5` for every pinned distribution that was reported, in the catalog's order."""
-        found = dict(self.facts)
-        return tuple(f"{name} {found[f'versions.{name}']}" for name in self.pinned if f"versions.{name}" in found)
+        values = dict(self.facts)
+        return tuple(f"{name} {values[f'versions.{name}']}" for name in self.pinned if f"versions.{name}" in values)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """One parity check: how it ended and, where it ended well, what it found."""
+    """A parity check with its end and, if it ended well, its figures."""
 
     check: str
     """Its id, which is its folder below the run's `parity`."""
@@ -220,7 +224,7 @@ class CheckReport:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A whole run: every planned cell × repeat and every skip is in it."""
+    """A whole run with every planned cell × repeat and every skip."""
 
     run: str
     matrix: str

@@ -72,8 +72,8 @@ class Parity:
 def _report(check: Check, outcome: ParityOutcome | None, result: ParityResult | None) -> CheckReport:
     if outcome is None:
         return CheckReport(check.id, Status.NOT_RUN, NO_OUTCOME, None, 0.0)
-    found = (result.parameters, result.first_loss, result.losses.get("10")) if result else (None, None, None)
-    return CheckReport(check.id, outcome.status, clean_line(outcome.reason), outcome.log, outcome.wall_s, *found)
+    figures = (result.parameters, result.first_loss, result.losses.get("10")) if result else (None, None, None)
+    return CheckReport(check.id, outcome.status, clean_line(outcome.reason), outcome.log, outcome.wall_s, *figures)
 
 
 def lines(group: Group) -> tuple[str, ...]:
@@ -118,10 +118,10 @@ def _apart_from_each_other(group: Group) -> Iterator[str]:
 
 
 def _furthest(verdicts: Sequence[PairParity]) -> str:
-    found = [difference for each in verdicts if each.work is WorkParity.SAME for difference in each.differences]
-    if not found:
+    differences = [difference for each in verdicts if each.work is WorkParity.SAME for difference in each.differences]
+    if not differences:
         return ""
-    worst = max(found, key=lambda difference: difference.value / difference.bar)
+    worst = max(differences, key=lambda difference: difference.value / difference.bar)
     return f"; nearest to its bar: {worst.what}, {worst.value:.2g} apart of {worst.bar:g} allowed"
 
 

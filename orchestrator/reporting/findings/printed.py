@@ -16,14 +16,14 @@ HEADS = ("Cell", "Figure", "Median", "Lowest to highest repeat", "Better", "Matc
 
 
 def rows(cells: Sequence[CellReport]) -> list[tuple[str, ...]]:
-    """A row for every figure of every script; one without an `ok` repeat has a row too."""
-    found: list[tuple[str, ...]] = []
+    """Return a row for every figure of every script, and one for a script without an `ok` repeat."""
+    table: list[tuple[str, ...]] = []
     for cell in cells:
         ended = statuses(cell.statuses)
-        found += [(cell.cell.id, *_figures(each), ended) for each in cell.printed]
+        table += [(cell.cell.id, *_figures(each), ended) for each in cell.printed]
         if not cell.printed:
-            found.append((cell.cell.id, *["–"] * 5, ended))
-    return found
+            table.append((cell.cell.id, *["–"] * 5, ended))
+    return table
 
 
 def _figures(figure: Printed) -> tuple[str, ...]:

@@ -56,7 +56,7 @@ def _limited(tail: Tail) -> Tail:
 
 
 def bounded(log: str) -> str:
-    """The end of a log, cleaned: at most `TAIL_LINES` lines and `TAIL_CHARACTERS` characters."""
+    """Return the end of a log, cleaned, of at most `TAIL_LINES` lines and `TAIL_CHARACTERS` characters."""
     # A carriage return redraws a line, as progress bars do: only what it left at last was meant to be read.
     lines = [line.rsplit("\r", 1)[-1] for line in log.replace("\r\n", "\n").rstrip().split("\n")]
     return clean("\n".join(lines[-TAIL_LINES:]))[-TAIL_CHARACTERS:]
@@ -89,7 +89,7 @@ def _logs(outcomes: Sequence[Outcome], reason: str, tail: Tail) -> tuple[LogEnd,
 
 
 def _beyond(reason: str, tail: str) -> str:
-    """The tail where it says more than the reason, else nothing; a long reason has its middle left out."""
+    """Return the tail if it says more than the reason, else nothing. A long reason has its middle left out."""
     beginning, _, end = reason.partition(" … ")
     said = clean_line(tail)
     if said in reason or (end and said.startswith(beginning) and said.endswith(end)):

@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 from orchestrator.analysis import CONFIDENCE, Ratio, Verdict
 from orchestrator.domain import Status
 from orchestrator.reporting.figures import factor_interval, statuses
-from orchestrator.reporting.findings.model import CellReport, Finding, Group
+from orchestrator.reporting.findings.model import CellReport, Group, GroupFinding
 from orchestrator.wording import clean_line, factor, listing, listing_of, plural, rate
 
 _MOST_NAMES = 4
 _CONFIDENCE = f"each pair at {100 * CONFIDENCE:.0f} % confidence"
 
 _NOT_COMPARED = {
-    Finding.NOT_COMPARABLE: "In {} no two cells do the same work.",
-    Finding.ALONE: "{} had one cell only, so nothing to compare it with.",
-    Finding.FLOOR: "{} had nothing but the floor of the harness.",
-    Finding.NOTHING: "Nothing was measured in {}.",
+    GroupFinding.NOT_COMPARABLE: "In {} no two cells do the same work.",
+    GroupFinding.ALONE: "{} had one cell only, so nothing to compare it with.",
+    GroupFinding.FLOOR: "{} had nothing but the floor of the harness.",
+    GroupFinding.NOTHING: "Nothing was measured in {}.",
 }
 """A sentence of the headline for each conclusion that names no winner."""
 
@@ -25,7 +25,7 @@ def finding(
     measured: Sequence[CellReport],
     to_best: Sequence[Ratio | None],
     cells: Sequence[CellReport],
-) -> tuple[Finding, str]:
+) -> tuple[GroupFinding, str]:
     """Say which cell won, by how much and how sure that is.
 
     `measured` begins with the best, then what is comparable with it by throughput, none of it above the best, then the
@@ -35,11 +35,11 @@ def finding(
     if not measured:
         found = Counter(repeat.outcome.status for cell in cells for repeat in cell.repeats)
         ends = statuses([(status, found[status]) for status in Status if found[status]])
-        return Finding.NOTHING, f"Nothing was measured: {ends}."
+        return GroupFinding.NOTHING, f"Nothing was measured: {ends}."
     same = [pair for pair in zip(measured, to_best, strict=True) if not _is_apart(pair[1])]
     apart = [cell for cell, over in zip(measured, to_best, strict=True) if _is_apart(over)]
     if apart and len(same) == 1:
-        conclusion, sentence = Finding.NOT_COMPARABLE, "No two of the measured cells do the same work."
+        conclusion, sentence = GroupFinding.NOT_COMPARABLE, "No two of the measured cells do the same work."
     else:
         conclusion, sentence = _winner([cell for cell, _ in same], [over for _, over in same])
     return conclusion, " ".join([sentence, *_not_comparable(measured[0], apart), *_left_out(cells)])
@@ -57,9 +57,11 @@ def _not_comparable(best: CellReport, apart: Sequence[CellReport]) -> list[str]:
 def headline(groups: Sequence[Group], cells: Mapping[str, CellReport]) -> str:
     """Say in a sentence or two what all groups come to: which frameworks win how often, and what stays open."""
     counts = Counter(group.conclusion for group in groups)
-    compared = counts[Finding.DECIDED] + counts[Finding.SAME] + counts[Finding.INCONCLUSIVE]
+    compared = counts[GroupFinding.DECIDED] + counts[GroupFinding.SAME] + counts[GroupFinding.INCONCLUSIVE]
     wins = Counter(
-        cells[group.places[0].cell_id].cell.framework.label for group in groups if group.conclusion is Finding.DECIDED
+        cells[group.places[0].cell_id].cell.framework.label
+        for group in groups
+        if group.conclusion is GroupFinding.DECIDED
     )
     parts = [
         f"{name} {'' if index else 'is the fastest '}in {number:,}"
@@ -67,36 +69,36 @@ def headline(groups: Sequence[Group], cells: Mapping[str, CellReport]) -> str:
     ]
     others = sum(wins.values()) - sum(number for _, number in wins.most_common(_MOST_NAMES))
     parts += [f"others in {others:,}"] if others else []
-    parts += [f"{counts[Finding.SAME]:,} ended in a tie"] if counts[Finding.SAME] else []
-    parts += [f"{counts[Finding.INCONCLUSIVE]:,} stayed inconclusive"] if counts[Finding.INCONCLUSIVE] else []
+    parts += [f"{counts[GroupFinding.SAME]:,} ended in a tie"] if counts[GroupFinding.SAME] else []
+    parts += [f"{counts[GroupFinding.INCONCLUSIVE]:,} stayed inconclusive"] if counts[GroupFinding.INCONCLUSIVE] else []
     sentences = (
         [f"Of {compared:,} {plural('comparison', compared)}, {listing(parts)} ({_CONFIDENCE})."] if compared else []
     )
     for conclusion, sentence in _NOT_COMPARED.items():
         number = counts[conclusion]
         if number:
-            more = " more" if sentences and conclusion is not Finding.NOT_COMPARABLE else ""
+            more = " more" if sentences and conclusion is not GroupFinding.NOT_COMPARABLE else ""
             sentences.append(
                 sentence.format(f"{number:,}{more}" if sentences else f"{number:,} {plural('group', number)}")
             )
     return clean_line(" ".join(sentences))
 
 
-def _winner(measured: Sequence[CellReport], to_best: Sequence[Ratio | None]) -> tuple[Finding, str]:
+def _winner(measured: Sequence[CellReport], to_best: Sequence[Ratio | None]) -> tuple[GroupFinding, str]:
     best = measured[0]
     speed = f"{_rate(best)} samples/s"
     if len(measured) == 1:
-        return Finding.ALONE, f"{best.label} reached {speed}; there is nothing to compare it with."
+        return GroupFinding.ALONE, f"{best.label} reached {speed}; there is nothing to compare it with."
     beside = [(cell, over.inverse) for cell, over in zip(measured, to_best, strict=True) if over is not None]
     tied = [(cell, over) for cell, over in beside if over.verdict is not Verdict.FASTER]
     if not tied:
         second, over = beside[0]
         return (
-            Finding.DECIDED,
+            GroupFinding.DECIDED,
             f"{best.label} is the fastest at {speed}, {_over(over, f' as fast as the next, {second.label}')}.",
         )
     same = all(over.verdict is Verdict.SAME for _, over in tied)
-    conclusion = Finding.SAME if same else Finding.INCONCLUSIVE
+    conclusion = GroupFinding.SAME if same else GroupFinding.INCONCLUSIVE
     return conclusion, f"{_tie(best, speed, tied)} {_behind(beside)}".rstrip()
 
 

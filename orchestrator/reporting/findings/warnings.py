@@ -26,14 +26,14 @@ def _measured_differently(images: Sequence[ImageReport]) -> Iterable[str]:
 
 
 def _other_threads(cells: Sequence[CellReport]) -> Iterable[str]:
-    """Frameworks that say they run another number of threads than they were given; what says nothing is left alone."""
-    found: dict[tuple[str, str, str], list[str]] = {}
+    """Yield frameworks that say they run another number of threads than they were given."""
+    running_as: dict[tuple[str, str, str], list[str]] = {}
     for cell in cells:
         facts = dict(cell.facts)
         asked, running = facts.get("threads_asked"), facts.get("threads")
         if asked and running and asked != running:
-            found.setdefault((cell.cell.framework.label, running, asked), []).append(cell.cell.id)
-    for (_, running, asked), ids in found.items():
+            running_as.setdefault((cell.cell.framework.label, running, asked), []).append(cell.cell.id)
+    for (_, running, asked), ids in running_as.items():
         yield clean_line(
             f"{listing_of(ids, 3)}: the framework ran {running} threads where {asked} were asked for: "
             "its figures are not comparable with those of frameworks that kept to it"

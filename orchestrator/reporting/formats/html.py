@@ -83,7 +83,7 @@ def _environment() -> "Environment":
 
 
 def _data(value: Sequence[Any]) -> Markup:
-    """Encode values as JSON for the script of a page; nothing in it ends the element that it stands in."""
+    """Encode values as JSON that does not end the script element that it stands in."""
     encoded = json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
     return Markup(encoded)  # noqa: S704 -- no character in it begins a tag
 

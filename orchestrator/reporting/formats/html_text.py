@@ -49,7 +49,7 @@ def _attributes(**values: str | None) -> str:
 
 
 def _sentence(text: Sentence) -> str:
-    return "".join(_part(part) for part in parts(text))
+    return _escaped(text) if isinstance(text, str) else "".join(_part(part) for part in parts(text))
 
 
 def _part(part: Part) -> str:
@@ -112,18 +112,21 @@ def _row(block: Table, row: Row) -> str:
 
 def _cell(block: Table, number: int, cell: str | TableCell) -> str:
     is_name = number == block.name_column
-    begin = '<th scope="row"' if is_name else '<td class="number"' if block.columns[number].is_number else "<td"
-    end = "</th>" if is_name else "</td>"
+    begin, end = ('<th scope="row"', "</th>") if is_name else ("<td", "</td>")
+    look = "number" if block.columns[number].is_number and not is_name else ""
     if isinstance(cell, str):
-        return f"{begin}>{_escaped(cell)}{end}"
-    if cell.mark:
-        begin = f'{begin[:-1]} {cell.mark}"' if begin.endswith('number"') else f'{begin} class="{_escaped(cell.mark)}"'
+        return f'{begin} class="{look}">{_escaped(cell)}{end}' if look else f"{begin}>{_escaped(cell)}{end}"
+    if look or cell.mark:
+        names = " ".join(filter(None, (look, cell.mark)))
+        begin += f' class="{_escaped(names)}"'
     if cell.anchor:
-        begin += _attributes(id=cell.anchor)
+        begin += f' id="{_escaped(cell.anchor)}"'
     if cell.value is not None:
-        begin += _attributes(data_value=cell.value)
-    below = "".join(f"<small>{_sentence(line)}</small>" for line in cell.below)
-    return f"{begin}>{_sentence(cell.text)}{below}{_facts(cell) if cell.facts else ''}{end}"
+        begin += f' data-value="{_escaped(cell.value)}"'
+    text = _sentence(cell.text)
+    if cell.below:
+        text += "".join(f"<small>{_sentence(line)}</small>" for line in cell.below)
+    return f"{begin}>{text}{_facts(cell) if cell.facts else ''}{end}"
 
 
 def _facts(cell: TableCell) -> str:

@@ -7,5 +7,5 @@ from orchestrator.reporting.formats.csv import separated
 
 
 def texts(records: Records) -> Iterator[str]:
-    """Render records with a tab between values; a text that holds a quote is quoted, as in the CSV."""
+    """Render records with a tab between values, quoted as in the CSV."""
     yield separated(records, "\t")

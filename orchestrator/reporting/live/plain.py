@@ -21,7 +21,7 @@ from orchestrator.wording import clean_line, plural, rate, seconds
 
 @dataclass
 class PlainView:
-    """A listener that writes one line per event; phases inside a repeat are left out.
+    """A listener that writes one line per event, phases inside a repeat left out.
 
     Repeats that end without a launch are counted, and told by `close`, a line for each reason.
     """

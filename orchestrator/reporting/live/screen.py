@@ -48,7 +48,7 @@ class LiveView:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Take the view away; what was printed above it stays."""
+        """Take the view away, and leave what was printed above it."""
         self._live.stop()
         for status, text in self._unlaunched.lines():
             self._console.print(Text(text, style=_style(status)))
@@ -76,7 +76,7 @@ def _style(status: Status, *, disturbed: bool = False) -> str:
 
 
 def view(progress: Progress, now_s: float) -> RenderableType:
-    """Draw a progress: builds, what runs and in which phase, counts, rate, time to go."""
+    """Draw a progress with builds, running repeats and their phases, counts, rate and time to go."""
     lines: list[RenderableType] = [
         *(_line(f"building {image}, {seconds(now_s - began_s)}") for image, began_s in progress.building[:_MOST_LINES]),
         *(

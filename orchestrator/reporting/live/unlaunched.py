@@ -16,7 +16,7 @@ class Unlaunched:
     _cells: dict[tuple[Status, str], Counter[str]] = field(default_factory=dict)
 
     def takes(self, event: Event) -> bool:
-        """Count a repeat that ended without a launch; return False for every other event."""
+        """Count a repeat that ended without a launch, and return False for every other event."""
         if not isinstance(event, RepeatFinished) or event.outcome.attempts:
             return False
         key = event.outcome.status, event.outcome.reason
@@ -24,7 +24,7 @@ class Unlaunched:
         return True
 
     def lines(self) -> Iterator[tuple[Status, str]]:
-        """Give one line for each reason, and forget the counts: `930 repeats of 155 cells: not_run: stopped`."""
+        """Return one line for each reason, and forget the counts."""
         for (status, reason), cells in self._cells.items():
             where = next(iter(cells)) if len(cells) == 1 else counted(len(cells), "cell")
             said = f"{counted(cells.total(), 'repeat')} of {where}: {status.value}: {reason}"

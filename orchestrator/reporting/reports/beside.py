@@ -22,7 +22,7 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class HostRun:
-    """One run: a column."""
+    """A run, which is a column."""
 
     label: str
     """The host's name, and the run's where two runs are of hosts of one name."""
@@ -33,7 +33,7 @@ class HostRun:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """One cell in every run."""
+    """A cell in every run."""
 
     cell_id: str
     label: str
@@ -61,7 +61,7 @@ class BesideGroup:
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """Several runs; nothing in it compares a cell of one host with another cell of another."""
+    """Several runs, where nothing compares a cell of one host with another cell of another."""
 
     runs: tuple[HostRun, ...]
     groups: tuple[BesideGroup, ...]
@@ -70,7 +70,7 @@ class SideBySide:
 
 
 def side_by_side(reports: Sequence[Report]) -> SideBySide:
-    """Lay runs out beside each other, in the order they are given; each at least once, and at least two."""
+    """Lay two or more runs out next to each other, in their order."""
     runs = _host_runs(reports)
     groups: dict[tuple[str, str], list[Cell]] = {}
     known: set[str] = set()
@@ -114,17 +114,18 @@ def _memory(size: str | None) -> str:
 
 
 def _beside(cell: Cell, by_id: Sequence[dict[str, CellReport]]) -> Beside:
-    found = tuple(cells.get(cell.id) for cells in by_id)
-    label = next(one.label for one in found if one)
-    measured = [one for one in found if one and one.measurement]
+    in_runs = tuple(cells.get(cell.id) for cells in by_id)
+    label = next(one.label for one in in_runs if one)
+    measured = [one for one in in_runs if one and one.measurement]
     note = _why_not(measured) if len(measured) > 1 else ""
-    over: list[Ratio | None] = [None] * len(found)
-    first = found[0]
+    over: list[Ratio | None] = [None] * len(in_runs)
+    first = in_runs[0]
     if not note and first and first.measurement:
         over = [
-            ratio(_rates(one), _rates(first)) if one and one is not first and one.measurement else None for one in found
+            ratio(_rates(one), _rates(first)) if one and one is not first and one.measurement else None
+            for one in in_runs
         ]
-    return Beside(cell.id, label, found, tuple(over), note)
+    return Beside(cell.id, label, in_runs, tuple(over), note)
 
 
 def _why_not(measured: Sequence[CellReport]) -> str:

@@ -56,7 +56,7 @@ def write_html(every: Sequence[Series], folder: Path, there: Iterable[tuple[str,
 
 
 def _remove_gone(folder: Path, here: Set[str]) -> None:
-    """Remove pages of series that are no more; a page that this program did not make stays, whatever its name."""
+    """Remove pages of series that are no more, but none that this program did not make."""
     for path in sorted(folder.iterdir()):
         if path.name in here or not _OURS.fullmatch(path.name) or path.is_symlink() or not path.is_file():
             continue

@@ -43,7 +43,7 @@ def is_worse(series: Series, shift: Shift) -> bool:
 
 
 def said(series: Series, shift: Shift) -> str:
-    """Return a change in words, as `slower; known: agreed with the team`."""
+    """Return the direction of a change, and the reason it is acknowledged."""
     worse = "slower" if is_worse(series, shift) else "faster"
     return f"{worse}; known: {clean_line(shift.acknowledged)}" if shift.acknowledged else worse
 
@@ -66,7 +66,7 @@ def shift_row(series: Series, shift: Shift) -> tuple[str, ...]:
 
 
 def change(series: Series, shift: Shift) -> str:
-    """Return a change in a line, as `2026-04-10 1.9.1: 90.1 → 81.0, × 0.899, p 2e-05, slower`."""
+    """Return a change in a line, with its night, release, levels, ratio, probability and direction."""
     row = shift_row(series, shift)
     return f"{row[0]} {row[1]}: {row[2]} → {row[3]}, × {row[4]}, p {row[5]}, {row[6]}"
 

@@ -63,7 +63,7 @@ def _full(night: Night) -> Iterator[Block]:
 
 
 def _pages(night: Night) -> Iterator[tuple[str, Page]]:
-    """Lay out the page of a night; its links lead from the folder of the night."""
+    """Lay out the page of a night, whose links lead from the folder of the night."""
     title = words.title(night)
     facts = (
         Fact("Began", "", night.began_at),
@@ -163,7 +163,7 @@ def _around(night: Night) -> Iterator[Block]:
 
 
 def _suites(night: Night) -> Suites:
-    """Build a suite for every release that was tried; only a regression that is reported tonight is a failure.
+    """Build a suite for every release that was tried.
 
     What is neither a regression nor health is skipped, such as a silent index or a release that does not install.
     """
@@ -213,7 +213,7 @@ NIGHT: Kind[Night] = Kind(full=_full, pages=_pages, suites=_suites)
 
 
 def _list_pages(listed: tuple[Sequence[Night], Sequence[Link]]) -> Iterator[tuple[str, Page]]:
-    """Lay out the list of nights, newest first; the links lead to what lies next to it."""
+    """Lay out the list of nights, newest first, with links to what lies next to it."""
     nights, links = listed
     title = f"Nights: {nights[-1].watched if nights else ''}"
     caption = "Every night, newest first"

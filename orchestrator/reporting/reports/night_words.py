@@ -20,7 +20,7 @@ _ENDINGS = {
 
 
 def title(night: Night) -> str:
-    """`Night of 2026-11-22: mxnet`."""
+    """Return the title of a night, with its date and the framework."""
     return clean_line(f"Night of {night.began_at[:10]}: {night.watched}")
 
 
@@ -116,7 +116,7 @@ def known_row(alarm: Alarm) -> tuple[str, ...]:
 
 def facts(night: Night) -> tuple[tuple[str, str], ...]:
     """Return further facts of a night, each a name and a value."""
-    found = [
+    listed = [
         ("Watched", night.watched),
         ("Asked of the index", night.distribution),
         ("Baseline", night.baseline),
@@ -127,10 +127,10 @@ def facts(night: Night) -> tuple[tuple[str, str], ...]:
     ]
     if night.posted is not None:
         told = "delivered" if night.posted.delivered else f"not delivered: {night.posted.reason}"
-        found.append(("Webhook", ": ".join(filter(None, (night.posted.url, told)))))
+        listed.append(("Webhook", ": ".join(filter(None, (night.posted.url, told)))))
     if night.removed_images:
-        found.append(("Images removed", listing_of(list(night.removed_images), _MOST_NAMED)))
-    return tuple((name, clean_line(value)) for name, value in found)
+        listed.append(("Images removed", listing_of(list(night.removed_images), _MOST_NAMED)))
+    return tuple((name, clean_line(value)) for name, value in listed)
 
 
 def known(night: Night) -> tuple[Alarm, ...]:

@@ -63,7 +63,7 @@ _MEANINGS = (
 
 
 def write_html(regression: Regression, folder: Path) -> Path:
-    """Write the page into a folder and return its path; raise `HostError` if that cannot be done."""
+    """Write the page into a folder and return its path, or raise `HostError`."""
     return write_pages(named_texts(_pages(regression)), folder)
 
 
@@ -223,7 +223,7 @@ def _suites(regression: Regression) -> Suites:
 
 
 def suite(regression: Regression) -> Suite:
-    """Build a suite with a case for every metric that decides; a regression is a failure."""
+    """Build a suite with a case for every metric that decides, where a regression is a failure."""
     heads = words.heads(regression)
     cases = tuple(_case(row, heads) for row in words.rows(regression, gates=True))
     return Suite(words.title(regression), cases, regression.created_at, regression.host)

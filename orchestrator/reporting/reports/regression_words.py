@@ -79,10 +79,10 @@ def rows(regression: Regression, *, gates: bool) -> tuple[VerdictRow, ...]:
     return tuple(made)
 
 
-def by_metric(found: Sequence[VerdictRow]) -> Iterator[tuple[str, str, str]]:
-    """Give each metric with its verdicts and ratios: `step, median`, `1 slower, 3 same`, `0.91–1.02`."""
+def by_metric(verdict_rows: Sequence[VerdictRow]) -> Iterator[tuple[str, str, str]]:
+    """Yield each metric with its verdicts and ratios, as `step, median`, `1 slower, 3 same`, `0.91–1.02`."""
     alike: dict[str, list[Judged]] = {}
-    for row in found:
+    for row in verdict_rows:
         if row.judged:
             alike.setdefault(row.judged.title, []).append(row.judged)
     for name, judged in alike.items():
@@ -92,21 +92,21 @@ def by_metric(found: Sequence[VerdictRow]) -> Iterator[tuple[str, str, str]]:
         yield name, verdicts, ratio_interval(min(ratios, default=None), max(ratios, default=None))
 
 
-def by_reason(found: Sequence[VerdictRow]) -> tuple[tuple[VerdictRow, ...], tuple[tuple[VerdictRow, str], ...]]:
+def by_reason(verdict_rows: Sequence[VerdictRow]) -> tuple[tuple[VerdictRow, ...], tuple[tuple[VerdictRow, str], ...]]:
     """Part rows into those to show one by one, and a line for each reason that several rows share.
 
     A line is given with its first row: `3 gone: REASON (CELL, CELL and CELL)`. What decides, and what broke, is shown
     one by one.
     """
     alike: dict[tuple[Verdict, str], list[VerdictRow]] = {}
-    for row in found:
+    for row in verdict_rows:
         reason = row.judged.reason if row.judged else row.pair.reason
         if reason and not (row.judged.gates if row.judged else row.pair.is_regression):
             alike.setdefault((row.verdict, reason), []).append(row)
     shared = {key: rows for key, rows in alike.items() if len(rows) > 1}
     folded = {id(row) for rows in shared.values() for row in rows}
     lines = tuple((rows[0], _shared_reason(rows, *key)) for key, rows in shared.items())
-    return tuple(row for row in found if id(row) not in folded), lines
+    return tuple(row for row in verdict_rows if id(row) not in folded), lines
 
 
 def _shared_reason(rows: Sequence[VerdictRow], verdict: Verdict, reason: str) -> str:
@@ -115,7 +115,7 @@ def _shared_reason(rows: Sequence[VerdictRow], verdict: Verdict, reason: str) ->
 
 
 def pair_verdict(pair: JudgedPair) -> str:
-    """`broke: failed: …`."""
+    """Return the verdict of a pair with its reason."""
     return clean_line(f"{pair.verdict.value}: {pair.reason}" if pair.reason else pair.verdict.value)
 
 
@@ -142,8 +142,8 @@ def _scatter(regression: Regression) -> Iterator[str]:
                 )
 
 
-def _deviation(found: float | None, too_little: str) -> str:
-    return f"not known from {too_little}" if found is None else short_percent(found)
+def _deviation(deviation: float | None, too_little: str) -> str:
+    return f"not known from {too_little}" if deviation is None else short_percent(deviation)
 
 
 def how(regression: Regression) -> str:
@@ -183,13 +183,13 @@ def _how(regression: Regression) -> str:
 
 
 def moved(regression: Regression) -> str:
-    """Packages that differ between both environments, besides what was asked for; empty where nothing does."""
+    """Return the packages that differ between both environments, besides what was asked for."""
     texts = [f"{each.name} {each.baseline or 'absent'} → {each.candidate or 'absent'}" for each in regression.moved]
     return clean_line(f"Between the two environments moved: {', '.join(texts)}.") if texts else ""
 
 
 def verdict(judged: Judged, unit: str = "block") -> str:
-    """The verdict of a metric, with what makes it firmer or weaker; `unit` is what is counted."""
+    """Return the verdict of a metric, with what makes it firmer or weaker, counted in `unit`."""
     said = judged.verdict.value
     count = judged.more_blocks
     more = "" if count is None else f"; about {count} more {plural(unit, count)}"
@@ -204,9 +204,9 @@ def verdict(judged: Judged, unit: str = "block") -> str:
     return said
 
 
-def value(judged: Judged, found: float | None) -> str:
+def value(judged: Judged, number: float | None) -> str:
     """A figure in the metric's unit."""
-    return "–" if found is None else _UNITS.get(judged.unit, "{:.6g}".format)(found)
+    return "–" if number is None else _UNITS.get(judged.unit, "{:.6g}".format)(number)
 
 
 def interval(judged: Judged) -> str:

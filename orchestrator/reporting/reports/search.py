@@ -45,7 +45,7 @@ _SHOWN = (0, 1, 2, 3, 4, 6)
 
 
 def write_report(record: Bisection, folder: Path) -> Path:
-    """Write the page, and the same as Markdown, into the search's folder; return the path of the page.
+    """Write the page, and the same as Markdown, into the search's folder, and return the path of the page.
 
     Raises `HostError` if that cannot be done.
     """
@@ -137,8 +137,8 @@ def _summary(record: Bisection) -> Iterator[Block]:
     yield Items(tuple(others))
 
 
-def _releases(record: Bisection, found: Found | None) -> Iterator[Block]:
-    rows = release_rows(record, found) if found else ()
+def _releases(record: Bisection, search: Found | None) -> Iterator[Block]:
+    rows = release_rows(record, search) if search else ()
     yield _evidence("Release", rows, "Every release in order, and what it was held against")
     yield from _chart(rows, "of a release over the earlier one", "release-grid", "the table of releases")
     yield Items(tuple(reasons(record.left_out)))
@@ -188,9 +188,9 @@ def _chart(rows: Sequence[SearchRow], of: str, anchor: str, named: str) -> Itera
         yield RatioChart(drawn, of, anchor, named)
 
 
-def _reading(record: Bisection, found: Found | None) -> Iterator[Block]:
+def _reading(record: Bisection, search: Found | None) -> Iterator[Block]:
     yield from (Paragraph(line) for line in words.how(record))
-    confidences = words.confidences(found.steps) if found else ""
+    confidences = words.confidences(search.steps) if search else ""
     if confidences:
         level = f"Intervals are drawn at the level of the look that decided: {confidences} each for releases."
         yield Paragraph(level)

@@ -53,7 +53,7 @@ def release_rows(record: Bisection, search: Found) -> tuple[SearchRow, ...]:
 
 
 def move_rows(record: Bisection, origin: Origin) -> tuple[SearchRow, ...]:
-    """Every move between the environments of a change, in order; nothing where they were not searched."""
+    """Return every move between the environments of a change, in order, nothing if they were not searched."""
     if origin.conclusion is None:
         return ()
     evidence = _Evidence((START, *origin.moved), origin.conclusion, origin.steps, ("", ""), "moved it")
@@ -86,26 +86,31 @@ def _what(evidence: _Evidence, name: str) -> str:
 
 
 def _row(record: Bisection, step: Step, what: str, values: Sequence[tuple[float, float]]) -> SearchRow:
-    found = step.comparison
+    comparison = step.comparison
     before, run = clean_line(step.before), step.run
-    if found is None:
+    if comparison is None:
         said = clean_line(f"{UNTESTABLE}: {step.untestable}: {step.reason}")
         return SearchRow(clean_line(step.after), (what, before, *("–",) * 4, said, run), None, UNTESTABLE, run, None)
     figures = (
         str(step.blocks),
-        ratio(found.ratio),
-        ratio_interval(found.low, found.high),
-        "–" if found.p_value is None else f"{found.p_value:.2g}",
-        found.verdict.value,
+        ratio(comparison.ratio),
+        ratio_interval(comparison.low, comparison.high),
+        "–" if comparison.p_value is None else f"{comparison.p_value:.2g}",
+        comparison.verdict.value,
     )
     compared = Compared(
         label=clean_line(f"{step.after} against {step.before}"),
-        ratio=found.ratio,
-        low=found.low,
-        high=found.high,
+        ratio=comparison.ratio,
+        low=comparison.low,
+        high=comparison.high,
         tolerance=record.asked.metric.tolerance,
         of_blocks=tuple(candidate / baseline for baseline, candidate in values),
     )
     return SearchRow(
-        clean_line(step.after), (what, before, *figures, run), found.verdict, found.verdict.value, run, compared
+        clean_line(step.after),
+        (what, before, *figures, run),
+        comparison.verdict,
+        comparison.verdict.value,
+        run,
+        compared,
     )

@@ -16,7 +16,7 @@ _UNSEEN = "What changes and changes back between two releases that are the same 
 
 
 def title(record: Bisection) -> str:
-    """`mxnet 1.2.0 … 1.9.1: throughput of cpu/lenet-train-b200`."""
+    """Return the title of a search, with its releases, metric and cell."""
     metric = BY_NAME[record.asked.metric.metric].title
     ends = f"{record.searched} {record.releases[0]} … {record.releases[-1]}"
     return clean_line(f"{ends}: {metric} of {record.asked.pair}")
@@ -68,9 +68,9 @@ def how(record: Bisection) -> tuple[str, ...]:
 
 
 def confidences(steps: tuple[Step, ...]) -> str:
-    """`99.38–99.92 %`: of the intervals, each drawn at the level of its look; empty where there is none."""
-    found = sorted({f"{100 * step.comparison.confidence:.4g}" for step in steps if step.comparison})
-    return f"{'–'.join(dict.fromkeys((found[0], found[-1])))} %" if found else ""
+    """Return the confidences of the intervals as `99.38–99.92 %`, each that of its look."""
+    levels = sorted({f"{100 * step.comparison.confidence:.4g}" for step in steps if step.comparison})
+    return f"{'–'.join(dict.fromkeys((levels[0], levels[-1])))} %" if levels else ""
 
 
 def command(record: Bisection) -> str:

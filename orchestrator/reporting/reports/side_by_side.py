@@ -26,7 +26,7 @@ NOT_PLANNED = "not in its plan"
 
 
 def heads(several: SideBySide) -> tuple[str, ...]:
-    """The columns of a group: the cell, one for every run, and how the others relate to the first."""
+    """Return the columns of a group, of the cell, of every run, and of the others over the first."""
     return ("Cell", *(run.label for run in several.runs), *(f"{run.label} ÷ first" for run in several.runs[1:]))
 
 
@@ -42,14 +42,14 @@ def figures(cell: CellReport | None) -> tuple[str, str]:
 
 
 def rank(run: HostRun, cell_id: str) -> str:
-    """A cell's place among those of its own run; empty where it has none."""
-    found = (place.rank for group in run.report.groups for place in group.places if place.cell_id == cell_id)
-    place = next(found, None)
+    """Return the place of a cell among those of its own run, empty if it has none."""
+    ranks = (place.rank for group in run.report.groups for place in group.places if place.cell_id == cell_id)
+    place = next(ranks, None)
     return f"rank {place.label}" if place else ""
 
 
 def between(cell: Beside) -> tuple[tuple[str, str], ...]:
-    """Every run but the first over the first: the ratio with its interval, and what it says of the hosts."""
+    """Return every other run over the first, each as the ratio with its interval and a word on the hosts."""
     return tuple(_between(over, cell.note) for over in cell.over_first[1:])
 
 
@@ -81,7 +81,7 @@ def write_html(several: SideBySide, folder: Path, pages_of: Sequence[Path | None
 
 
 def pages(several: SideBySide, links: Sequence[str | None] = ()) -> Iterator[tuple[str, Page]]:
-    """Lay out the page; the links lead to the runs' own pages, in the order of the runs."""
+    """Lay out the page, with links to the runs' own pages in the order of the runs."""
     sections = (
         section("hosts", "Hosts", (*(Remark(note) for note in several.notes), _hosts(several, links))),
         *(_group(several, group, number) for number, group in enumerate(several.groups, 1)),

@@ -53,7 +53,7 @@ def learned(measured: Measured, names: Names, group: str) -> Details:
 
 
 def intervals(measured: Measured, names: Names, group: str, shares: Mapping[str, float | None] | None) -> Details:
-    """Return how sure each throughput is; `shares` are the parts of a step that the harness takes."""
+    """Return how sure each throughput is, with the shares of a step that the harness takes."""
     heads = (
         *("Framework", "Repeats", "Samples/s", f"{whole_percent(CONFIDENCE)} interval"),
         f"One more repeat, {whole_percent(PREDICTION)}",
@@ -162,7 +162,7 @@ def _model(measured: Measurement) -> tuple[str | TableCell, ...]:
 
 
 def every_repeat(view: PageView, cells: Sequence[CellReport], name: str, names: Names | None = None) -> Details:
-    """Return every repeat of cells; those of scripts are in no ranking, so they have no short `names`."""
+    """Return every repeat of cells, without throughput if they are scripts, which have no short `names`."""
     planned = [(cell, repeat) for cell in cells for repeat in cell.repeats]
     heads = (
         *("Cell", "Repeat", "Status", *(("Samples/s", "Scatter of blocks") if names else ())),

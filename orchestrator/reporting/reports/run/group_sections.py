@@ -1,4 +1,4 @@
-"""The section of a group on a run's page: ranking, charts, pairs and tables."""
+"""The section of a group on a run's page, with ranking, charts, pairs and tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -56,7 +56,7 @@ _FIGURES = 7
 
 
 def group_section(view: PageView, part: Part, number: int) -> Section:
-    """Return the section of a group, or of a stretch of it; `number` is its place on the page."""
+    """Return the section of a group, or of a stretch of it, by its number on the page."""
     group = part.group
     last = part.first + len(part.places) - 1
     stretch = "" if part.is_whole else f", places {part.first} to {last}"

@@ -1,4 +1,4 @@
-"""The sections of the index of a run's report: what was found, what failed, and what it ran on."""
+"""The sections of a run's index, with its findings, its problems and its environment."""
 
 import re
 from collections.abc import Iterator

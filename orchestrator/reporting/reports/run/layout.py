@@ -49,7 +49,7 @@ class RunPage:
 
 
 def layout(report: Report) -> tuple[RunPage, ...]:
-    """The pages of a report, the index first; in a large one the index holds no groups."""
+    """Return the pages of a report, the index first, which holds no groups if the report is large."""
     rows = {cell.cell.id: _rows(cell) for cell in report.cells}
     parts = [part for group in report.groups for part in _parts(group, rows)]
     if sum(rows.values()) <= MOST_ON_ONE_PAGE:

@@ -29,7 +29,7 @@ COLUMNS = ("run", *_CELL, *_REPEAT)
 
 
 def records(report: Report) -> Records:
-    """Return a row for every repeat and skip; every figure in a row is that of its repeat, but for `cell_…`.
+    """Return a row for every repeat and skip, with figures of the repeat alone but for `cell_…`.
 
     What scripts printed has a column for each figure and unit, after all others.
     """
@@ -65,7 +65,7 @@ def _rows(report: Report) -> Iterator[dict[str, Value]]:
 
 
 def _floors(report: Report) -> dict[str, float]:
-    """The floor of each cell's group by the cell's id: seconds of a step that computes nothing."""
+    """Return the seconds of a step that computes nothing, by the ids of the cells of a group."""
     floors: dict[str, float] = {}
     for group in report.groups:
         known = [floor.step_s for floor in group.floors if floor.step_s is not None]
@@ -75,7 +75,7 @@ def _floors(report: Report) -> dict[str, float]:
 
 
 def _share_columns(cell: CellReport, repeat: Repeat, floor_s: float | None) -> dict[str, Value]:
-    """The part of this repeat's step that the harness takes: all of it where the cell computes nothing."""
+    """Return the part of this repeat's step that the harness takes, all of it if the cell computes nothing."""
     if repeat.measurement is None:
         return {}
     if not cell.computes:
@@ -120,7 +120,7 @@ def _parity_columns(place: Placed | None) -> dict[str, Value]:
 
 
 def _latency_columns(cell: CellReport) -> dict[str, Value]:
-    """The p99 of all repeats together, with its interval: one repeat by itself has none."""
+    """Return the p99 of all repeats together, with its interval, which one repeat alone does not have."""
     latency = cell.measurement.latency if cell.measurement else None
     if latency is None:
         return {}

@@ -12,5 +12,5 @@ _LEFT_OUT: Any = {"cells": {"__all__": {"measurement": {"step_quantiles_s"}}}}
 
 
 def json_value(report: Report) -> dict[str, Any]:
-    """Return a report as plain JSON values; step times stay in the run's own files."""
+    """Return a report as plain JSON values, without step times, which stay in the run's own files."""
     return {"schema": SCHEMA, **_REPORT.dump_python(report, mode="json", exclude=_LEFT_OUT)}

@@ -1,4 +1,4 @@
-"""What the sections of a run's page are laid out from, with the texts that they share."""
+"""The view that sections of a run's page are laid out from, with the texts that they share."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from orchestrator.analysis import Ratio
 from orchestrator.domain import Status
 from orchestrator.reporting.blocks import Column, Row, Table, TableCell
-from orchestrator.reporting.findings.model import CellReport, Finding, Group, Report, StatusCounts
+from orchestrator.reporting.findings.model import CellReport, Group, GroupFinding, Report, StatusCounts
 from orchestrator.reporting.reports.run.layout import RunPage
 from orchestrator.reporting.sentences import Chip, Link, Part, Phrase, Sentence, VerdictWord, spaced
 
 CSV = Phrase("--format csv", "code")
 _MARKS = {
-    Finding.DECIDED: "good", Finding.SAME: "same", Finding.INCONCLUSIVE: "open", Finding.NOT_COMPARABLE: "bad",
-    Finding.NOTHING: "open",
+    GroupFinding.DECIDED: "good", GroupFinding.SAME: "same", GroupFinding.INCONCLUSIVE: "open",
+    GroupFinding.NOT_COMPARABLE: "bad", GroupFinding.NOTHING: "open",
 }  # fmt: skip
 
 
@@ -81,5 +81,5 @@ def cell_table(
 
 
 def row_of(name: str, cell: CellReport, cells: Sequence[str | TableCell]) -> Row:
-    """Return a row about a cell, whose label comes first; `name` is the short name of the cell."""
+    """Return a row about a cell, whose label comes first, by the short name of the cell."""
     return Row((figure(cell.label, cell.label), *cells), of=name)

@@ -10,7 +10,7 @@ from orchestrator.reporting.findings.cells import NO_OUTCOME, NO_RESULT
 from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.findings.gather import report
 from orchestrator.reporting.findings.groups import MOST_IN_MATRIX, Judge
-from orchestrator.reporting.findings.model import Finding
+from orchestrator.reporting.findings.model import GroupFinding
 from orchestrator.reporting.formats import render
 from orchestrator.reporting.reports.run import RUN
 from orchestrator.results.evidence import Stored
@@ -257,7 +257,7 @@ def test_a_cell_that_does_other_work_never_wins_and_is_named() -> None:
 
     assert found.sentence.startswith("tensorflow 2.21.0 is the fastest at 200 samples/s, 2.00 × as fast as the next")
     assert found.sentence.endswith("Not comparable with tensorflow 2.21.0: mxnet 1.9.1.")
-    assert found.conclusion is Finding.DECIDED
+    assert found.conclusion is GroupFinding.DECIDED
     assert [(place.label, place.rank) for place in found.places] == [
         ("tensorflow 2.21.0", Rank(1, 1)), ("torch 2.13.0", Rank(2, 2)), ("mxnet 1.9.1", None),
     ]  # fmt: skip
@@ -273,7 +273,7 @@ def test_of_two_cells_that_do_not_do_the_same_work_none_wins() -> None:
 
     report = compose(s.record(plan), plan, stored, judge=judge_with("mxnet"))
 
-    assert report.groups[0].conclusion is Finding.NOT_COMPARABLE
+    assert report.groups[0].conclusion is GroupFinding.NOT_COMPARABLE
     assert report.groups[0].sentence.startswith("No two of the measured cells do the same work. Not comparable with")
     assert report.headline == "In 1 group no two cells do the same work."
     for name in ("html", "md"):

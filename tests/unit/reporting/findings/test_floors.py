@@ -11,7 +11,7 @@ from orchestrator.domain import Framework, Status
 from orchestrator.reporting.charts.cells import charts
 from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.findings.gather import idle_builders
-from orchestrator.reporting.findings.model import Finding, Report
+from orchestrator.reporting.findings.model import GroupFinding, Report
 from orchestrator.reporting.formats import formats_of, render
 from orchestrator.reporting.formats.terminal import shown
 from orchestrator.reporting.reports.beside import side_by_side
@@ -59,7 +59,7 @@ def test_what_computes_nothing_wins_nothing() -> None:
         ("mxnet 1.9.1", "1"),
         ("torch 2.13.0", "2"),
     ]
-    assert group.conclusion is Finding.DECIDED
+    assert group.conclusion is GroupFinding.DECIDED
     assert group.sentence.startswith("mxnet 1.9.1 is the fastest at 13,400 samples/s, 2.00 × as fast as the next")
     assert "mxnet 1.9.1" in report.headline
     assert "empty" not in group.sentence + report.headline
@@ -133,7 +133,7 @@ def test_a_group_of_floors_alone_has_a_finding() -> None:
     ok = compose(s.record(plan), plan, s.ok(FLOOR, RATES[FLOOR.id], spread=0), idle_builders=["empty"])
     failed = compose(s.record(plan), plan, [], idle_builders=["empty"])
 
-    assert ok.groups[0].conclusion is Finding.FLOOR
+    assert ok.groups[0].conclusion is GroupFinding.FLOOR
     assert ok.groups[0].sentence == "Nothing here computes anything: a step of empty 1 takes 149 ns."
     assert failed.groups[0].sentence == "Nothing was measured: 3 not_run."
     for report in (ok, failed):

@@ -12,7 +12,7 @@ from orchestrator.analysis.parity.work import PairParity, WorkParity
 from orchestrator.domain import Cell, Framework
 from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.findings.groups import MOST_IN_MATRIX
-from orchestrator.reporting.findings.model import Finding, Report
+from orchestrator.reporting.findings.model import GroupFinding, Report
 from orchestrator.reporting.findings.parity import MOST_NAMES, lines
 from tests.effort import examples
 from tests.unit.reporting import synthetic
@@ -93,10 +93,10 @@ def check(drawn: Drawn) -> None:
         assert place.to_best is not None
         assert place.to_best.value <= 1
     if group.conclusion in {
-        Finding.DECIDED,
-        Finding.SAME,
-        Finding.INCONCLUSIVE,
-        Finding.ALONE,
+        GroupFinding.DECIDED,
+        GroupFinding.SAME,
+        GroupFinding.INCONCLUSIVE,
+        GroupFinding.ALONE,
     }:
         assert group.sentence.removeprefix("Inconclusive: ").startswith(f"{best.label} ")
     pairs = {work(drawn, one.cell_id, other.cell_id) for one, other in combinations(group.places, 2)}

@@ -5,24 +5,24 @@ from typing import cast
 
 import pytest
 
-from orchestrator.reporting.findings.model import Finding, Group
+from orchestrator.reporting.findings.model import Group, GroupFinding
 from orchestrator.reporting.findings.summary import headline
 
 
 @pytest.mark.parametrize(
     ("conclusions", "said"),
     [
-        ((Finding.ALONE,) * 2, "2 groups had one cell only, so nothing to compare it with."),
-        ((Finding.FLOOR,), "1 group had nothing but the floor of the harness."),
-        ((Finding.NOTHING,), "Nothing was measured in 1 group."),
-        ((Finding.NOT_COMPARABLE,) * 2, "In 2 groups no two cells do the same work."),
+        ((GroupFinding.ALONE,) * 2, "2 groups had one cell only, so nothing to compare it with."),
+        ((GroupFinding.FLOOR,), "1 group had nothing but the floor of the harness."),
+        ((GroupFinding.NOTHING,), "Nothing was measured in 1 group."),
+        ((GroupFinding.NOT_COMPARABLE,) * 2, "In 2 groups no two cells do the same work."),
         (
             (
-                Finding.SAME,
-                *(Finding.NOT_COMPARABLE,) * 2,
-                Finding.ALONE,
-                Finding.FLOOR,
-                Finding.NOTHING,
+                GroupFinding.SAME,
+                *(GroupFinding.NOT_COMPARABLE,) * 2,
+                GroupFinding.ALONE,
+                GroupFinding.FLOOR,
+                GroupFinding.NOTHING,
             ),
             (
                 "Of 1 comparison, 1 ended in a tie (each pair at 95 % confidence). In 2 no two cells do the same work. "
@@ -33,7 +33,7 @@ from orchestrator.reporting.findings.summary import headline
         ),
     ],
 )
-def test_more_stands_after_a_sentence_alone(conclusions: tuple[Finding, ...], said: str) -> None:
+def test_more_stands_after_a_sentence_alone(conclusions: tuple[GroupFinding, ...], said: str) -> None:
     groups = [cast("Group", SimpleNamespace(conclusion=conclusion)) for conclusion in conclusions]
 
     assert headline(groups, {}) == said
