@@ -5,8 +5,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
-from orchestrator.bundles.program.lock import LOCK, read_lock, unsatisfied
+from orchestrator.bundles.program.lock import LOCK, LockedPackage, read_lock, unsatisfied
 from orchestrator.bundles.program.wheels import PYTHONS
 from orchestrator.resources import ROOT
 
@@ -41,6 +42,13 @@ def test_a_requirement_of_another_python_is_not_asked_for() -> None:
     assert unsatisfied(['tomli; python_version < "3.11"'], read_lock(), "3.11", "x86_64") == ()
 
 
+def test_a_pin_of_another_python_meets_nothing() -> None:
+    pin = LockedPackage(Requirement('thing==1.0; python_version < "3.12"'), ())
+
+    assert unsatisfied(["thing"], [pin], "3.11", "x86_64") == ()
+    assert unsatisfied(["thing"], [pin], "3.12", "x86_64") == ("thing",)
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_every_pin_has_hashes_and_one_version_for_a_python(path: Path) -> None:
     pins = read_lock(path)
@@ -67,3 +75,9 @@ def test_the_lock_names_no_index(path: Path) -> None:
 
     assert "make lock" in text
     assert not re.search(r"https?:|--(extra-)?index|--find-links|--trusted|\.(com|org|net)\b", text)
+
+
+def test_the_wheel_carries_the_lock() -> None:
+    carried = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+
+    assert carried[str(LOCK.relative_to(ROOT))].endswith(f"/_data/{LOCK.relative_to(ROOT)}")
