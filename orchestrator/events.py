@@ -1,4 +1,4 @@
-"""Events while images are built and cells run, sent to a listener such as the live view."""
+"""What happens while images are built and cells run, told to whoever listens: a live view, plain lines, a log."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class BuildStarted:
 
 @dataclass(frozen=True, slots=True)
 class BuildFinished:
-    """An environment is ready, or `reason` says why not."""
+    """An environment is ready, or not; `reason` is empty when it is."""
 
     image: str
     wall_s: float
@@ -28,7 +28,7 @@ class BuildFinished:
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """A run begins, with `planned` repeats to measure and `done` of an earlier part of it."""
+    """Repeats still to be measured, `planned` of them; `done` were already there (resume)."""
 
     planned: int
     done: int = 0
@@ -46,10 +46,7 @@ class RepeatStarted:
 
 @dataclass(frozen=True, slots=True)
 class PhaseChanged:
-    """The running repeat enters a phase.
-
-    It is `import`, `build`, `first_step`, `warmup`, `steady` or `latency`.
-    """
+    """The repeat that is running says where it is: `import`, `build`, `first_step`, `warmup`, `steady`, `latency`."""
 
     cell_id: str
     repeat: int
@@ -58,7 +55,7 @@ class PhaseChanged:
 
 @dataclass(frozen=True, slots=True)
 class RepeatFinished:
-    """A repeat ended, with its `throughput` in samples/s if it was measured."""
+    """One repeat ended; `throughput` in samples/s where it was measured."""
 
     outcome: Outcome
     throughput: float | None = None
