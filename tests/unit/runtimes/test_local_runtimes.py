@@ -204,7 +204,7 @@ def launch(folder: Path, script: str, system: System, given: Allocation, host: d
     python.chmod(0o755)
     task = Task(Ready("i", str(python), variables=(("OWN", "1"),)), folder, folder / "log.txt", system, given, 30.0)
     kept = local.library_variables(host)
-    return local.launch(python, task, stop=threading.Event(), watch=lambda: None, kept=kept)
+    return local.launch(python, task, stop=threading.Event(), watch=lambda: None, variables=kept)
 
 
 def test_a_process_gets_an_environment_built_from_nothing(tmp_path: Path) -> None:
