@@ -24,12 +24,12 @@ import docker
 from bench.pairs import Ratio, compare, emit, interleave
 from orchestrator import resources
 from orchestrator.catalog import load
-from orchestrator.cli.composition import site_settings
 from orchestrator.domain import BuildSettings, Framework, ImageSpec
 from orchestrator.engine.client import connect
 from orchestrator.engine.images import remove, remove_steps
 from orchestrator.events import ignore
 from orchestrator.images import Built, Recipe, build, labels, recipes
+from orchestrator.workflows.inputs.site import site_settings
 
 BAR = (0.0, 0.75)
 PACKAGE = "packaging"
@@ -91,7 +91,7 @@ def theirs(client: docker.DockerClient, our_recipes: Sequence[Recipe], scratch: 
 def measure(pairs: int, scratch: Path) -> Ratio:
     """Run both sides pair by pair, after one of each that does not count."""
     client = connect(os.environ)
-    settings = site_settings(BuildSettings(), None)
+    settings = site_settings(BuildSettings(), None, os.environ)
     rounds = count()
 
     def one_of_ours() -> float:

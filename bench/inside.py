@@ -8,8 +8,6 @@ from pathlib import Path
 
 from orchestrator import resources
 from orchestrator.catalog import load
-from orchestrator.cli.composition import site_settings
-from orchestrator.cli.places import turns
 from orchestrator.devices import idle, inventory
 from orchestrator.domain import (
     BuildSettings,
@@ -30,6 +28,8 @@ from orchestrator.events import BuildFinished, Event
 from orchestrator.results.store import Run
 from orchestrator.running import Surroundings, execute
 from orchestrator.runtimes import DockerRuntime, this_process
+from orchestrator.workflows.host.places import turns
+from orchestrator.workflows.inputs.site import site_settings
 
 IDLE_WAIT_S = 10.0
 """The default of the command."""
@@ -64,10 +64,12 @@ def begin(plan: Plan, folder: Path) -> tuple[Run, Iterator[Outcome]]:
     folder.mkdir()
     run = Run(folder)
     user = f"{os.getuid()}:{os.getgid()}"
-    runtime = DockerRuntime(connect(os.environ), site_settings(BuildSettings(), None), user=user, owner=this_process())
+    runtime = DockerRuntime(
+        connect(os.environ), site_settings(BuildSettings(), None, os.environ), user=user, owner=this_process()
+    )
     around = Surroundings(
         run, runtime, inventory(), lambda: datetime.now(UTC), _built, threading.Event(),
-        turns=turns(),
+        turns=turns(os.environ),
         idle=lambda given, stop: idle.wait(given.cpus, IDLE_WAIT_S, stop),
     )  # fmt: skip
     return run, map(_ok, execute(plan, around))

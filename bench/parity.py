@@ -20,7 +20,6 @@ from bench.records import ROOT, conditions, where
 from orchestrator import matrix, planning, resources
 from orchestrator.analysis.parity.work import PairParity, WorkParity
 from orchestrator.catalog import load, load_models
-from orchestrator.cli.composition import site_settings
 from orchestrator.devices import allocate, inventory
 from orchestrator.domain import BuildSettings, Cell, OptionValue, Plan
 from orchestrator.engine.client import connect
@@ -31,6 +30,7 @@ from orchestrator.results.store import Run
 from orchestrator.running import Surroundings
 from orchestrator.running.parity_checks import check_parity
 from orchestrator.runtimes import DockerRuntime, this_process
+from orchestrator.workflows.inputs.site import site_settings
 
 FIGURES, PAGE = ROOT / "docs" / "parity.json", ROOT / "docs" / "parity.md"
 FRAMEWORKS = (
@@ -84,7 +84,9 @@ def check(planned: Plan, folder: Path) -> list[dict[str, Any]]:
     """Carry out the checks of a plan, and judge every pair of cells with the same model."""
     run, user, stop = Run(folder), f"{os.getuid()}:{os.getgid()}", threading.Event()
     folder.mkdir(exist_ok=True)
-    runtime = DockerRuntime(connect(os.environ), site_settings(BuildSettings(), None), user=user, owner=this_process())
+    runtime = DockerRuntime(
+        connect(os.environ), site_settings(BuildSettings(), None, os.environ), user=user, owner=this_process()
+    )
     provided = runtime.provide(planned.images, jobs=1, logs=folder / "builds", listener=_tell, stop=stop)
     here = inventory()
     allocations = {cell.system: allocate(cell.system, here) for cell in planned.cells}

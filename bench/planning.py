@@ -38,7 +38,7 @@ include: [{{framework: mxnet<1.7, batch_size: 9, timeout: 20m}}]
 
 def side(path: Path) -> None:
     """Plan one file by the command's own function, and print its time and memory on stderr."""
-    from orchestrator.cli.plan import plan
+    from orchestrator.cli.measure.plan import plan
 
     start = time.perf_counter()
     plan(file=path, limit=LARGE, json=True)

@@ -1,4 +1,4 @@
-"""The command line: composes the stages, reads the environment, decides exit codes."""
+"""The command line, which parses options, prints results and decides exit codes."""
 
 import signal
 import sys

@@ -1,12 +1,13 @@
-"""What a shell offers for a value: names that are cheap to find out; whatever goes wrong, it offers nothing."""
+"""Names that a shell offers for a value, if they are cheap to find. After any mistake it offers none."""
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
 import typer
 
-from orchestrator.cli import places
 from orchestrator.errors import OrchestratorError
+from orchestrator.workflows.host import places
 
 
 def run_names(context: typer.Context, incomplete: str) -> list[str]:
@@ -18,11 +19,11 @@ def run_names(context: typer.Context, incomplete: str) -> list[str]:
 
 def run_cells(context: typer.Context, incomplete: str) -> list[str]:
     """Cells of the run that was named before."""
-    from orchestrator.cli import composition  # noqa: PLC0415 - a shell waits for this: only where it is needed
+    from orchestrator.workflows.inputs.stored_runs import find_run  # noqa: PLC0415 - a shell waits for its import
 
     try:
         results = Path(context.params.get("results") or "results")
-        cells = composition.find_run(results, str(context.params.get("run") or "")).plan().cells
+        cells = find_run(results, str(context.params.get("run") or "")).plan().cells
     except OrchestratorError:
         return []
     return _beginning(incomplete, (cell.id for cell in cells))
@@ -33,18 +34,19 @@ def bundle_names(context: typer.Context, incomplete: str) -> list[str]:
     from orchestrator.bundles.read import registry  # noqa: PLC0415 - as above
 
     del context
-    return _beginning(incomplete, registry.registered(places.bundles_folder()))
+    return _beginning(incomplete, registry.registered(places.bundles_folder(os.environ)))
 
 
 def cell_ids(context: typer.Context, incomplete: str) -> list[str]:
     """Cells of the matrix, which is planned for it."""
-    from orchestrator.cli import composition  # noqa: PLC0415 - as above
+    from orchestrator.workflows.host.host import Host  # noqa: PLC0415 - as above
+    from orchestrator.workflows.inputs.planned_matrix import MatrixOptions, plan_matrix  # noqa: PLC0415 - as above
 
     file = Path(context.params.get("file") or "matrix.yaml")
     if not file.is_file():
         return []
     try:
-        cells = composition.prepare(file, [], [], _MOST_CELLS).plan.cells
+        cells = plan_matrix(MatrixOptions(file=file, limit=_MOST_CELLS), Host(os.environ)).plan.cells
     except OrchestratorError:
         return []
     return _beginning(incomplete, (cell.id for cell in cells))

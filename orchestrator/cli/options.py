@@ -5,11 +5,20 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.cli.completion import cell_ids
+from orchestrator.cli.completion import bundle_names, cell_ids
 
 MatrixFile = Annotated[
     Path | None,
     typer.Option("-f", "--file", help="The matrix; matrix.yaml here, or else the one that ships with the program."),
+]
+PlanName = Annotated[
+    str | None,
+    typer.Option(
+        "--plan",
+        metavar="BUNDLE",
+        autocompletion=bundle_names,
+        help="In place of a matrix: the plan of a bundle that was loaded here, by its name or folder.",
+    ),
 ]
 Select = Annotated[
     list[str],
@@ -59,6 +68,3 @@ Results = Annotated[Path, typer.Option("--results", metavar="DIR", help="The res
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs on stdout, and nothing else there.")]
 
 EveryRun = Annotated[bool, typer.Option("--all", help="Every run of the results folder.")]
-
-DEFAULT_LIMIT = 10_000
-DEFAULT_RESULTS = Path("results")

@@ -27,27 +27,27 @@ _MOST_CHARACTERS = 40
 """Of a number that was given and cannot be used."""
 
 COMMANDS = {
-    "plan": ("plan", "Show what would run, what is skipped and why, and about how long it takes."),
-    "build": ("build", "Build the images that are missing."),
-    "run": ("run", "Run a matrix, or the plan of a bundle, and report."),
-    "report": ("report", "Show runs again from their files, alone or side by side."),
-    "regress": ("regress", "Measure two releases in turn and judge the second."),
-    "bisect": ("bisect", "Find the published release that changed a cell."),
-    "compare": ("compare", "Compare stored runs where that is fair."),
-    "runs": ("listing", "List the runs of a results folder."),
-    "show": ("listing", "Show how every repeat of a run or of a cell ended."),
-    "models": ("listing", "List the models with their defaults."),
-    "frameworks": ("listing", "List the frameworks and the releases known to work."),
-    "schema": ("listing", "Print a JSON Schema, of matrix.yaml for editors or of a stored file."),
-    "doctor": ("doctor", "Say whether this host is fit to measure."),
-    "clean": ("clean", "Remove what of ours takes disk and can be made again."),
-    "nightly": ("nightly", "Measure new releases on the package index against the baseline."),
-    "history": ("history", "Show a series for each cell, metric and host over all runs."),
-    "export": ("export", "Write a bundle for a server without internet."),
-    "verify": ("load", "Prove every byte of a bundle against its manifest."),
-    "load": ("load", "Verify a bundle, and put its images on the engine."),
-    "collect": ("returning", "Gather runs into one checksummed file."),
-    "merge": ("returning", "Put the runs of such a file beside those that are there."),
+    "plan": ("measure.plan", "Show what would run, what is skipped and why, and about how long it takes."),
+    "build": ("measure.build", "Build the images that are missing."),
+    "run": ("measure.run", "Run a matrix, or the plan of a bundle, and report."),
+    "report": ("look.report", "Show runs again from their files, alone or side by side."),
+    "regress": ("compare.regress", "Measure two releases in turn and judge the second."),
+    "bisect": ("compare.bisect", "Find the published release that changed a cell."),
+    "compare": ("compare.runs", "Compare stored runs where that is fair."),
+    "runs": ("look.runs", "List the runs of a results folder."),
+    "show": ("look.runs", "Show how every repeat of a run or of a cell ended."),
+    "models": ("look.catalog", "List the models with their defaults."),
+    "frameworks": ("look.catalog", "List the frameworks and the releases known to work."),
+    "schema": ("look.catalog", "Print a JSON Schema, of matrix.yaml for editors or of a stored file."),
+    "doctor": ("host.doctor", "Say whether this host is fit to measure."),
+    "clean": ("host.clean", "Remove what of ours takes disk and can be made again."),
+    "nightly": ("compare.nightly", "Measure new releases on the package index against the baseline."),
+    "history": ("compare.history", "Show a series for each cell, metric and host over all runs."),
+    "export": ("ship.export", "Write a bundle for a server without internet."),
+    "verify": ("ship.load", "Prove every byte of a bundle against its manifest."),
+    "load": ("ship.load", "Verify a bundle, and put its images on the engine."),
+    "collect": ("ship.returns", "Gather runs into one checksummed file."),
+    "merge": ("ship.returns", "Put the runs of such a file beside those that are there."),
 }
 """The module and the short help of every command; a module is imported where its command is named."""
 
@@ -159,6 +159,6 @@ def run(arguments: Sequence[str] | None) -> int:
 
 
 def _say(message: str) -> None:
-    from orchestrator.cli import speech  # noqa: PLC0415 - only errors need it, and its import takes long
+    from orchestrator.cli.output import speech  # noqa: PLC0415 - only errors need it, and its import takes long
 
     speech.say(message)

@@ -13,7 +13,6 @@ import pytest
 from container_support import NEWEST, RELEASES, REQUIRED, SLOW, Check, Measure, document, missing_interpreter, start
 
 from orchestrator.catalog import Catalog
-from orchestrator.cli import composition, places
 from orchestrator.domain import BuildSettings, ImageSpec
 from orchestrator.events import ignore
 from orchestrator.resources import ROOT
@@ -23,6 +22,9 @@ from orchestrator.results.parity.contract import ParityResult
 from orchestrator.runtimes import VenvRuntime, interpreters
 from orchestrator.runtimes.interpreters import Interpreter
 from orchestrator.runtimes.model import Ready
+from orchestrator.workflows.host import places
+from orchestrator.workflows.host.shipped import shipped_catalog
+from orchestrator.workflows.inputs.site import site_settings
 
 
 @pytest.fixture(scope="session", params=(*REQUIRED, NEWEST))
@@ -47,7 +49,7 @@ def io(tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.fixture(scope="session")
 def catalog() -> Catalog:
-    return composition.the_catalog()
+    return shipped_catalog()
 
 
 @pytest.fixture(
@@ -59,8 +61,8 @@ def environment(
     """The virtual environment of a release, as a run with `--runtime venv` makes and keeps it."""
     environment = catalog.environment(RELEASES[request.param], gpus=0)
     image = ImageSpec(f"bench/{request.param}", "test-cpu", "cpu", RELEASES[request.param], environment)
-    settings = composition.site_settings(BuildSettings(), None)
-    runtime = VenvRuntime(places.cache_folder(), settings, os.environ)
+    settings = site_settings(BuildSettings(), None, os.environ)
+    runtime = VenvRuntime(places.cache_folder(os.environ), settings, os.environ)
     logs = tmp_path_factory.mktemp("logs")
     ready = runtime.provide([image], jobs=1, logs=logs, listener=ignore, stop=Event())[image.name]
     if "no Python" in getattr(ready, "reason", ""):

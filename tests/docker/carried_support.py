@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import threading
 from datetime import UTC, datetime
 from io import BytesIO
@@ -14,16 +15,17 @@ from far_support import FarSide
 from orchestrator import images, matrix
 from orchestrator.bundles.read.loaded_bundle import LoadedBundle, LoadedRecord
 from orchestrator.bundles.read.registry import register
-from orchestrator.cli import composition
 from orchestrator.engine import images as engine_images
 from orchestrator.events import ignore
 from orchestrator.results.plans import plan_to_json
 from orchestrator.runtimes import BundledImage
+from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.inputs.planned_matrix import MatrixOptions, plan_matrix
 
 
 def carry(engine: docker.DockerClient, far: FarSide, file: Path, base_image: str, name: str) -> LoadedBundle:
     """Build the images of a matrix here, bring them to the far engine, and register the plan there."""
-    prepared = composition.prepare(file, [], [], 1000, base_image)
+    prepared = plan_matrix(MatrixOptions(file=file, base_image=base_image), Host(os.environ))
     built = images.build(
         prepared.plan.images, prepared.settings, engine, jobs=1, logs=file.parent / "builds", listener=ignore,
         stop=threading.Event(),

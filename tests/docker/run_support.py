@@ -183,7 +183,7 @@ def build_image(client: docker.DockerClient, base: str) -> str:
     return IMAGE
 
 
-class GivenImage(DockerRuntime):
+class BundledImage(DockerRuntime):
     """The docker runtime on an image that is there already."""
 
     given = IMAGE
@@ -192,9 +192,9 @@ class GivenImage(DockerRuntime):
         return {image.name: Ready(image.name, self.given) for image in images}
 
 
-def runtime(client: docker.DockerClient) -> GivenImage:
+def runtime(client: docker.DockerClient) -> BundledImage:
     user = f"{os.getuid()}:{os.getgid()}"
-    return GivenImage(client, BuildSettings(), user=user, owner=this_process())
+    return BundledImage(client, BuildSettings(), user=user, owner=this_process())
 
 
 FRAMEWORK = Framework("behave", "1", python="3.11")

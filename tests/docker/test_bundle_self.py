@@ -20,9 +20,9 @@ from far_support import FarSide
 from orchestrator import __version__
 from orchestrator.bundles.format import layout
 from orchestrator.bundles.program import own_image_archive, own_wheel
-from orchestrator.cli import composition
 from orchestrator.domain import BuildSettings
 from orchestrator.runtimes.environments import Workshop
+from orchestrator.workflows.inputs.site import site_settings
 from tests.documented import blocks
 
 pytestmark = pytest.mark.docker
@@ -288,7 +288,7 @@ def test_the_wheel_made_of_an_installation_is_the_one_that_was_installed(near: P
 
 
 def test_the_wheel_of_a_checkout_is_the_same_every_time(tmp_path: Path) -> None:
-    workshop = Workshop(tmp_path / "cache", composition.site_settings(BuildSettings(), None), os.environ)
+    workshop = Workshop(tmp_path / "cache", site_settings(BuildSettings(), None, os.environ), os.environ)
     (tmp_path / "one").mkdir()
     (tmp_path / "two").mkdir()
 

@@ -1,5 +1,6 @@
 """Disk for images on a real engine: what is missing counts, what is there does not."""
 
+import os
 import shutil
 import threading
 from collections.abc import Iterator
@@ -11,10 +12,12 @@ import pytest
 from whole_command import orchestrator
 
 from orchestrator import images
-from orchestrator.cli import disk, main
+from orchestrator.cli import main
 from orchestrator.domain import BuildSettings, ImageSpec
 from orchestrator.errors import HostError
 from orchestrator.events import ignore
+from orchestrator.workflows.host.disk import DiskCheck
+from orchestrator.workflows.host.host import Host
 
 pytestmark = pytest.mark.docker
 
@@ -41,13 +44,13 @@ def test_only_missing_images_need_room(
     engine: docker.DockerClient, settings: BuildSettings, spec: ImageSpec, tmp_path: Path
 ) -> None:
     with pytest.raises(HostError, match=r"not enough disk for 1 image: about \d+ MB are needed, 0 MB are free"):
-        disk.require_for_images(engine, [spec], settings, lambda place: 1)
+        DiskCheck(Host(os.environ), free=lambda place: 1).images(engine, [spec], settings)
     images.build(
         [spec], settings, engine, jobs=1, logs=tmp_path / "logs", listener=ignore, stop=threading.Event()
     )  # fmt: skip
 
     assert images.absent(engine, [spec], settings) == ((), ())
-    disk.require_for_images(engine, [spec], settings, lambda place: 1)
+    DiskCheck(Host(os.environ), free=lambda place: 1).images(engine, [spec], settings)
 
 
 def test_a_base_that_is_not_here_counts(engine: docker.DockerClient, settings: BuildSettings, tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ def test_a_log_keeps_its_end_and_stays_within_its_bound(run, tmp_path: Path) -> 
 def test_an_image_that_is_not_there_is_launch_failed_with_the_words_of_the_engine(
     run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(support.GivenImage, "given", "bench-test-run/none:1")
+    monkeypatch.setattr(support.BundledImage, "given", "bench-test-run/none:1")
     outcome = run("fine")
 
     assert outcome.status is Status.LAUNCH_FAILED

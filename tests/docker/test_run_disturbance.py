@@ -14,7 +14,6 @@ import pytest
 
 from orchestrator import resources
 from orchestrator.catalog import load
-from orchestrator.cli.composition import site_settings
 from orchestrator.devices import Allocation, allocate, idle, inventory
 from orchestrator.devices.disturbance import judge
 from orchestrator.domain import (
@@ -35,6 +34,7 @@ from orchestrator.results.container_answers import read_result
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, Surroundings, execute
 from orchestrator.runtimes import DockerRuntime, this_process
+from orchestrator.workflows.inputs.site import site_settings
 
 pytestmark = pytest.mark.docker
 
@@ -66,7 +66,10 @@ def measured(
     environment = load(resources.IMAGES / "catalog").environment(SPINNING, 0)
     image = ImageSpec("bench/noop", "1-cpu", "cpu", SPINNING, environment)
     runtime = DockerRuntime(
-        engine, site_settings(BuildSettings(), base_image), user=f"{os.getuid()}:{os.getgid()}", owner=this_process()
+        engine,
+        site_settings(BuildSettings(), base_image, os.environ),
+        user=f"{os.getuid()}:{os.getgid()}",
+        owner=this_process(),
     )
     events: list[Event] = []
     around = Surroundings(

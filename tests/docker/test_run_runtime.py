@@ -11,7 +11,6 @@ import pytest
 
 from orchestrator import resources
 from orchestrator.catalog import load
-from orchestrator.cli.composition import site_settings
 from orchestrator.devices import inventory
 from orchestrator.domain import (
     BuildSettings,
@@ -30,6 +29,7 @@ from orchestrator.results.container_answers import read_result
 from orchestrator.results.store import Run
 from orchestrator.running import Surroundings, execute
 from orchestrator.runtimes import DockerRuntime, Ready, image_problems, this_process
+from orchestrator.workflows.inputs.site import site_settings
 
 pytestmark = pytest.mark.docker
 
@@ -39,7 +39,7 @@ NOOP = Framework("noop", "1", python="3.11")
 
 @pytest.fixture
 def settings(base_image: str) -> BuildSettings:
-    return site_settings(BuildSettings(), base_image)
+    return site_settings(BuildSettings(), base_image, os.environ)
 
 
 def spec() -> ImageSpec:

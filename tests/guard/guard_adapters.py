@@ -19,7 +19,6 @@ from unittest import mock
 
 from rich.console import Console
 
-from orchestrator.cli import composition, estimating
 from orchestrator.cli.program import run as program
 from orchestrator.devices import Cpu, Inventory
 from orchestrator.devices.host import Gpu
@@ -47,6 +46,9 @@ from orchestrator.running import Policy, Surroundings, execute
 from orchestrator.running.host_lock import Turns
 from orchestrator.runtimes import Ended, Task
 from orchestrator.user_files import MountedData
+from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.inputs import estimate as estimating
+from orchestrator.workflows.inputs.planned_matrix import MatrixOptions, plan_matrix
 from tests.unit.regression.search.search_records import MXNET
 from tests.unit.regression.trials.bench_trials import Bench, go_on
 from tests.unit.running.running_fakes import FakeRuntime
@@ -103,14 +105,13 @@ def requests(matrix: Path, folder: Path, *, pinned: bool) -> dict[str, dict[str,
 
     Nothing is measured: what would be launched fails at once, after its request is written.
     """
-    with contextlib.redirect_stderr(io.StringIO()):
-        prepared = composition.prepare(matrix, [], [], 10_000)
+    prepared = plan_matrix(MatrixOptions(file=matrix), Host(os.environ))
     plan = replace(prepared.plan, data=(SIGNS,))
     runtime = _Asked(pins_cpus=pinned, mounts=pinned)
     here = Inventory(CPUS, 256 * 10**9, GPUS, driver="550.54", cpu_model="Example CPU")
     run = Run(folder)
     folder.mkdir()
-    frozen_scripts.freeze(folder, composition.scripts_of(prepared.matrix))
+    frozen_scripts.freeze(folder, prepared.scripts)
     around = Surroundings(run, runtime, here, lambda: NOW, lambda _: None, threading.Event(), Turns(()))
     for _ in execute(plan, around, Policy()):
         pass
@@ -137,8 +138,7 @@ SETTINGS = {
 
 def environment_layers(matrix: Path) -> dict[str, dict[str, Any]]:
     """What the environment of every image is built from, by the image's name and the settings of a site."""
-    with contextlib.redirect_stderr(io.StringIO()):
-        plan = composition.prepare(matrix, [], [], 10_000).plan
+    plan = plan_matrix(MatrixOptions(file=matrix), Host(os.environ)).plan
     found: dict[str, dict[str, Any]] = {}
     for image in plan.images:
         for name, settings in SETTINGS.items():

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import beginning, bisect, searches
-from orchestrator.cli.probes import Probes
-from orchestrator.cli.runtime import Chosen
+from orchestrator.cli.compare import bisect
 from orchestrator.domain import Status
 from orchestrator.errors import HostError
 from orchestrator.events import Notice
@@ -19,6 +17,11 @@ from orchestrator.regression.search.probe import ProbeResult
 from orchestrator.regression.sides import Side
 from orchestrator.results.store import Run, runs
 from orchestrator.runtimes import Unavailable
+from orchestrator.workflows.host.host import Host as WorkflowHost
+from orchestrator.workflows.measure import begin as beginning
+from orchestrator.workflows.measure.runtime import Chosen
+from orchestrator.workflows.search import start as searches
+from orchestrator.workflows.search.probes import Probes
 from tests.documented import blocks
 from tests.unit.cli.conftest import Program
 from tests.unit.regression.trials.bench_trials import Bench, steady
@@ -104,7 +107,9 @@ def test_a_build_that_the_index_spoilt_is_made_again_on_resume_and_measured_besi
     told = Notice("package index file:///wheels exists on this host only")
 
     def choose(*given: object) -> Chosen:
-        given[-1](told)  # type: ignore[operator]  # the listener
+        host = given[-1]
+        assert isinstance(host, WorkflowHost)
+        host.listener(told)
         return Chosen(bench)
 
     monkeypatch.setattr(beginning, "choose", choose)

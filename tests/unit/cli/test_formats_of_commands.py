@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli import outputs
+from orchestrator.cli.output.verdicts import show
 from orchestrator.cli.program import COMMANDS as COMMANDS_OF_PROGRAM
-from orchestrator.cli.verdicts import show
 from orchestrator.reporting.formats import FORMATS, HTML, formats_of
 from orchestrator.reporting.reports.history import HISTORY
 from orchestrator.reporting.reports.regression import REGRESSION
 from orchestrator.reporting.reports.run import RUN
 from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
+from orchestrator.workflows import outputs
 from tests.unit.cli.conftest import Program
 from tests.unit.cli.stored_runs import stored_run
 from tests.unit.reporting.reports.test_regression_report import EVERY

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.nights import Budget, report, with_pages
 from orchestrator.cli.program import run as main
 from orchestrator.regression.nightly.files import NightFiles
 from orchestrator.regression.nightly.state import Judgement, ReleaseRecord, State
+from orchestrator.workflows.nightly.services import Budget, report, with_pages
 from tests.unit.regression.history.test_history import stored
 from tests.unit.regression.nightly.night_fakes import nightly
 from tests.unit.regression.nightly.night_records import a_night

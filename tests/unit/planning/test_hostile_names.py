@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from bench.mutations import corpus, mutated
 from orchestrator import matrix, planning
-from orchestrator.cli import composition
 from orchestrator.domain import Framework, Plan, System
 from orchestrator.errors import InputError
 from orchestrator.planning import ids
+from orchestrator.workflows.host.shipped import shipped_catalog, shipped_models
 from tests.effort import examples
 
 QUICK = settings(max_examples=examples(200), derandomize=True, database=None, suppress_health_check=list(HealthCheck))
@@ -26,10 +26,10 @@ TEXT = st.text(max_size=300)
 
 def planned(path: Path, content: bytes) -> Plan | None:
     path.write_bytes(content)
-    models = composition.the_models()
+    models = shipped_models()
     try:
-        loaded = matrix.load(path, composition.the_catalog(), models)
-        return planning.plan(loaded, composition.the_catalog(), models)
+        loaded = matrix.load(path, shipped_catalog(), models)
+        return planning.plan(loaded, shipped_catalog(), models)
     except InputError:
         return None
 

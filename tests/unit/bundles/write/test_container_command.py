@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.bundles.format.manifest import Base
-from orchestrator.cli import places
+from orchestrator.workflows.host import places
 from tests.unit.bundles.write import installing
 from tests.unit.bundles.write.installing import Host
 
@@ -45,7 +45,7 @@ def shared(words: list[str]) -> set[str]:
 
 def turns() -> str:
     """Return the shared path of the host lock, the folder of locks or one file in `/tmp`."""
-    folder = places.lock_folder()
+    folder = places.lock_folder({})
     return "/tmp/framework-bench-measuring.lock" if folder == Path("/tmp") else str(folder)
 
 

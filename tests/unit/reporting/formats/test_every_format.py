@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from orchestrator.cli import outputs
 from orchestrator.errors import InputError
 from orchestrator.regression.history.series import series
 from orchestrator.reporting import reports
@@ -24,6 +23,7 @@ from orchestrator.reporting.reports.run import RUN
 from orchestrator.reporting.reports.search import SEARCH
 from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
 from orchestrator.resources import ROOT
+from orchestrator.workflows.outputs import chosen_format
 from tests.unit.regression.history.test_history import levels
 from tests.unit.regression.nightly.night_records import a_night
 from tests.unit.regression.search.search_records import a_search
@@ -117,4 +117,4 @@ def test_the_page_of_reports_lists_every_format() -> None:
 def test_commands_refuse_formats_of_other_kinds() -> None:
     listed = ", ".join(formats_of(HISTORY))
     with pytest.raises(InputError, match=f"this command writes no junit; there is {listed}"):
-        outputs.chosen(HISTORY, None, Path("series.xml"))
+        chosen_format(HISTORY, None, Path("series.xml"))

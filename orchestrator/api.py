@@ -1,0 +1,67 @@
+"""The commands as functions, for notebooks, services and tests.
+
+Each function takes one value of options and the host, and returns a value.
+It prints nothing and exits nothing: mistakes are errors of `orchestrator.errors`, and a cell that fails is part of the
+result.
+"""
+
+import os
+
+from orchestrator.bundles.returns.collect import Collected
+from orchestrator.errors import HostError, InputError, OrchestratorError
+from orchestrator.events import Event, Listener, Notice, ignore
+from orchestrator.workflows.build import BuildOptions, BuildResult, build
+from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.measure.runtime import RuntimeName
+from orchestrator.workflows.plan import PlanOptions, PlanResult, plan
+from orchestrator.workflows.report import ReportOptions, ReportResult, report
+from orchestrator.workflows.run import RunOptions, RunResult, run
+from orchestrator.workflows.ship.export import ExportOptions, ExportResult, export
+from orchestrator.workflows.ship.load import BundleOptions, LoadResult, VerifyResult, load, verify
+from orchestrator.workflows.ship.returns import CollectOptions, MergeOptions, MergeResult, collect, merge
+
+__all__ = [
+    "BuildOptions",
+    "BuildResult",
+    "BundleOptions",
+    "CollectOptions",
+    "Collected",
+    "Event",
+    "ExportOptions",
+    "ExportResult",
+    "Host",
+    "HostError",
+    "InputError",
+    "Listener",
+    "LoadResult",
+    "MergeOptions",
+    "MergeResult",
+    "Notice",
+    "OrchestratorError",
+    "PlanOptions",
+    "PlanResult",
+    "ReportOptions",
+    "ReportResult",
+    "RunOptions",
+    "RunResult",
+    "RuntimeName",
+    "VerifyResult",
+    "build",
+    "collect",
+    "export",
+    "load",
+    "merge",
+    "plan",
+    "report",
+    "run",
+    "this_host",
+    "verify",
+]
+
+
+def this_host(*, listener: Listener = ignore) -> Host:
+    """Return this host with the variables of this process; `listener` is called with every event.
+
+    Example: `host = this_host(listener=print)`
+    """
+    return Host(os.environ, listener)

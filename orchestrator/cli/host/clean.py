@@ -1,0 +1,62 @@
+"""The command `clean`."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from orchestrator.cli.options import Json
+from orchestrator.cli.output import speech
+from orchestrator.cli.output.hosts import this_host
+from orchestrator.workflows import clean as workflow
+from orchestrator.workflows.clean import CleanOptions, SurplusItem
+
+_DEFAULTS = CleanOptions()
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("clean")(clean)
+
+
+def clean(
+    keep_last: Annotated[
+        int, typer.Option("--keep-last", min=0, metavar="N", help="Newest contents to keep of each image.")
+    ] = _DEFAULTS.keep_last,
+    yes: Annotated[bool, typer.Option("--yes", help="Remove it; without this, only say what would go.")] = False,
+    json: Json = False,
+) -> None:
+    """Show what of ours takes disk and can be made again, and remove it with --yes; results stay."""
+    result = workflow.clean(CleanOptions(keep_last=keep_last, remove=yes), this_host(json=json))
+    if json:
+        surplus = [_entry(item) for item in result.surplus]
+        speech.print_json({"engine": result.engine_problem or None, "removed": yes, "surplus": surplus})
+    else:
+        _show(result.surplus, result.engine_problem)
+
+
+def _entry(item: SurplusItem) -> dict[str, object]:
+    return {
+        "kind": item.kind, "name": item.name, "created": item.created, "frees_bytes": item.frees_bytes,
+        "removed": item.removed,
+    }  # fmt: skip
+
+
+def _show(items: Sequence[SurplusItem], problem: str) -> None:
+    console = speech.output(speech.REPORT_WIDTH)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("what", "name", "made", "frees", ""):
+        table.add_column(column, overflow="fold", justify="right" if column == "frees" else "left")
+    for item in items:
+        done = {None: "", True: "removed", False: "in use, left"}[item.removed]
+        table.add_row(*map(Text, (item.kind, item.name, item.created, f"{item.frees_bytes / 1e6:,.0f} MB", done)))
+    if items:
+        console.print(table)
+    if problem:
+        speech.say(f"images were not looked at: {problem}")
+    freed = sum(item.frees_bytes for item in items if item.removed is not False) / 1e9
+    dry = any(item.removed is None for item in items)
+    verb, hint = ("would free", "; --yes does it") if dry else ("freed", "")
+    console.print(Text(f"{verb} about {freed:.1f} GB{hint}" if items else "nothing of ours that could go"))

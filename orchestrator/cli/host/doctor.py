@@ -1,0 +1,55 @@
+"""The command `doctor`."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from orchestrator.cli.options import BaseImage, Json, Results
+from orchestrator.cli.output import speech
+from orchestrator.cli.output.hosts import this_host
+from orchestrator.devices.fitness import HostFinding, Level
+from orchestrator.errors import HostError
+from orchestrator.workflows import doctor as workflow
+from orchestrator.workflows.doctor import DoctorOptions
+
+_DEFAULTS = DoctorOptions()
+_STYLES = {Level.OK: "green", Level.UNKNOWN: "dim", Level.WARNING: "yellow", Level.UNFIT: "red"}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("doctor")(doctor)
+
+
+def doctor(results: Results = _DEFAULTS.results, base_image: BaseImage = None, json: Json = False) -> None:
+    """Say whether this host is fit to measure, and what to change; exit 3 where it is not."""
+    result = workflow.doctor(DoctorOptions(results=results, base_image=base_image), this_host(json=json))
+    if json:
+        speech.print_json({"fit": result.is_fit, "findings": [asdict(finding) for finding in result.findings]})
+    else:
+        _show(result.findings)
+    if not result.is_fit:
+        raise typer.Exit(HostError.exit_code)
+
+
+def _show(findings: Sequence[HostFinding]) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("check", "", "found", "what to change"):
+        table.add_column(column, overflow="fold")
+    for finding in findings:
+        level = Text(finding.level.value, style=_STYLES[finding.level])
+        table.add_row(Text(finding.check), level, Text(finding.found), Text(finding.remedy))
+    console = speech.output(speech.REPORT_WIDTH)
+    console.print(table)
+    console.print(Text(_sentence(findings)))
+
+
+def _sentence(findings: Sequence[HostFinding]) -> str:
+    unfit = [finding.check for finding in findings if finding.level is Level.UNFIT]
+    warned = [finding.check for finding in findings if finding.level is Level.WARNING]
+    if unfit:
+        return f"This host is not fit to measure now: {', '.join(unfit)}."
+    return f"This host is fit to measure{', with warnings: ' + ', '.join(warned) if warned else ''}."

@@ -1,0 +1,83 @@
+"""The command `report`."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orchestrator.cli.completion import run_names
+from orchestrator.cli.options import EveryRun, Json, Results
+from orchestrator.cli.output import outputs, speech
+from orchestrator.cli.output.hosts import this_host
+from orchestrator.errors import InputError
+from orchestrator.reporting.findings.model import Report
+from orchestrator.reporting.formats import HTML, JSON, TABLE
+from orchestrator.reporting.formats.terminal import shown
+from orchestrator.reporting.reports.run import RUN
+from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
+from orchestrator.workflows import report as workflow
+from orchestrator.workflows.outputs import chosen_format
+from orchestrator.workflows.pages import WrittenPage
+from orchestrator.workflows.report import ReportOptions, ReportResult
+
+_DEFAULTS = ReportOptions()
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("report")(report)
+
+
+def report(
+    runs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[RUN]...",
+            autocompletion=run_names,
+            help="A run's name or the beginning of it, the latest by default; of several, each is a column.",
+        ),
+    ] = None,
+    every: EveryRun = False,
+    results: Results = _DEFAULTS.results,
+    format_: Annotated[str | None, outputs.format_option(RUN)] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="PATH", help=outputs.OUTPUT_HELP)] = None,
+    json: Json = False,
+) -> None:
+    """Show a run again from its files, or several side by side, such as those of different hosts."""
+    named_by = " and ".join(name for name, value in (("--json", json), ("--format", format_)) if value)
+    shown_as = chosen_format(RUN, _named(format_, json=json), output, named_by)
+    options = ReportOptions(runs=runs or (), every=every, results=results, format=shown_as, output=output)
+    result = workflow.report(options, this_host(json=json))
+    if shown_as == HTML:
+        for problem in result.problems:
+            speech.say(f"no page: {problem}")
+        speech.say(f"page: {result.page}")
+    elif shown_as == TABLE and output is None:
+        _show(result)
+    elif output is None:
+        sys.stdout.write(result.render(shown_as))
+
+
+def _named(format_: str | None, *, json: bool) -> str | None:
+    """Return the format of `--format`, or of `--json`, which means the same as `--format json`."""
+    if json and format_ not in {None, JSON}:
+        raise InputError(f"--json and --format {format_} ask for two formats: leave one out")
+    return JSON if json else format_
+
+
+def _show(result: ReportResult) -> None:
+    if result.side_by_side is not None:
+        speech.output(speech.REPORT_WIDTH).print(shown(SIDE_BY_SIDE, result.side_by_side))
+    else:
+        show(result.reports[0], WrittenPage(result.page, "\n".join(result.problems)))
+
+
+def show(report: Report, page: WrittenPage) -> None:
+    """Print the table of a run, and say where its page is or why there is none."""
+    console = speech.output(speech.REPORT_WIDTH)
+    console.print(shown(RUN, report))
+    if page.path is not None:
+        speech.tell(console, f"page: {page.path}")
+    else:
+        speech.say(f"no page: {page.problem}")

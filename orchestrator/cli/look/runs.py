@@ -1,0 +1,121 @@
+"""The commands `runs` and `show`."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from orchestrator.cli.completion import run_cells, run_names
+from orchestrator.cli.options import Json, Results
+from orchestrator.cli.output import speech
+from orchestrator.cli.output.hosts import this_host
+from orchestrator.cli.output.tables import plain_table, texts
+from orchestrator.domain import Outcome
+from orchestrator.results.store import Run
+from orchestrator.results.throughput import throughput
+from orchestrator.wording import rate, seconds
+from orchestrator.workflows.look import runs as workflow
+from orchestrator.workflows.look.runs import RunsOptions, ShowOptions, ShowResult
+
+_DEFAULTS = RunsOptions()
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("runs")(runs)
+    app.command("show")(show)
+
+
+def runs(results: Results = _DEFAULTS.results, json: Json = False) -> None:
+    """List the runs of a results folder, oldest first."""
+    summaries = workflow.runs(RunsOptions(results=results), this_host(json=json))
+    if json:
+        speech.print_json([asdict(run) for run in summaries])
+        return
+    table = plain_table("run", "matrix", "runtime", "host", "took", "cells", "repeats", "outcomes")
+    for run in summaries:
+        counts = ", ".join(f"{count} {status}" for status, count in run.counts)
+        pending = f"{run.pending} without outcome" if run.pending else ""
+        took = "" if run.wall_s is None else str(timedelta(seconds=round(run.wall_s)))
+        ended = run.problem or "; ".join(part for part in (counts, pending) if part)
+        table.add_row(
+            *texts(run.name, run.matrix, run.runtime, run.host, took, str(run.cells), str(run.planned), ended)
+        )
+    speech.output().print(table)
+
+
+def show(
+    run: Annotated[
+        str,
+        typer.Argument(
+            metavar="[RUN]",
+            autocompletion=run_names,
+            help="A run's name or the beginning of it, the latest by default; or a CELL of the latest run that has it.",
+        ),
+    ] = "",
+    cell: Annotated[
+        str,
+        typer.Argument(
+            metavar="[CELL]", autocompletion=run_cells, help="Only the repeats of this cell, with figures and files."
+        ),
+    ] = "",
+    results: Results = _DEFAULTS.results,
+    json: Json = False,
+) -> None:
+    """Show how every repeat of a run ended; of one cell also its figures and files."""
+    shown = workflow.show(ShowOptions(run=run, cell=cell, results=results), this_host(json=json))
+    if shown.problem:
+        speech.say(shown.problem)
+    if json:
+        speech.print_json([_entry(outcome, shown) for outcome in shown.outcomes])
+        return
+    speech.output().print(_cell_table(shown) if shown.cell else _run_table(shown.outcomes))
+
+
+def _run_table(outcomes: Sequence[Outcome]) -> Table:
+    table = plain_table("cell", "repeat", "status", "wall", "reason or log")
+    for outcome in outcomes:
+        table.add_row(*texts(*_ended(outcome), outcome.reason or outcome.disturbance or outcome.log or ""))
+    return table
+
+
+def _cell_table(shown: ShowResult) -> Table:
+    disturbed = any(outcome.disturbance for outcome in shown.outcomes)
+    table = plain_table(
+        "cell", "repeat", "status", "wall", "samples/s", "files", *(("disturbed by",) if disturbed else ())
+    )
+    for outcome in shown.outcomes:
+        last = (outcome.disturbance,) if disturbed else ()
+        table.add_row(*texts(*_ended(outcome), *_details(shown, outcome), *last))
+    return table
+
+
+def _ended(outcome: Outcome) -> tuple[str, str, str, str]:
+    """Return cell, repeat, status and duration of a repeat."""
+    status = f"{outcome.status.value}, disturbed" if outcome.disturbance else outcome.status.value
+    return outcome.cell_id, str(outcome.repeat), status, seconds(outcome.wall_s) if outcome.wall_s else "–"
+
+
+def _details(shown: ShowResult, outcome: Outcome) -> tuple[str, str]:
+    """Return the throughput of a repeat, or the reason there is none, and the folder of its files."""
+    folder = str(shown.run.repeat_folder(outcome.cell_id, outcome.repeat))
+    result, problem = shown.result(outcome)
+    if result is None:
+        return problem or outcome.reason, folder
+    return rate(throughput(result, epochs=_in_epochs(shown.run, outcome.cell_id))), folder
+
+
+def _in_epochs(run: Run, cell_id: str) -> bool:
+    """Return whether the timed blocks of a cell are epochs, of which the first does not count."""
+    return any(cell.id == cell_id and cell.duration.epochs is not None for cell in run.plan().cells)
+
+
+def _entry(outcome: Outcome, shown: ShowResult) -> dict[str, Any]:
+    entry = asdict(outcome)
+    if shown.cell:
+        result, problem = shown.result(outcome)
+        entry |= {"result": result.model_dump(mode="json", by_alias=True) if result else None, "problem": problem}
+    return entry

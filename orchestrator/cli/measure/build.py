@@ -1,0 +1,94 @@
+"""The command `build`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orchestrator.cli.options import (
+    BaseImage,
+    Exclude,
+    Jobs,
+    Json,
+    Limit,
+    MatrixFile,
+    ModelsFolder,
+    PlanName,
+    Select,
+)
+from orchestrator.cli.output import speech
+from orchestrator.cli.output.hosts import this_host
+from orchestrator.cli.output.signals import INTERRUPTED
+from orchestrator.images import BuildFailure, Built
+from orchestrator.runtimes import BundledImage
+from orchestrator.workflows import build as workflow
+from orchestrator.workflows.build import BuildOptions, BuildResult
+
+_DEFAULTS = BuildOptions()
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("build")(build)
+
+
+def build(
+    file: MatrixFile = None,
+    plan: PlanName = None,
+    select: Select = [],
+    exclude: Exclude = [],
+    limit: Limit = _DEFAULTS.limit,
+    base_image: BaseImage = None,
+    models: ModelsFolder = None,
+    jobs: Jobs = _DEFAULTS.jobs,
+    json: Json = False,
+    logs: Annotated[Path | None, typer.Option("--logs", metavar="DIR", help="Where the build logs go.")] = None,
+    render: Annotated[
+        Path | None, typer.Option("--render", metavar="DIR", help="Only write the Dockerfiles there; no engine needed.")
+    ] = None,
+) -> None:
+    """Build the images that are missing, GPU images too: no GPU is needed for that."""
+    options = BuildOptions(
+        file=file, plan=plan, select=select, exclude=exclude, limit=limit, base_image=base_image, models=models,
+        jobs=jobs, logs=logs, render=render,
+    )  # fmt: skip
+    result = workflow.build(options, this_host(json=json))
+    for path in result.dockerfiles:
+        speech.say(str(path))
+    if json:
+        speech.print_json(_document(result, rendered=render is not None))
+    elif render is None:
+        _show(result)
+    if result.stopped:
+        raise typer.Exit(INTERRUPTED)
+    if result.failures:
+        raise typer.Exit(1)
+
+
+def _show(result: BuildResult) -> None:
+    if result.bundle is not None:
+        count = len(result.bundled)
+        speech.say(f"nothing to build: all {count} images came with the bundle {result.bundle.name}, and are here")
+        return
+    # The view has named each image that failed, with its reason.
+    logged = f"; logs: {result.logs}" if any(failure.log for failure in result.failures) else ""
+    speech.say(f"{len(result.images) - len(result.failures)} of {len(result.images)} images are ready{logged}")
+
+
+def _document(result: BuildResult, *, rendered: bool) -> list[object]:
+    if rendered:
+        return [str(path) for path in result.dockerfiles]
+    return [_entry(each) for each in (*result.bundled, *result.images)]
+
+
+def _entry(end: Built | BuildFailure | BundledImage) -> dict[str, object]:
+    if isinstance(end, BuildFailure):
+        return {"image": end.image, "ok": False, "reason": end.reason, "log": str(end.log) if end.log else None}
+    if isinstance(end, BundledImage):
+        return {
+            "image": end.name, "ok": True, "reference": end.reference, "image_id": end.image_id, "cached": True
+        }  # fmt: skip
+    return {
+        "image": end.image, "ok": True, "reference": end.reference, "image_id": end.image_id,
+        "base_digest": end.base_digest, "cached": end.cached, "wall_s": end.wall_s,
+    }  # fmt: skip

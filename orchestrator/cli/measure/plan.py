@@ -1,0 +1,108 @@
+"""The command `plan`."""
+
+import sys
+from typing import Annotated
+
+import typer
+import yaml
+from rich.table import Table
+from rich.text import Text
+
+from orchestrator import planning
+from orchestrator.cli.options import (
+    Exclude,
+    Json,
+    Limit,
+    MatrixFile,
+    ModelsFolder,
+    NoParity,
+    PlanName,
+    Results,
+    Select,
+    Strict,
+)
+from orchestrator.cli.output import speech
+from orchestrator.cli.output.hosts import this_host
+from orchestrator.domain import Plan
+from orchestrator.workflows import plan as workflow
+from orchestrator.workflows.inputs.bundle_plans import script_lines
+from orchestrator.workflows.inputs.estimate import duration, too_slow
+from orchestrator.workflows.plan import PlanOptions, PlanResult
+
+_DEFAULTS = PlanOptions()
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("plan")(plan)
+
+
+def plan(
+    file: MatrixFile = None,
+    plan: PlanName = None,
+    select: Select = [],
+    exclude: Exclude = [],
+    limit: Limit = _DEFAULTS.limit,
+    models: ModelsFolder = None,
+    no_parity: NoParity = False,
+    strict: Strict = False,
+    results: Results = _DEFAULTS.results,
+    json: Json = False,
+    long: Annotated[bool, typer.Option("--long", help="Print the matrix with every field spelled out.")] = False,
+) -> None:
+    """Show what would run, what is skipped and why, and about how long it takes."""
+    options = PlanOptions(
+        file=file, plan=plan, select=select, exclude=exclude, limit=limit, models=models, no_parity=no_parity,
+        strict=strict, results=results,
+    )  # fmt: skip
+    planned = workflow.plan(options, this_host(json=json))
+    if long and json:
+        speech.print_json(planned.matrix)
+    elif long:
+        sys.stdout.write(yaml.safe_dump(planned.matrix, sort_keys=False, allow_unicode=True))
+    elif json:
+        sys.stdout.writelines(planning.plan_json(planned.plan, planned.estimate))
+    else:
+        _show(planned)
+
+
+def _show(planned: PlanResult) -> None:
+    plan, estimate = planned.plan, planned.estimate
+    console = speech.output()
+    cells = Table("cell", "repeats", "image", box=None, pad_edge=False, header_style="bold")
+    for cell in plan.cells:
+        cells.add_row(Text(cell.id, overflow="fold"), str(cell.repeats), Text(cell.image, overflow="fold"))
+    console.print(cells)
+    if plan.skips:
+        skips = Table("skipped", "why", box=None, pad_edge=False, header_style="bold")
+        for skip in plan.skips:
+            skips.add_row(Text(skip.cell_id, overflow="fold"), Text(skip.reason, overflow="fold"))
+        console.print()
+        console.print(skips)
+    for line in script_lines(plan):
+        speech.say(line)
+    for warning in filter(None, (*plan.warnings, too_slow(estimate))):
+        speech.say(f"warning: {warning}")
+    console.print()
+    console.print(Text(_summary(plan, estimate, is_carried=planned.bundle is not None)))
+
+
+def _summary(plan: Plan, estimate: planning.PlanEstimate, *, is_carried: bool) -> str:
+    """Return the numbers of a plan and its estimate in words."""
+    building = (
+        "; nothing is built, the images came with the bundle"
+        if is_carried
+        else f", {duration(estimate.build_s)} to build and {estimate.disk_bytes / 1e9:.1f} GB of disk "
+        "where nothing is there"
+    )
+    return (
+        f"{_counted(len(plan.cells), 'cell')}, {_counted(estimate.containers, 'container')}, "
+        f"{_counted(estimate.parity_containers, 'parity check')}, "
+        f"{_counted(len(plan.images), 'image')}, {len(plan.skips)} skipped\n"
+        f"about {duration(estimate.run_s)} to measure "
+        f"(at most {duration(estimate.longest_run_s)}){building}"
+    )
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number:,} {thing}" + ("" if number == 1 else "s")

@@ -1,0 +1,92 @@
+"""The command `run`."""
+
+from typing import Annotated
+
+import typer
+
+from orchestrator.cli.look.report import show
+from orchestrator.cli.measure.options import (
+    ExtraRepeats,
+    IdleWait,
+    Repeats,
+    Resume,
+    Retries,
+    RetryFailed,
+    RuntimeOption,
+)
+from orchestrator.cli.options import (
+    BaseImage,
+    DataFolder,
+    Exclude,
+    Jobs,
+    Json,
+    Limit,
+    MatrixFile,
+    ModelsFolder,
+    NoParity,
+    PlanName,
+    Results,
+    Select,
+    Strict,
+)
+from orchestrator.cli.output import speech
+from orchestrator.cli.output.hosts import this_host
+from orchestrator.cli.output.signals import INTERRUPTED
+from orchestrator.errors import HostError
+from orchestrator.reporting.reports.run.value import json_value
+from orchestrator.workflows import run as workflow
+from orchestrator.workflows.run import RunOptions
+
+_DEFAULTS = RunOptions()
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("run")(run)
+
+
+FailFast = Annotated[bool, typer.Option("--fail-fast", help="Leave the rest not run after a failure.")]
+
+
+def run(
+    file: MatrixFile = None,
+    plan: PlanName = None,
+    select: Select = [],
+    exclude: Exclude = [],
+    limit: Limit = _DEFAULTS.limit,
+    no_parity: NoParity = False,
+    strict: Strict = False,
+    base_image: BaseImage = None,
+    models: ModelsFolder = None,
+    data: DataFolder = None,
+    jobs: Jobs = _DEFAULTS.jobs,
+    runtime: RuntimeOption = _DEFAULTS.runtime,
+    repeats: Repeats = None,
+    results: Results = _DEFAULTS.results,
+    resume: Resume = None,
+    fail_fast: FailFast = False,
+    retries: Retries = _DEFAULTS.retries,
+    retry_failed: RetryFailed = False,
+    extra_repeats: ExtraRepeats = _DEFAULTS.extra_repeats,
+    idle_wait: IdleWait = _DEFAULTS.idle_wait_s,
+    json: Json = False,
+) -> None:
+    """Run a matrix, or the plan of a bundle: build what is missing, launch every cell, and report."""
+    options = RunOptions(
+        file=file, plan=plan, select=select, exclude=exclude, limit=limit, base_image=base_image, models=models,
+        no_parity=no_parity, strict=strict, data=data, jobs=jobs, runtime=runtime, repeats=repeats, results=results,
+        resume=resume, fail_fast=fail_fast, retries=retries, retry_failed=retry_failed, extra_repeats=extra_repeats,
+        idle_wait_s=idle_wait,
+    )  # fmt: skip
+    result = workflow.run(options, this_host(json=json))
+    if json:
+        if result.page.path is None:
+            raise HostError(result.page.problem)
+        speech.print_json(json_value(result.report))
+    else:
+        show(result.report, result.page)
+    if result.stopped:
+        speech.say(f"stopped; go on with: {result.resume_command}")
+        raise typer.Exit(INTERRUPTED)
+    if result.failed:
+        raise typer.Exit(1)

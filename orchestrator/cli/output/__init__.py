@@ -1,0 +1,1 @@
+"""The ways that commands show results and progress."""

@@ -1,0 +1,31 @@
+"""The first Ctrl-C or SIGTERM asks the run to stop and write everything. The second ends the program at once."""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+INTERRUPTED = 130
+
+
+@contextmanager
+def stop_on_signals(stop: threading.Event) -> Iterator[None]:
+    """Set an event on the first signal. Restore the handlers on the way out."""
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        del frame
+        if stop.is_set():
+            os._exit(INTERRUPTED)
+        stop.set()
+        name = signal.Signals(number).name
+        sys.stderr.write(f"\n{name}: stopping; what is measured is kept. Once more ends at once.\n")
+
+    previous = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)

@@ -1,0 +1,1 @@
+"""Commands that carry matrices and results across an air gap."""

@@ -1,0 +1,104 @@
+"""The removal of images, environments and caches that can be made again. Results are never touched."""
+
+import contextlib
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from orchestrator.bundles.read import registry
+from orchestrator.engine import images as engine
+from orchestrator.engine.client import Client, connect
+from orchestrator.errors import HostError
+from orchestrator.images import labels
+from orchestrator.images.surplus import Surplus
+from orchestrator.images.surplus import surplus as surplus_images
+from orchestrator.running import active_runs
+from orchestrator.runtimes import cache_contents
+from orchestrator.workflows.host.host import Host
+
+_STALE = timedelta(hours=1)
+"""Build steps that are younger may belong to a build of another user of the engine."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CleanOptions:
+    """The options of `clean`."""
+
+    keep_last: int = 1
+    """Newest contents to keep of each image."""
+    remove: bool = False
+    """Remove the surplus. Without it, it is only listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class SurplusItem:
+    """An image, an environment or a cache that can be made again."""
+
+    kind: str
+    name: str
+    created: str
+    """UTC, ISO 8601."""
+    frees_bytes: int
+    removed: bool | None = None
+    """None if nothing was to be removed. False if it is in use and stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class CleanResult:
+    """The surplus on a host, and what became of it."""
+
+    surplus: tuple[SurplusItem, ...]
+    engine_problem: str
+    """The reason that no images were looked at."""
+
+
+def clean(options: CleanOptions, host: Host) -> CleanResult:
+    """List what of ours takes disk and can be made again, and remove it if that is asked for.
+
+    Raises `HostError` while another process is building what it will need.
+    """
+    needed = active_runs.images_in_use(host.cache)
+    # What runs now may have been built a moment ago: the newest of everything stays then.
+    keep = max(options.keep_last, 1) if needed.workers else options.keep_last
+    caches = cache_contents.surplus(host.cache, keep, needed.references)
+    items: list[SurplusItem] = []
+    problem = ""
+    try:
+        client = connect(host.environment)
+    except HostError as error:
+        problem = str(error)
+    else:
+        with contextlib.closing(client):
+            in_use = needed.references | _images_of_bundles(host) | _own_image(host)
+            surplus = surplus_images(engine.labelled(client, labels.KIND), keep, in_use)
+            items = [_removed_image(client, image) if options.remove else _item(image) for image in surplus]
+            if options.remove:
+                engine.remove_steps(client, labels.STAGE, before=datetime.now(UTC) - _STALE)
+    items += [
+        SurplusItem(
+            each.kind, each.name, each.created, each.size_bytes, cache_contents.remove(each) if options.remove else None
+        )
+        for each in caches
+    ]
+    return CleanResult(tuple(items), problem)
+
+
+def _images_of_bundles(host: Host) -> frozenset[str]:
+    """Return the images of loaded bundles, which this host may not be able to make again."""
+    bundles = registry.registered(host.bundles).values()
+    return frozenset(image.image_id for bundle in bundles for image in bundle.record.images)
+
+
+def _own_image(host: Host) -> frozenset[str]:
+    """Return the image that this very program runs from, named by `images/orchestrator/orchestrator.sh`."""
+    name = host.environment.get("ORCHESTRATOR_OWN_IMAGE")
+    return frozenset({name} if name else ())
+
+
+def _item(image: Surplus, removed: bool | None = None) -> SurplusItem:
+    return SurplusItem(image.kind, ", ".join(image.names), image.created[:19] + "Z", image.frees_bytes, removed)
+
+
+def _removed_image(client: Client, image: Surplus) -> SurplusItem:
+    """Remove all names of an image. One that a container still uses stays under the names that are left."""
+    left = [name for name in image.names if not engine.remove(client, name)]
+    return _item(image, not left)

@@ -1,0 +1,71 @@
+"""The fitness of a host to measure."""
+
+import contextlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from orchestrator.devices import vitals
+from orchestrator.devices.fitness import HostFinding, fitness, is_fit
+from orchestrator.devices.vitals import Vitals
+from orchestrator.domain import BuildSettings
+from orchestrator.engine import images as engine
+from orchestrator.engine.client import connect
+from orchestrator.errors import HostError
+from orchestrator.images import dockerfiles
+from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.inputs.site import site_settings
+from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS
+
+ENGINE_TIMEOUT_S = 20.0
+PYTHON = "3.11"
+"""The Python whose base image is looked for. The catalog has releases for it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoctorOptions:
+    """The options of `doctor`."""
+
+    results: Path = DEFAULT_RESULTS
+    """The results folder, which must have room."""
+    base_image: str | None = None
+    """Template of the image to build on."""
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorResult:
+    """The findings on a host."""
+
+    findings: tuple[HostFinding, ...]
+    """A finding for each check, with its level and what to change."""
+
+    @property
+    def is_fit(self) -> bool:
+        """True unless a finding says that the host is unfit to measure."""
+        return is_fit(self.findings)
+
+
+def doctor(options: DoctorOptions, host: Host) -> DoctorResult:
+    """Check the host's load, clocks, memory, disks, GPUs and engine."""
+    settings = site_settings(BuildSettings(), options.base_image, host.environment)
+    wanted = dockerfiles.base_image(PYTHON, settings)
+    filling = {"results": options.results, "environments": host.cache}
+    seen = replace(vitals.examine(), gpus=vitals.gpus(), base_image=wanted)
+    return DoctorResult(fitness(_with_engine(seen, filling, host)))
+
+
+def _with_engine(seen: Vitals, filling: dict[str, Path], host: Host) -> Vitals:
+    """Add the engine's answers, and the free space of all places that fill up."""
+    try:
+        client = connect(host.environment, timeout_s=ENGINE_TIMEOUT_S)
+    except HostError as error:
+        return replace(seen, engine_problem=str(error), disks=vitals.disks(filling))
+    with contextlib.closing(client):
+        folder = Path(str(client.info().get("DockerRootDir") or ""))
+        # Of an engine on another machine, or behind another user's walls, the disk cannot be asked from here.
+        images = {"images": folder} if folder.is_absolute() and folder.is_dir() else {}
+        return replace(
+            seen,
+            engine_version=str(client.version().get("Version")),
+            base_problem=engine.unavailable(client, seen.base_image) or "",
+            disks=vitals.disks(filling | images),
+        )

@@ -1,0 +1,108 @@
+"""A matrix file, planned, with the settings that its environments are built with on this host."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from orchestrator import matrix, planning, resources
+from orchestrator.domain import BuildSettings, Plan
+from orchestrator.errors import InputError
+from orchestrator.images import settings as image_settings
+from orchestrator.matrix import Matrix
+from orchestrator.planning import DEFAULT_LIMIT, Selection
+from orchestrator.results.scripts import frozen as frozen_scripts
+from orchestrator.user_files import ModelFile, Script
+from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.host.shipped import shipped_catalog
+from orchestrator.workflows.inputs.models import known_models
+from orchestrator.workflows.inputs.site import site_settings
+
+MATRIX_HERE = Path("matrix.yaml")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixOptions:
+    """The matrix to plan, the cells wanted of it, and the base of its environments."""
+
+    file: Path | None = None
+    """The matrix. By default `matrix.yaml` in the working folder, or else the one that ships with the program."""
+    select: Sequence[str] = ()
+    """Globs of cell ids, such as `mxnet-*`. Only cells that match one are planned. Without any, all are."""
+    exclude: Sequence[str] = ()
+    """Globs of cell ids that are left out."""
+    limit: int = DEFAULT_LIMIT
+    """Most cells that a matrix may expand to."""
+    base_image: str | None = None
+    """Template of the image to build on, such as `python:{python}-slim-bookworm`, in place of the matrix's."""
+    models: Path | None = None
+    """Folder with models of your own, next to the matrix's `models_folder`."""
+    no_parity: bool = False
+    """Leave out the checks that cells do the same work, whatever the matrix says."""
+    strict: bool = False
+    """Refuse a matrix that names a release which the catalog has no environment for."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedMatrix:
+    """A matrix and its plan, with the settings that its environments are built with on this host."""
+
+    matrix: Matrix
+    plan: Plan
+    settings: BuildSettings
+    own_models: tuple[ModelFile, ...] = ()
+    """All models of the user that the matrix may name, so that it can be read again with them."""
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The long form of the matrix, without build settings that hold a password."""
+        document = matrix.long_form(self.matrix)
+        hidden = image_settings.secrets(self.settings)
+        build = {
+            name: value
+            for name, value in document["build"].items()
+            if not any(secret in json.dumps(value, ensure_ascii=False) for secret in hidden)
+        }
+        return {**document, "build": build}
+
+    @property
+    def scripts(self) -> tuple[tuple[Script, Path], ...]:
+        """The scripts of the matrix, each with the folder of its files."""
+        return tuple((axes.script, Path(axes.folder)) for axes in self.matrix.scripts)
+
+
+def plan_matrix(options: MatrixOptions, host: Host) -> PlannedMatrix:
+    """Load a matrix and plan it.
+
+    Raises `InputError` with every mistake.
+    """
+    models = known_models(options.models)
+    loaded = matrix.load(matrix_file(options.file, host), shipped_catalog(), models)
+    selection = Selection(select=tuple(options.select), exclude=tuple(options.exclude))
+    plan = planning.plan(loaded, shipped_catalog(), models, selection=selection, limit=options.limit)
+    missing = planning.left_out(loaded, shipped_catalog(), models, plan)
+    if options.strict and missing:
+        raise InputError(*missing)
+    plan = replace(plan, parity=plan.parity and not options.no_parity, warnings=(*plan.warnings, *missing))
+    own = tuple(info.own for info in (*models.values(), *loaded.own_models) if info.own)
+    return PlannedMatrix(loaded, plan, site_settings(loaded.build, options.base_image, host.environment), own)
+
+
+def matrix_file(path: Path | None, host: Host) -> Path:
+    """Return the file that is named, the one in the working folder, or the one that ships with the program."""
+    if path is not None or MATRIX_HERE.exists():
+        return path or MATRIX_HERE
+    host.say(
+        f"no {MATRIX_HERE} here: this is the default matrix that ships with the program ({resources.DEFAULT_MATRIX})"
+    )
+    return resources.DEFAULT_MATRIX
+
+
+def with_frozen_scripts(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a matrix's long form with the scripts in the folder next to it, as in a run and in a bundle."""
+    listed = document.get("scripts") or []
+    frozen = [
+        {**entry, "file": f"{frozen_scripts.FOLDER}/{entry['name']}/{Path(entry['file']).name}"} for entry in listed
+    ]
+    return {**document, "scripts": frozen}

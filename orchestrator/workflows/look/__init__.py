@@ -1,0 +1,1 @@
+"""The contents of a results folder, of the catalog and of the program."""

@@ -1,0 +1,102 @@
+"""The runs of a results folder, and the ends of their repeats."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.domain import Outcome
+from orchestrator.errors import InputError
+from orchestrator.results.contract import Result
+from orchestrator.results.evidence import read_repeat
+from orchestrator.results.listing import index
+from orchestrator.results.listing.index import RunSummary
+from orchestrator.results.store import Run
+from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS, find_run, report_hidden_runs
+
+_HOW_TO_NAME_A_CELL = "; a cell is written IMAGE/WORK, as `orchestrator show` lists them"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunsOptions:
+    """The options of `runs`."""
+
+    results: Path = DEFAULT_RESULTS
+    """The results folder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowOptions:
+    """The options of `show`."""
+
+    run: str = ""
+    """A run's name or its beginning, the latest by default. Or a cell, of the latest run that has it."""
+    cell: str = ""
+    """Only the repeats of this cell."""
+    results: Path = DEFAULT_RESULTS
+    """The results folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShowResult:
+    """The ends of a run's repeats."""
+
+    run: Run
+    cell: str
+    """The cell that was chosen. Empty for all cells."""
+    outcomes: tuple[Outcome, ...]
+    problem: str = ""
+    """The reason that more of the run cannot be read."""
+
+    def result(self, outcome: Outcome) -> tuple[Result | None, str]:
+        """Read a repeat's result, or the reason it is not readable."""
+        stored = read_repeat(self.run, outcome)
+        return stored.result, "" if stored.outcome is outcome else stored.outcome.reason
+
+
+def runs(options: RunsOptions, host: Host) -> tuple[RunSummary, ...]:
+    """Return a summary of every run of a results folder, oldest first.
+
+    Raises `InputError` if there is no such folder.
+    """
+    results = options.results
+    if not results.is_dir():
+        raise InputError(f"{results}: no such folder; `orchestrator run` makes one, --results DIR looks elsewhere")
+    report_hidden_runs(results, host)
+    return index.summaries(results, host.cache)
+
+
+def show(options: ShowOptions, host: Host) -> ShowResult:
+    """Return the ends of all repeats of a run, or of one of its cells.
+
+    Raises `InputError` if the run or the cell is not there, or nothing of the run can be read.
+    """
+    results, name, cell = options.results, options.run, options.cell
+    report_hidden_runs(results, host)
+    if "/" in name and not cell:  # the id of a cell always holds one, the name of a run never does
+        name, cell = _latest_with(results, name, host), name
+    run = find_run(results, name, "" if cell else _HOW_TO_NAME_A_CELL)
+    outcomes = index.outcomes(results, host.cache, run.name)
+    problem = index.problem(results, host.cache, run.name)
+    if cell:
+        outcomes = tuple(outcome for outcome in outcomes if outcome.cell_id == cell)
+        if not outcomes:
+            raise InputError(
+                problem or f"{run.name}: no outcome of a cell {cell!r}; `orchestrator show {run.name}` lists them"
+            )
+    if problem and not outcomes:
+        raise InputError(problem)
+    return ShowResult(run, cell, outcomes, problem or "")
+
+
+def _latest_with(results: Path, cell: str, host: Host) -> str:
+    """Return the latest run that holds an outcome of a cell.
+
+    Raises `InputError` if there is none.
+    """
+    latest = find_run(results, "").name
+    name = index.latest_with(results, host.cache, cell)
+    if name is None:
+        raise InputError(
+            f"{results}: no run has an outcome of a cell {cell!r}; `orchestrator show {latest}` lists some"
+        )
+    return name

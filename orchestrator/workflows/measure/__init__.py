@@ -1,0 +1,1 @@
+"""A run that is begun or taken up again."""

@@ -1,0 +1,139 @@
+"""The runtime of a run, which is the one that is named or the best one on this host."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from orchestrator import runtimes
+from orchestrator.bundles.read.loaded_bundle import LoadedBundle
+from orchestrator.domain import BuildSettings, ImageSpec, Plan
+from orchestrator.engine.client import Client, connect
+from orchestrator.errors import HostError, InputError
+from orchestrator.runtimes import (
+    BundledRuntime,
+    DockerRuntime,
+    HostRuntime,
+    Runtime,
+    VenvRuntime,
+    filters_system_calls,
+    image_problems,
+    remove_leftovers,
+    this_process,
+)
+from orchestrator.workflows.host.disk import DiskCheck
+from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.inputs import bundle_plans
+
+
+class RuntimeName(StrEnum):
+    """The name of a runtime, which is where cells run."""
+
+    AUTO = "auto"
+    DOCKER = "docker"
+    VENV = "venv"
+    HOST = "host"
+
+
+def _ample(images: tuple[ImageSpec, ...]) -> None:
+    del images
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A runtime, with what belongs to it."""
+
+    runtime: Runtime
+    engine_version: str | None = None
+    close: Callable[[], None] = lambda: None
+    require_room: Callable[[tuple[ImageSpec, ...]], None] = _ample
+    """Raises `HostError` if the disk has no room for further images."""
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """The images that a runtime has to provide."""
+
+    images: tuple[ImageSpec, ...]
+    """The images of the cells that will run. No others are built."""
+    selects: bool
+    """Whether the command takes `--select`, which would leave some of them out."""
+
+
+def choose(name: RuntimeName, needed: Needed, settings: BuildSettings, host: Host) -> Chosen:
+    """Return the runtime.
+
+    Raises `HostError` if this host lacks it, or the disk space that it needs.
+    """
+    match name:
+        case RuntimeName.DOCKER:
+            return _docker(connect(host.environment), needed, settings, host)
+        case RuntimeName.VENV:
+            return _venv(needed, settings, host)
+        case RuntimeName.HOST:
+            return Chosen(HostRuntime(host.environment))
+        case RuntimeName.AUTO:
+            return _automatic(needed, settings, host)
+
+
+def of_bundle(name: RuntimeName, bundle: LoadedBundle, plan: Plan, needed: Needed, host: Host) -> Chosen:
+    """Return the runtime for the plan of a bundle, which runs containers of the images that came with it.
+
+    Raises `InputError` if another runtime is named, `HostError` with every image that is not on the engine.
+    """
+    if name not in {RuntimeName.AUTO, RuntimeName.DOCKER}:
+        raise InputError(
+            f"--runtime {name}: the plan of the bundle {bundle.name} came with images for containers; "
+            "leave it out, or take a matrix with --file"
+        )
+    client = connect(host.environment)
+    missing = bundle_plans.missing_images(client, bundle, replace(plan, images=needed.images))
+    if missing:
+        client.close()
+        raise HostError(missing)
+    user, owner = f"{os.getuid()}:{os.getgid()}", this_process()
+    remove_leftovers(client, owner, host.listener)
+    images = bundle_plans.images_of(bundle, plan)
+    seccomp = filters_system_calls(client, host.listener)
+    runtime = BundledRuntime(client, images, bundle_plans.remedy(bundle), user=user, owner=owner, seccomp=seccomp)
+    return Chosen(runtime, str(client.version().get("Version")), client.close)
+
+
+def _automatic(needed: Needed, settings: BuildSettings, host: Host) -> Chosen:
+    client: Client | None = None
+    problem: str | None = None
+    problems: tuple[str, ...] = ()
+    try:
+        client = connect(host.environment)
+    except HostError as error:
+        problem = str(error)
+    else:
+        problems = image_problems(client, needed.images, settings)
+    choice = runtimes.choose(problem, problems)
+    host.say(choice.notice)
+    if client is not None and choice.name == RuntimeName.DOCKER:
+        return _docker(client, needed, settings, host)
+    if client is not None:
+        client.close()
+    return _venv(needed, settings, host)
+
+
+def _docker(client: Client, needed: Needed, settings: BuildSettings, host: Host) -> Chosen:
+    try:
+        DiskCheck(host, needed.selects).images(client, needed.images, settings)
+    except BaseException:
+        client.close()
+        raise
+    user, owner = f"{os.getuid()}:{os.getgid()}", this_process()
+    remove_leftovers(client, owner, host.listener)
+    seccomp = filters_system_calls(client, host.listener)
+    runtime = DockerRuntime(client, settings, user=user, owner=owner, seccomp=seccomp)
+    version = str(client.version().get("Version"))
+    further = DiskCheck(host, selects=False)
+    return Chosen(runtime, version, client.close, lambda images: further.images(client, images, settings))
+
+
+def _venv(needed: Needed, settings: BuildSettings, host: Host) -> Chosen:
+    DiskCheck(host, needed.selects).environments(needed.images)
+    further = DiskCheck(host, selects=False)
+    return Chosen(VenvRuntime(host.cache, settings, host.environment), require_room=further.environments)

@@ -1,0 +1,1 @@
+"""New releases, each measured against the baseline."""

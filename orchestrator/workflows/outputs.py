@@ -1,0 +1,56 @@
+"""The format of a report, by its name or by the ending of the file that it is written to."""
+
+from pathlib import Path
+
+from orchestrator.errors import InputError
+from orchestrator.reporting.document import Content, Kind
+from orchestrator.reporting.formats import FORMATS, HTML, TABLE, formats_of
+
+ENDINGS = {ending: each.name for each in FORMATS for ending in each.endings}
+"""The ending of a file and the format that it names. A file of any other ending may hold any format."""
+
+
+def named_by(output: Path | None) -> str | None:
+    """Return the format that the ending of `-o` names, None if there is none or a folder is there."""
+    return ENDINGS.get(output.suffix.lower()) if output is not None and not output.is_dir() else None
+
+
+def chosen_format(kind: Kind[Content], given: str | None, output: Path | None, option: str = "--format") -> str:
+    """Return the named format, or the one that the ending of `-o` names. `option` is the option that named it.
+
+    Raises `InputError` if there is no such format, if the two contradict each other, or if nothing can be written to
+    `-o`.
+    """
+    if given is not None and given not in formats_of(kind):
+        raise InputError(f"--format {given!r}: unknown; there is {', '.join(formats_of(kind))}")
+    named = named_by(output)
+    if output is not None and named is not None:
+        _check_ending(formats_of(kind), given, output, named, option)
+    name = given or named or TABLE
+    if output is not None and name != HTML:
+        check_file(output)
+    return name
+
+
+def check_file(output: Path) -> None:
+    """Raise `InputError` if a file cannot be made at `output`."""
+    if output.is_dir():
+        raise InputError(f"-o {output}: is a folder; name a file in it")
+    folder = output.parent
+    if folder.is_dir():
+        return
+    if folder.exists() or folder.is_symlink():
+        raise InputError(f"-o {output}: {folder} is no folder; choose another place")
+    raise InputError(f"-o {output}: there is no folder {folder}; create it first: mkdir -p {folder}")
+
+
+def _check_ending(formats: tuple[str, ...], given: str | None, output: Path, named: str, option: str) -> None:
+    if given is not None and given != named:
+        raise InputError(f"-o {output}: its ending says {named}, not {given}: drop {option}, or rename the file")
+    if named not in formats:
+        raise InputError(f"-o {output}: this command writes no {named}; there is {', '.join(formats)}")
+    if named == HTML:
+        raise InputError(
+            f"-o {output}: a page is a folder with {output.stem}/index.html in it; "
+            f"write --format html -o {output.with_suffix('')}"
+        )

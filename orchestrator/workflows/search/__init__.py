@@ -1,0 +1,1 @@
+"""A search for the release that changed a cell."""

@@ -1,0 +1,1 @@
+"""The way of a matrix and its results across an air gap."""

@@ -1,0 +1,73 @@
+"""The way back of results from a host without a network."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator import __version__
+from orchestrator.bundles.returns import publication
+from orchestrator.bundles.returns.collect import Collected
+from orchestrator.bundles.returns.collect import collect as collect_runs
+from orchestrator.bundles.returns.merge import Merged
+from orchestrator.bundles.returns.merge import merge as merge_runs
+from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS, find_runs, report_hidden_runs
+from orchestrator.workflows.outputs import check_file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectOptions:
+    """The options of `collect`."""
+
+    runs: Sequence[str] = ()
+    """Names of runs or their beginnings, the latest by default."""
+    output: Path = Path("results.tar.zst")
+    """The new file. One that is there is never replaced."""
+    every: bool = False
+    """Every run of the results folder."""
+    results: Path = DEFAULT_RESULTS
+    """The results folder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeOptions:
+    """The options of `merge`."""
+
+    file: Path
+    """The file that `collect` wrote."""
+    results: Path = DEFAULT_RESULTS
+    """The results folder that its runs go to."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergeResult:
+    """The runs of a file of results after a merge."""
+
+    runs: Merged
+    """Those that were added, and those that were there already."""
+    interrupted: Mapping[Path, int]
+    """Folders with complete runs of an interrupted merge, and their numbers."""
+
+
+def collect(options: CollectOptions, host: Host) -> Collected:
+    """Gather runs into one checksummed file, for `merge` on another host.
+
+    Raises `InputError` if a run is not there or another file has that name, `HostError` if it cannot be written.
+
+    Example: `collect(CollectOptions(every=True), this_host()).path`
+    """
+    check_file(options.output)
+    report_hidden_runs(options.results, host)
+    return collect_runs(find_runs(options.results, options.runs, every=options.every), options.output, __version__)
+
+
+def merge(options: MergeOptions, host: Host) -> MergeResult:
+    """Put the runs of a file from another host next to those that are here. Nothing that is here is replaced.
+
+    Raises `InputError` if the file is damaged, `HostError` if the folder cannot take it.
+
+    Example: `merge(MergeOptions(file=Path("results.tar.zst")), this_host()).runs.added`
+    """
+    del host
+    merged = merge_runs(options.file, options.results)
+    return MergeResult(merged, publication.unnamed(options.results))

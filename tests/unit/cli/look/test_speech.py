@@ -1,0 +1,44 @@
+"""What an answer has of paths and names is shown as it is, whatever they hold."""
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.analysis.verdicts import Verdict
+from orchestrator.cli.look import report
+from orchestrator.cli.output import verdicts
+from orchestrator.regression.nightly.state import Tonight
+from orchestrator.reporting.findings.gather import report as reported
+from orchestrator.reporting.formats import TABLE
+from orchestrator.results.store import Run
+from orchestrator.workflows.pages import report_page
+from tests.unit.bundles.returns.returning_runs import a_run
+from tests.unit.regression.nightly import night_fakes
+
+NAMES = ("res[old]", "res[", "b[/]", ":warning:", "x\x1b[31m")
+
+
+@pytest.fixture(params=NAMES, ids=ascii)
+def run(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.chdir(tmp_path)
+    return a_run(Path(request.param))
+
+
+def last_line(capsys: pytest.CaptureFixture[str]) -> str:
+    return capsys.readouterr().out.splitlines()[-1]
+
+
+def test_a_report_ends_with_the_path_of_its_page(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    content = reported(run)
+    report.show(content, report_page(run, content))
+
+    assert last_line(capsys) == f"page: {run.folder}/report/index.html".replace("\x1b[31m", "")
+
+
+def test_a_verdict_ends_with_the_path_of_its_page(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    tonight = Tonight(night="n", release="1.6.0", baseline="1.5.1")
+    found = night_fakes.regression(tonight, night_fakes.pair(Verdict.SLOWER, 0.8))
+
+    verdicts.show(run, found, TABLE, None, json=False)
+
+    assert last_line(capsys) == f"page: {run.folder}/regression/index.html".replace("\x1b[31m", "")

@@ -1,0 +1,70 @@
+"""Which run the trial of a release goes on in, where it was cut short."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orchestrator.events import Event, Notice
+from orchestrator.regression.metrics import parse_gates
+from orchestrator.regression.nightly.loading import load
+from orchestrator.regression.nightly.state import Tonight
+from orchestrator.results.store import runs
+from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.host.shipped import shipped_catalog
+from orchestrator.workflows.measure import pairs
+from orchestrator.workflows.nightly.trials import Measurable, Trials
+
+MATRIX = "version: 1\nframeworks: [noop==1]\nmodels: [mlp]\nmodes: [train, infer]\nsteps: 10\n"
+NIGHTLY = "version: 1\nwatch: noop\ndistribution: noop\nfirst: '1'\nruntime: host\n"
+CutShort = Callable[..., tuple[str, list[str]]]
+
+
+@pytest.fixture
+def cut_short(tmp_path: Path) -> CutShort:
+    """Begin a trial, or go on with a run, and stop before the first cell: the run's name, and what was said."""
+
+    def trial(run: str = "", nightly: str = "", matrix: str = MATRIX) -> tuple[str, list[str]]:
+        events: list[Event] = []
+        host = Host(dict(os.environ, XDG_CACHE_HOME=str(tmp_path / "cache")), events.append)
+        host.stop.set()
+        (tmp_path / "matrix.yaml").write_text(matrix)
+        (tmp_path / "nightly.yaml").write_text(NIGHTLY + nightly)
+        found, site = load(tmp_path / "nightly.yaml", shipped_catalog()), pairs.Site(host)
+        measurable = Measurable(found, *pairs.loaded(found.matrix, site), site)
+        gates = parse_gates(found.asked.metrics or (), "metrics", ["mlp"])
+        trials = Trials(measurable, gates, 0.0)
+        measured = trials.measure(Tonight(night="n", release="1", baseline="1", run=run), lambda _: None)
+        assert not measured.regression.complete
+        return measured.regression.run, [event.message for event in events if isinstance(event, Notice)]
+
+    return trial
+
+
+def test_a_trial_that_was_cut_short_goes_on_in_its_run(cut_short: CutShort) -> None:
+    first, _ = cut_short()
+    again, said = cut_short(first)
+
+    assert (again, [text for text in said if "anew" in text]) == (first, [])
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"nightly": "metrics: [throughput=5%]\n"},
+        {"nightly": "max_blocks: 6\n"},
+        {"nightly": "select: ['*infer*']\n"},
+        {"matrix": MATRIX.replace("10", "20")},
+    ],
+    ids=str,
+)
+def test_where_something_else_is_asked_for_it_begins_anew_and_the_run_stays(
+    cut_short: CutShort, tmp_path: Path, changed: dict[str, str]
+) -> None:
+    first, _ = cut_short()
+    anew, said = cut_short(first, **changed)
+
+    assert anew != first
+    assert f"begun anew: what is measured or what decides has changed since {first}, which stays" in said
+    assert {run.name for run in runs(tmp_path / "results")} == {first, anew}
