@@ -1,7 +1,7 @@
 """The pairing of two sides over a matrix, in a plan of which every cell has a counterpart."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from orchestrator.catalog import Catalog, ModelInfo
 from orchestrator.domain import Cell, ImageSpec, Options, Plan, Skip, Workload
@@ -53,50 +53,51 @@ _Key = tuple[str, Workload, Options, str, tuple[tuple[str, str], ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class PlanInputs:
-    """The inputs of a plan beside the matrix."""
+class PairPlanner:
+    """The planner of regression tests over one matrix, which plans each side once."""
 
+    matrix: Matrix
     catalog: Catalog
     models: Mapping[str, ModelInfo]
     limit: int = DEFAULT_LIMIT
     """Most combinations of one side."""
+    _plans: dict[tuple[str, FrameworkAxes], Plan] = field(default_factory=dict, init=False, repr=False, compare=False)
 
+    def pair(self, baseline: Side, candidate: Side, selection: Selection = EVERYTHING) -> Pairing:
+        """Put two sides in place of the matrix's frameworks, and pair their cells by system, workload and options.
 
-def pairing(
-    matrix: Matrix, known: PlanInputs, baseline: Side, candidate: Side, selection: Selection = EVERYTHING
-) -> Pairing:
-    """Put two sides in place of a matrix's frameworks, and pair their cells by system, workload and options.
+        Both sides run on the same Python wherever the catalog has one for both. Otherwise a change of Python would
+        look like a change of the release. Raises `InputError` where a side cannot be planned, or nothing is left to
+        pair.
+        """
+        sides = (baseline, candidate)
+        if self.catalog.family(baseline.name) != self.catalog.family(candidate.name):
+            raise InputError(
+                f"{baseline.pin} and {candidate.pin} are different frameworks, not releases of one; "
+                "`orchestrator run` compares frameworks"
+            )
+        axes = side_axes(self.matrix, self.catalog, sides)
+        plans = [self._plan(side, each) for side, each in zip(sides, axes, strict=True)]
+        return _selected(_paired(sides, plans), selection)
 
-    Both sides run on the same Python wherever the catalog has one for both: else what a new Python changes would be
-    put down to the release. Raises `InputError` where a side cannot be planned, or nothing is left to pair.
-    """
-    catalog = known.catalog
-    if catalog.family(baseline.name) != catalog.family(candidate.name):
-        raise InputError(
-            f"{baseline.pin} and {candidate.pin} are different frameworks, not releases of one; "
-            "`orchestrator run` compares frameworks"
-        )
-    plans = [
-        _planned(replace(matrix, scripts=()), side, axes, known)
-        for side, axes in zip((baseline, candidate), side_axes(matrix, catalog, (baseline, candidate)), strict=True)
-    ]
-    return _selected(_paired((baseline, candidate), plans), selection)
+    def _plan(self, side: Side, axes: FrameworkAxes) -> Plan:
+        """Return the plan of one side."""
+        key = (side.pin, axes)
+        if key not in self._plans:
+            self._plans[key] = self._planned(side, axes)
+        return self._plans[key]
 
-
-def _planned(matrix: Matrix, side: Side, axes: FrameworkAxes, known: PlanInputs) -> Plan:
-    """Return the plan of one side."""
-    include = tuple(_for_side(entry, side) for entry in matrix.include)
-    try:
-        planned = plan(
-            replace(matrix, frameworks=(axes,), include=include), known.catalog, known.models, limit=known.limit
-        )
-    except InputError as error:
-        raise InputError(*(f"{side.pin}: {message}" for message in error.messages)) from None
-    cells = tuple(
-        cell for cell in planned.cells if (cell.framework.name, cell.framework.version) == (side.name, side.version)
-    )
-    images = {cell.image for cell in cells}
-    return replace(planned, cells=cells, images=tuple(image for image in planned.images if image.name in images))
+    def _planned(self, side: Side, axes: FrameworkAxes) -> Plan:
+        include = tuple(_for_side(entry, side) for entry in self.matrix.include)
+        matrix = replace(self.matrix, scripts=(), frameworks=(axes,), include=include)
+        try:
+            planned = plan(matrix, self.catalog, self.models, limit=self.limit)
+        except InputError as error:
+            raise InputError(*(f"{side.pin}: {message}" for message in error.messages)) from None
+        release = (side.name, side.version)
+        cells = tuple(cell for cell in planned.cells if (cell.framework.name, cell.framework.version) == release)
+        images = {cell.image for cell in cells}
+        return replace(planned, cells=cells, images=tuple(image for image in planned.images if image.name in images))
 
 
 def _for_side(include: Include, side: Side) -> Include:
@@ -111,12 +112,12 @@ def _for_side(include: Include, side: Side) -> Include:
 def _paired(sides: tuple[Side, Side], plans: Sequence[Plan]) -> Pairing:
     baseline, candidate = plans
     key = _keys(plans, sides)
-    ones, others = ({key(cell): cell for cell in plan.cells} for plan in plans)
-    both = [_apart(ones[each], others[each]) for each in ones if each in others]
+    first, second = ({key(cell): cell for cell in plan.cells} for plan in plans)
+    both = [_apart(first[each], second[each]) for each in first if each in second]
     varied = _varied([cell for pair in both for cell in pair])
     pairs = tuple(Pair(_pair_id(one, varied), one.id, other.id) for one, other in both)
-    gone = tuple(_unpaired(ones[each], candidate, varied) for each in ones if each not in others)
-    new = tuple(_unpaired(others[each], baseline, varied) for each in others if each not in ones)
+    gone = tuple(_unpaired(first[each], candidate, varied) for each in first if each not in second)
+    new = tuple(_unpaired(second[each], baseline, varied) for each in second if each not in first)
     warnings = [warning for warning in baseline.warnings if warning in candidate.warnings]
     merged = replace(
         baseline,

@@ -8,10 +8,10 @@ from orchestrator.domain import Status
 from orchestrator.errors import HostError
 from orchestrator.regression.judge.evidence import cell_evidence
 from orchestrator.regression.judge.metric_rule import Values
-from orchestrator.regression.model import Regression
 from orchestrator.regression.rules import LEAST_BLOCKS
 from orchestrator.regression.sides import Side
-from orchestrator.regression.trials.files import Trial, stored_trial
+from orchestrator.regression.trials.carry_out import MeasuredTrial
+from orchestrator.regression.trials.files import stored_trial
 from orchestrator.results.store import Run
 
 _OF_THE_HOST = frozenset({Status.NO_DEVICE, Status.NOT_RUN})
@@ -30,16 +30,17 @@ class ProbeResult:
     """`Side.text` of the side that the reason speaks of; empty where that cannot be told from this run alone."""
 
 
-def probe_result(run: Run, trial: Trial, blocks: int, regression: Regression) -> ProbeResult:
-    """Return the result of a run with one pair. Raises `HostError` if this host kept it from being measured."""
+def probe_result(measured: MeasuredTrial, blocks: int) -> ProbeResult:
+    """Return the result of a trial with one pair. Raises `HostError` if this host kept it from being measured."""
+    run, trial = measured.run, measured.trial
     (pair,), (gate,) = trial.pairs, trial.rules.gates
-    judged_pair = next(each for each in regression.pairs if each.id == pair.id)
+    judged_pair = next(each for each in measured.regression.pairs if each.id == pair.id)
     judged = next((each for each in judged_pair.metrics if each.metric == gate.metric), None)
     # Where a side is 0 in some blocks, there are fewer values, and no ratio of the others says what changed.
     whole = judged is not None and len(judged.values) == judged.blocks >= LEAST_BLOCKS
     if judged is not None and whole and judged.verdict is not Verdict.NOT_COMPARABLE:
         return ProbeResult(run.name, judged.values)
-    cells = {cell.id: cell for cell in run.plan().cells}
+    cells = {cell.id: cell for cell in measured.plan.cells}
     for side, cell_id in ((trial.baseline, pair.baseline), (trial.candidate, pair.candidate)):
         evidence = cell_evidence(run, cells[cell_id], range(blocks))
         if evidence.outcomes and all(each.status in _OF_THE_HOST for each in evidence.outcomes.values()):

@@ -4,8 +4,8 @@ Everything that is decided on the way is decided anew from the files whenever a 
 that was killed goes on at the same place and comes to the same end.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
 from orchestrator.catalog import KnownFault
@@ -20,8 +20,9 @@ from orchestrator.regression.pairing import Pair, Pairing
 from orchestrator.regression.rules import Rules
 from orchestrator.regression.trials.confirm import confirm
 from orchestrator.regression.trials.files import Trial, write_regression
+from orchestrator.regression.trials.growing_run import GrowingRun, growing_run
 from orchestrator.regression.trials.summary import summary
-from orchestrator.results.plans import plan_to_json
+from orchestrator.results.store import Run
 from orchestrator.running import Policy, Surroundings, execute
 
 
@@ -30,24 +31,35 @@ def trial_of(pairing: Pairing, rules: Rules) -> Trial:
     return Trial(pairing.baseline, pairing.candidate, pairing.pairs, rules, pairing.gone, pairing.new)
 
 
-def first_plan(plan: Plan, rules: Rules) -> Plan:
-    """Return the plan of the first look."""
-    return _grown(plan, dict.fromkeys((cell.id for cell in plan.cells), rules.looks[0]), at_least=False)
+@dataclass(frozen=True, slots=True)
+class MeasuredTrial:
+    """A trial that was carried out, wholly or until it was stopped."""
+
+    run: Run
+    trial: Trial
+    plan: Plan
+    """The plan with all blocks that were asked for."""
+    regression: Regression
+
+    def cells(self, ids: Collection[str]) -> tuple[Cell, ...]:
+        """Return the planned cells with these ids."""
+        return tuple(cell for cell in self.plan.cells if cell.id in ids)
 
 
-def carry_out(trial: Trial, around: Surroundings, policy: Policy, faults: Sequence[KnownFault] = ()) -> Regression:
+def carry_out(trial: Trial, around: Surroundings, policy: Policy, faults: Sequence[KnownFault] = ()) -> MeasuredTrial:
     """Measure until every pair is decided or the last look is over. Write and return the result.
 
     The run must have begun: its record holds the plan of the first look, which grows here. Where `stop` is set, what
     is left undecided is told so, and `complete` is false. Raises `HostError` as `execute` does.
     """
-    conduct = _Conduct(trial, around, policy, Judge(trial.rules, faults=tuple(faults)))
+    run = growing_run(around.run)
+    conduct = _Conduct(trial, around, policy, Judge(trial.rules, faults=tuple(faults)), run)
     conduct.look()
     if trial.rules.confirm:
         conduct.confirm()
-    regression = summary(around.run, trial, conduct.findings, complete=not around.stop.is_set())
+    regression = summary(run, trial, conduct.findings, complete=not around.stop.is_set())
     write_regression(around.run, regression)
-    return regression
+    return MeasuredTrial(around.run, trial, run.plan, regression)
 
 
 @dataclass
@@ -58,6 +70,7 @@ class _Conduct:
     around: Surroundings
     policy: Policy
     judge: Judge
+    run: GrowingRun
     findings: dict[str, PairFindings] = field(default_factory=dict)
     """By id of the pair."""
 
@@ -97,31 +110,16 @@ class _Conduct:
 
     def _measure(self, blocks: Mapping[str, int]) -> dict[str, Cell]:
         """Measure pairs up to so many blocks by id. The recorded plan grows first, and never shrinks."""
-        run = self.around.run
         repeats = {
             cell_id: blocks[pair.id]
             for pair in self.trial.pairs
             if pair.id in blocks
             for cell_id in (pair.baseline, pair.candidate)
         }
-        plan = run.plan()
-        grown = _grown(plan, repeats)
-        if grown != plan:
+        grown = self.run.grown(repeats)
+        if grown != self.run.plan:
             self.around.require_room(grown)
-            run.write_record(run.record().model_copy(update={"plan": plan_to_json(grown)}))
-        for _ in execute(grown, self.around, self.policy):
+            self.run.write_plan(grown)
+        for _ in execute(self.run.plan, self.around, self.policy):
             pass
-        return {cell.id: cell for cell in grown.cells}
-
-
-def _grown(plan: Plan, repeats: Mapping[str, int], *, at_least: bool = True) -> Plan:
-    """Return a plan with so many repeats of some cells. Repeats are only taken away unless `at_least`."""
-    return replace(
-        plan,
-        cells=tuple(
-            replace(cell, repeats=max(repeats[cell.id], cell.repeats if at_least else 1))
-            if cell.id in repeats
-            else cell
-            for cell in plan.cells
-        ),
-    )
+        return {cell.id: cell for cell in self.run.plan.cells}

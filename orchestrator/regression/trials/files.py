@@ -1,7 +1,8 @@
 """The files of a regression test in its run's folder."""
 
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -32,6 +33,8 @@ class Trial:
 
 
 _TRIAL = TypeAdapter(Trial)
+_REGRESSION = TypeAdapter(Regression)
+_Stored = TypeVar("_Stored", Trial, Regression)
 
 
 def store_trial(run: Run, trial: Trial) -> None:
@@ -41,18 +44,13 @@ def store_trial(run: Run, trial: Trial) -> None:
 
 def stored_trial(run: Run) -> Trial:
     """Read a trial back. Raises `InputError` where the run is of none, or its file is broken."""
-    path = run.folder / TRIAL_FILE
-    try:
-        return _TRIAL.validate_json(read_record(path))
-    except FileNotFoundError:
-        raise InputError(
-            f"{run.folder}: is no regression test; `orchestrator run --resume` takes up other runs"
-        ) from None
-    except ValidationError as error:
-        raise InputError(
-            f"{path}: not a regression test: {first_problem(error)}; bring back a copy, or test anew: what the run has "
-            "measured stays, and `orchestrator report` shows it"
-        ) from error
+    return _stored(
+        run.folder / TRIAL_FILE,
+        _TRIAL,
+        missing="is no regression test; `orchestrator run --resume` takes up other runs",
+        broken="not a regression test",
+        remedy="bring back a copy, or test anew: what the run has measured stays, and `orchestrator report` shows it",
+    )
 
 
 def blocks_follow_sight(run: Run) -> bool:
@@ -76,15 +74,21 @@ def write_regression(run: Run, regression: Regression) -> None:
 
 def stored_regression(run: Run) -> Regression:
     """Read `regression.json` back. Raises `InputError` where there is none, or it is broken."""
-    path = run.folder / REGRESSION_FILE
+    again = f"`orchestrator regress --resume {run.name} --results {run.folder.parent}`"
+    return _stored(
+        run.folder / REGRESSION_FILE,
+        _REGRESSION,
+        missing=f"has no {REGRESSION_FILE}: it is no regression test, or has not come to its end",
+        broken="not a regression",
+        remedy=f"{again} makes it anew of what is measured",
+    )
+
+
+def _stored(path: Path, kind: TypeAdapter[_Stored], *, missing: str, broken: str, remedy: str) -> _Stored:
+    """Read a file of a run's folder. Raises `InputError` where it is missing or broken."""
     try:
-        return Regression.model_validate_json(read_record(path))
+        return kind.validate_json(read_record(path))
     except FileNotFoundError:
-        raise InputError(
-            f"{run.folder}: has no {REGRESSION_FILE}: it is no regression test, or has not come to its end"
-        ) from None
+        raise InputError(f"{path.parent}: {missing}") from None
     except ValidationError as error:
-        raise InputError(
-            f"{path}: not a regression: {first_problem(error)}; `orchestrator regress --resume {run.name} --results "
-            f"{run.folder.parent}` makes it anew of what is measured"
-        ) from error
+        raise InputError(f"{path}: {broken}: {first_problem(error)}; {remedy}") from error

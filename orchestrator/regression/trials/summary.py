@@ -9,14 +9,14 @@ from orchestrator.regression.judge.findings import PairFindings
 from orchestrator.regression.model import JudgedPair, Moved, Regression, SideRecord
 from orchestrator.regression.pairing import Unpaired
 from orchestrator.regression.trials.files import Trial
-from orchestrator.results.records import EnvironmentRecord
+from orchestrator.regression.trials.growing_run import GrowingRun
+from orchestrator.results.contract import EnvironmentRecord
 from orchestrator.results.store import Run
 
 
-def summary(run: Run, trial: Trial, findings: Mapping[str, PairFindings], *, complete: bool) -> Regression:
-    """Return the result of a trial: the findings of every pair, and the cells without a counterpart."""
-    record = run.record()
-    plan = run.plan()
+def summary(run: GrowingRun, trial: Trial, findings: Mapping[str, PairFindings], *, complete: bool) -> Regression:
+    """Return the result of a trial, with the findings of every pair and the cells without a counterpart."""
+    record, plan = run.record, run.plan
     cells = {cell.id: cell for cell in plan.cells}
     pairs = [
         JudgedPair(
@@ -35,7 +35,7 @@ def summary(run: Run, trial: Trial, findings: Mapping[str, PairFindings], *, com
     pairs += [_unpaired(each, Verdict.GONE) for each in trial.gone]
     pairs += [_unpaired(each, Verdict.NEW) for each in trial.new]
     return Regression(
-        run=run.name,
+        run=run.run.name,
         created_at=record.created_at,
         host=str(record.host.get("hostname") or ""),
         runtime=record.runtime,
@@ -47,7 +47,7 @@ def summary(run: Run, trial: Trial, findings: Mapping[str, PairFindings], *, com
         looks=trial.rules.looks,
         confirms=trial.rules.confirm,
         complete=complete,
-        moved=_moved(run, plan, trial),
+        moved=_moved(run.run, plan, trial),
         warnings=plan.warnings,
         pairs=tuple(pairs),
     )

@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator import catalog, matrix
-from orchestrator.regression.pairing import EVERYTHING, Pairing, PlanInputs, Selection, pairing
+from orchestrator.catalog import Catalog
+from orchestrator.regression.pairing import EVERYTHING, Pairing, PairPlanner, Selection
 from orchestrator.regression.releases.package_index import Offered
 from orchestrator.regression.sides import parse_side
 from tests.unit.regression.nightly.night_fakes import World, releases
@@ -12,26 +13,26 @@ FIXTURES = Path(__file__).parent.parent / "catalog" / "fixtures"
 
 
 @pytest.fixture(scope="session")
-def known() -> PlanInputs:
-    """A catalog of five frameworks that shows every rule, and two models."""
-    return PlanInputs(catalog.load(FIXTURES / "catalog"), dict(catalog.load_models(FIXTURES / "models")))
+def five_frameworks() -> Catalog:
+    """A catalog of five frameworks that shows every rule."""
+    return catalog.load(FIXTURES / "catalog")
 
 
 class Pairer:
     """Pairs two sides over a matrix of which the lines that matter are given."""
 
-    def __init__(self, folder: Path, known: PlanInputs) -> None:
-        self.path, self.known = folder / "m.yaml", known
+    def __init__(self, folder: Path, known: Catalog) -> None:
+        self.path, self.catalog = folder / "m.yaml", known
+        self.models = dict(catalog.load_models(FIXTURES / "models"))
 
     def __call__(self, baseline: str, candidate: str, text: str = "", selection: Selection = EVERYTHING) -> Pairing:
         given = {line.split(":")[0] for line in text.splitlines()}
         rest = {"version": "1", "frameworks": "[mxnet==1.9.1]", "models": "[lenet]"}
         text += "".join(f"\n{key}: {value}" for key, value in rest.items() if key not in given)
         self.path.write_text(text, encoding="utf-8")
-        loaded = matrix.load(self.path, self.known.catalog, self.known.models)
-        one = parse_side(baseline, "--baseline", self.known.catalog)
-        other = parse_side(candidate, "--candidate", self.known.catalog)
-        return pairing(loaded, self.known, one, other, selection)
+        loaded = matrix.load(self.path, self.catalog, self.models)
+        sides = parse_side(baseline, "--baseline", self.catalog), parse_side(candidate, "--candidate", self.catalog)
+        return PairPlanner(loaded, self.catalog, self.models).pair(*sides, selection)
 
 
 @pytest.fixture
@@ -41,5 +42,5 @@ def world(tmp_path: Path) -> World:
 
 
 @pytest.fixture
-def pair(tmp_path: Path, known: PlanInputs) -> Pairer:
-    return Pairer(tmp_path, known)
+def pair(tmp_path: Path, five_frameworks: Catalog) -> Pairer:
+    return Pairer(tmp_path, five_frameworks)

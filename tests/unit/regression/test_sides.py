@@ -2,24 +2,24 @@
 
 import pytest
 
+from orchestrator.catalog import Catalog
 from orchestrator.errors import InputError
-from orchestrator.regression.pairing import PlanInputs
 from orchestrator.regression.sides import Side, parse_side
 
 
-def test_a_side_is_a_release_with_packages_beside_it(known: PlanInputs) -> None:
-    found = parse_side("mxnet==1.9.1, NumPy==1.22.4,scipy==1.8", "--baseline", known.catalog)
+def test_a_side_is_a_release_with_packages_beside_it(five_frameworks: Catalog) -> None:
+    found = parse_side("mxnet==1.9.1, NumPy==1.22.4,scipy==1.8", "--baseline", five_frameworks)
 
     assert found == Side("mxnet", "1.9.1", None, (("numpy", "1.22.4"), ("scipy", "1.8")))
     assert found.text == "mxnet==1.9.1,numpy==1.22.4,scipy==1.8"
     assert found.label == "mxnet 1.9.1 with numpy 1.22.4 and scipy 1.8"
 
 
-def test_a_side_of_keras_names_its_backend(known: PlanInputs) -> None:
-    found = parse_side("keras-mxnet==2.2.4.3 on mxnet==1.5.1,h5py==2.10", "--candidate", known.catalog)
+def test_a_side_of_keras_names_its_backend(five_frameworks: Catalog) -> None:
+    found = parse_side("keras-mxnet==2.2.4.3 on mxnet==1.5.1,h5py==2.10", "--candidate", five_frameworks)
 
     assert found == Side("keras-mxnet", "2.2.4.3", ("mxnet", "1.5.1"), (("h5py", "2.10"),))
-    assert parse_side(found.text, "--candidate", known.catalog) == found
+    assert parse_side(found.text, "--candidate", five_frameworks) == found
 
 
 @pytest.mark.parametrize(
@@ -44,15 +44,15 @@ def test_a_side_of_keras_names_its_backend(known: PlanInputs) -> None:
         ),
     ],
 )
-def test_every_mistake_of_a_side_is_told_with_its_remedy(known: PlanInputs, text: str, said: str) -> None:
+def test_every_mistake_of_a_side_is_told_with_its_remedy(five_frameworks: Catalog, text: str, said: str) -> None:
     with pytest.raises(InputError) as caught:
-        parse_side(text, "--baseline", known.catalog)
+        parse_side(text, "--baseline", five_frameworks)
 
     assert caught.value.messages == (f"--baseline {text!r}: {said}",)
 
 
-def test_all_mistakes_of_a_side_are_told_at_once(known: PlanInputs) -> None:
+def test_all_mistakes_of_a_side_are_told_at_once(five_frameworks: Catalog) -> None:
     with pytest.raises(InputError) as caught:
-        parse_side("mxnet,numpy,scipy==x", "--baseline", known.catalog)
+        parse_side("mxnet,numpy,scipy==x", "--baseline", five_frameworks)
 
     assert len(caught.value.messages) == 3

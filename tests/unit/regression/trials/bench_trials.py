@@ -14,8 +14,10 @@ from orchestrator.processes import Cause, StartError, Stop, Watch
 from orchestrator.regression.model import Regression
 from orchestrator.regression.pairing import Pairing
 from orchestrator.regression.rules import Rules
-from orchestrator.regression.trials.carry_out import carry_out, first_plan, trial_of
+from orchestrator.regression.trials.carry_out import MeasuredTrial, carry_out, trial_of
 from orchestrator.regression.trials.files import Trial, store_trial, stored_trial
+from orchestrator.regression.trials.growing_run import first_plan
+from orchestrator.results.contract import RunRecord
 from orchestrator.results.plans import plan_to_json
 from orchestrator.results.records import RunRecord
 from orchestrator.results.store import Run
@@ -145,6 +147,11 @@ def begin(folder: Path, pairing: Pairing, rules: Rules) -> Trial:
 
 def go_on(folder: Path, runtime: Bench) -> Regression:
     """Carry out what is stored in a folder."""
+    return measured(folder, runtime).regression
+
+
+def measured(folder: Path, runtime: Bench) -> MeasuredTrial:
+    """Carry out what is stored in a folder. Return it with its plan."""
     around: Surroundings
     around, _ = surroundings(folder, runtime, runtime.stop)
     return carry_out(stored_trial(Run(folder)), around, Policy(seed=3))

@@ -1,6 +1,7 @@
 """Trials in which repeats, checks or whole sides fail: what may be said of the candidate then."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,9 @@ from orchestrator.regression.rules import Rules
 from orchestrator.regression.search.probe import ProbeResult, probe_result
 from orchestrator.regression.stored_runs.comparison import compare_runs
 from orchestrator.regression.stored_runs.operands import Operand
-from orchestrator.regression.trials.files import stored_trial
 from orchestrator.results.store import Run
 from orchestrator.runtimes import Ended, Task
-from tests.unit.regression.trials.bench_trials import Bench, at, crash, lost, steady, try_out, unsupported
+from tests.unit.regression.trials.bench_trials import Bench, at, crash, lost, measured, steady, try_out, unsupported
 
 Pair = Callable[..., Pairing]
 End = Callable[[Task], Ended | None]
@@ -166,22 +166,22 @@ def test_stored_runs_are_held_to_the_same(tmp_path: Path, tried: Tried) -> None:
 @pytest.mark.parametrize("culprit", ["1.5.1", "1.9.1"])
 def test_a_search_steps_over_the_side_that_fails_more_often(tmp_path: Path, tried: Tried, culprit: str) -> None:
     rules = Rules(gates=(Gate("throughput", 0.02),), looks=(24,), confirm=False)
-    found = tried(Bench(ends={culprit: at(crash, *range(8))}), rules)
+    bench = Bench(ends={culprit: at(crash, *range(8))})
+    tried(bench, rules)
 
-    run = Run(tmp_path / "run")
-    assert probe_result(run, stored_trial(run), 24, found).culprit == f"mxnet=={culprit}"
+    assert probe_result(measured(tmp_path / "run", bench), 24).culprit == f"mxnet=={culprit}"
 
 
 def test_a_search_takes_no_ratio_of_some_blocks_where_a_side_is_0_in_others(tmp_path: Path, tried: Tried) -> None:
     rules = Rules(gates=(Gate("throughput", 0.02),), looks=(6,), confirm=False)
     found = tried(Bench(), rules)
+    whole = measured(tmp_path / "run", Bench())
     (pair,), zero = found.pairs, "the candidate is 0 in 2 of 6 measurements"
     some = metric(found).model_copy(update={"values": metric(found).values[:4], "reason": zero})
     with_zeros = found.model_copy(update={"pairs": (pair.model_copy(update={"metrics": (some,)}),)})
-    run = Run(tmp_path / "run")
 
-    assert len(probe_result(run, stored_trial(run), 6, found).values) == 6
-    assert probe_result(run, stored_trial(run), 6, with_zeros) == ProbeResult("run", reason=zero)
+    assert len(probe_result(whole, 6).values) == 6
+    assert probe_result(replace(whole, regression=with_zeros), 6) == ProbeResult("run", reason=zero)
 
 
 def test_what_is_slower_stays_so_whatever_fails_beside_it(tried: Tried) -> None:
