@@ -26,13 +26,15 @@ from orchestrator.domain import BuildSettings
 from orchestrator.images import recipe
 from orchestrator.processes import Stop, Watch
 from orchestrator.regression.history.acknowledged import load_acknowledged
-from orchestrator.regression.nightly.decide import TrialOutcomes, decide
+from orchestrator.regression.nightly.decide import decide
 from orchestrator.regression.nightly.files import NightFiles
 from orchestrator.regression.nightly.notify import message
+from orchestrator.regression.nightly.outcomes import trial_outcomes
 from orchestrator.regression.search import record as search_record
 from orchestrator.regression.search.carry_out import SearchInProgress, SearchServices
 from orchestrator.regression.search.probe import ProbeResult
 from orchestrator.regression.sides import Side
+from orchestrator.regression.trials.carry_out import MeasuredTrial
 from orchestrator.regression.trials.files import stored_regression, stored_trial
 from orchestrator.reporting.formats import render
 from orchestrator.reporting.formats.terminal import shown
@@ -171,13 +173,8 @@ def judged_again(folder: Path) -> dict[str, Any]:
 def judgement(folder: Path, acknowledged: Path) -> dict[str, Any]:
     """What `nightly` would say of the release of a regression test, with and without changes that are known."""
     run = Run(folder)
-    trial, plan = stored_trial(run), run.plan()
-    baselines, candidates = ({getattr(pair, side) for pair in trial.pairs} for side in ("baseline", "candidate"))
-    ended = TrialOutcomes(
-        tuple(run.outcomes(tuple(cell for cell in plan.cells if cell.id in baselines))),
-        tuple(run.outcomes(tuple(cell for cell in plan.cells if cell.id in candidates))),
-    )
     regression = stored_regression(run)
+    ended = trial_outcomes(MeasuredTrial(run, stored_trial(run), run.plan(), regression))
     return {
         "alone": asdict(decide(regression, ended, (), ())),
         "acknowledged": asdict(decide(regression, ended, load_acknowledged(acknowledged), ())),

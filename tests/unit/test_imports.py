@@ -31,6 +31,7 @@ WITHIN = {
         "plan": ("host", "inputs"), "build": ("host", "inputs"), "run": ("host", "inputs", "measure", "pages"),
         "report": ("host", "inputs", "outputs", "pages"), "clean": ("host",), "doctor": ("host", "inputs"),
         "look": ("host", "inputs"), "ship": ("build", "host", "inputs", "outputs"),
+        "compare": ("host", "inputs"), "history": ("host", "inputs"), "regress": ("host", "inputs", "measure"),
         "nightly": ("host", "inputs", "measure", "pages"), "search": ("host", "inputs", "measure", "pages"),
     },
 }  # fmt: skip

@@ -1,6 +1,5 @@
-"""`history`: series over all runs of a results folder, with the points at which they change."""
+"""The command `history`, which shows series over all runs and the points at which they change."""
 
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,18 +8,12 @@ import typer
 from orchestrator.cli.options import Json, Results
 from orchestrator.cli.output import outputs, speech
 from orchestrator.cli.output.hosts import this_host
-from orchestrator.errors import InputError
-from orchestrator.matrix.hints import did_you_mean
-from orchestrator.planning.selection import matches
-from orchestrator.regression.history.acknowledged import load_acknowledged
-from orchestrator.regression.history.read import measured_cells
-from orchestrator.regression.history.series import LEAST_POINTS, MIN_EFFECT, Series, series, series_of
-from orchestrator.regression.metrics import BY_NAME
-from orchestrator.reporting.findings.gather import idle_builders
-from orchestrator.reporting.formats import HTML, JSON, TABLE, render, terminal
-from orchestrator.reporting.reports.history import HISTORY, write_html
-from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS, report_hidden_runs
-from orchestrator.workflows.outputs import chosen_format, named_by
+from orchestrator.regression.history.series import LEAST_POINTS, MIN_EFFECT
+from orchestrator.reporting.reports import history_words as words
+from orchestrator.reporting.reports.history import write_html
+from orchestrator.workflows import history as workflow
+from orchestrator.workflows.history import HistoryOptions, HistoryResult
+from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS
 
 PAGE_FOLDER = "history"
 _WIDTH = 100
@@ -60,82 +53,41 @@ def history(
     json: Json = False,
 ) -> None:
     """Show a series for each cell, metric and host over all runs, with the points at which it changes."""
-    if not results.is_dir():
-        raise InputError(f"{results}: no such folder; `orchestrator run` makes one, --results DIR looks elsewhere")
-    shown_as = _shown_as(format_, output, json=json)
-    known = load_acknowledged(acknowledged)
-    wanted = _metrics(metric)
-    here = this_host(json=json)
-    report_hidden_runs(results, here)
-    nights = measured_cells(results, here.cache)
-    found = series(nights, known, min_effect=min_effect, metrics=wanted, idle_builders=idle_builders())
-    asked = _asked(found, select, host)
-    shown = [one for one in asked if (one.is_tracked or by_release) and len(one.points) >= LEAST_POINTS]
-    if asked and not shown:
-        _say_nothing_to_show(len(asked), writes_page=shown_as in {None, HTML})
-    if shown_as not in {None, HTML}:
-        outputs.deliver(render(HISTORY, shown, shown_as), output)
-        return
-    page = None
-    if shown or not asked:
-        page = write_html(shown, output) if output else write_html(shown, results / PAGE_FOLDER, series_of(nights))
-    if shown_as == HTML:
-        if page is not None:
-            speech.say(f"page: {page}")
-    elif json:
-        outputs.deliver(render(HISTORY, shown, JSON), None)
-    else:
-        console = speech.output(_WIDTH)
-        if shown:
-            console.print(terminal.shown(HISTORY, shown), soft_wrap=True)
-        if page is not None:
-            speech.tell(console, f"page: {page}")
-
-
-def _shown_as(format_: str | None, output: Path | None, *, json: bool) -> str | None:
-    """Return the format asked for, or None for the series on the terminal, or as JSON, and their pages."""
-    if json and format_ not in {None, JSON}:
-        raise InputError(f"--json and --format {format_} ask for two formats: leave one out")
-    if format_ is None and named_by(output) is None:
-        return None
-    shown_as = chosen_format(HISTORY, JSON if json else format_, output, "--json" if format_ is None else "--format")
-    return None if shown_as == TABLE and output is None else shown_as
-
-
-def _say_nothing_to_show(number: int, *, writes_page: bool) -> None:
-    speech.say(
-        f"no series of {LEAST_POINTS} nights or more here; --by-release shows those of one release, and there are "
-        f"{number} in all{'; no page is written' if writes_page else ''}"
+    options = HistoryOptions(
+        results=results,
+        select=tuple(select),
+        metrics=tuple(metric),
+        host=host,
+        by_release=by_release,
+        acknowledged=acknowledged,
+        min_effect=min_effect,
     )
+    result = workflow.history(options, this_host(json=json))
+    page = _page(result, results, output)
+    if json:
+        speech.print_json([words.entry(one) for one in result.series])
+        return
+    console = speech.output(_WIDTH)
+    for one in result.series:
+        speech.tell(console, words.label(one), "bold")
+        latest = words.figure(one.metric, one.points[-1].value)
+        speech.tell(console, f"  {words.sparkline(one)}  {latest}; {words.summary(one)}")
+        for shift in one.shifts:
+            row = words.shift_row(one, shift)
+            text = f"  {row[0]} {row[1]}: {row[2]} → {row[3]}, × {row[4]}, p {row[5]}, {row[6]}"
+            speech.tell(console, text)
+    if page is not None:
+        speech.tell(console, f"page: {page}")
 
 
-def _metrics(names: list[str]) -> list[str] | None:
-    if "all" in names:
-        return None
-    mistakes = [
-        f"--metric {name!r}: unknown{did_you_mean(name, tuple(BY_NAME))}" for name in names if name not in BY_NAME
-    ]
-    if mistakes:
-        raise InputError(*mistakes)
-    return names
-
-
-def _asked(found: Sequence[Series], globs: list[str], host: str) -> list[Series]:
-    """Series of a host whose names match; raises `InputError` for a host without any and a glob that matches none."""
-    if host and all(one.host != host for one in found):
-        raise InputError(
-            f"--host {host!r}: no series of it here{did_you_mean(host, _distinct(one.host for one in found))}"
+def _page(result: HistoryResult, results: Path, output: Path | None) -> Path | None:
+    """Write the pages of the series, unless series were selected and none of them can be shown."""
+    if result.selected and not result.series:
+        speech.say(
+            f"no series of {LEAST_POINTS} runs or more here; --by-release shows those of one release, and there are "
+            f"{result.selected} in all; no page is written"
         )
-    there = [one for one in found if not host or one.host == host]
-    mistakes = [
-        f"--select {glob!r} matches no series{did_you_mean(glob, _distinct(one.name for one in there))}"
-        for glob in globs
-        if not any(matches(glob, one.name) for one in there)
-    ]
-    if mistakes:
-        raise InputError(*mistakes)
-    return [one for one in there if not globs or any(matches(glob, one.name) for glob in globs)]
-
-
-def _distinct(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(names))
+        return None
+    return (
+        write_html(result.series, output) if output else write_html(result.series, results / PAGE_FOLDER, result.every)
+    )

@@ -1,12 +1,10 @@
-"""`regress`: is it safe to move from one release to another."""
+"""The command `regress`, which says if it is safe to move from one release to another."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from orchestrator.analysis.verdicts import Verdict
-from orchestrator.catalog import load_faults
 from orchestrator.cli.measure.options import ExtraRepeats, IdleWait, Repeats, Resume, Retries, RetryFailed
 from orchestrator.cli.options import (
     BaseImage,
@@ -25,24 +23,12 @@ from orchestrator.cli.output import speech, verdicts
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.cli.output.signals import INTERRUPTED
 from orchestrator.cli.output.verdicts import Format, Output
-from orchestrator.errors import HostError, InputError
+from orchestrator.errors import HostError
 from orchestrator.planning import DEFAULT_LIMIT, Selection
-from orchestrator.regression.judge.single_steps import blocks_needed, too_few_blocks
-from orchestrator.regression.metrics import parse_gates
-from orchestrator.regression.model import Regression
-from orchestrator.regression.rules import Rules, looks_up_to
-from orchestrator.regression.trials.carry_out import carry_out
-from orchestrator.regression.trials.files import Trial, store_trial, stored_trial
-from orchestrator.resources import IMAGES
-from orchestrator.running import Policy
-from orchestrator.workflows.host.host import Host
+from orchestrator.workflows import regress as workflow
 from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS
-from orchestrator.workflows.measure import jobs, pairs
-from orchestrator.workflows.measure.begin import Setting, begun
-from orchestrator.workflows.measure.jobs import Job
 from orchestrator.workflows.measure.runtime import RuntimeName
-
-MOST_BLOCKS = 24
+from orchestrator.workflows.regress import RegressOptions, RegressResult
 
 
 def register(app: typer.Typer) -> None:
@@ -109,107 +95,51 @@ def regress(
     output: Output = None,
     strict: Strict = False,
 ) -> None:
-    """Measure two releases side by side and judge: exit 1 where the candidate is worse or broke, 3 if none can tell."""
+    """Measure two releases in turn and judge the second. Exit 1 if it is worse or broke, 3 if nothing was measured."""
     shown_as = verdicts.check_output(format_, output, json=json)
-    host = this_host(json=json)
-    if resume is not None:
-        given = [baseline, candidate, file, metric, select, exclude, until_precise, max_blocks, repeats, models, data]
-        changed = any(given) or no_parity or not confirm or limit != DEFAULT_LIMIT
-        job, trial = _resumed(results, resume, runtime, base_image, host, changed=changed)
-    else:
-        if baseline is None or candidate is None:
-            raise InputError(
-                f"--{'baseline' if baseline is None else 'candidate'} is missing: say what is to be compared, such as "
-                "--baseline mxnet==1.5.1 --candidate mxnet==1.9.1"
-            )
-        if retry_failed:
-            raise InputError("--retry-failed tries again what a run has recorded: say which with --resume RUN")
-        sides = pairs.side(baseline, "--baseline"), pairs.side(candidate, "--candidate")
-        site = pairs.Site(host, base_image, models, data, no_parity, limit)
-        found, known = pairs.loaded(file, site)
-        gates = parse_gates(metric, "--metric", [model.name for model in found.models])
-        looks = _looks(repeats, max_blocks, until_precise=until_precise, of_matrix=found.repeats)
-        _check_single_steps(metric, looks[-1], "--max-blocks" if until_precise else "--repeats")
-        rules = Rules(gates=gates, looks=looks, confirm=confirm)
-        paired = pairs.paired(found, known, sides, Selection(tuple(select), tuple(exclude)), site)
-        job, trial = pairs.new_job(found, known, paired, rules, (results, runtime, site))
-    policy = Policy(job.plan.seed, jobs, retries, retry_failed=retry_failed, extra_repeats=extra_repeats)
-    judged = _carried_out(job, trial, policy, idle_wait, host)
-    verdicts.show(job.run, judged, shown_as, output, json=json)
-    if not judged.complete:
-        speech.say(f"stopped; go on with: {_go_on(job)}")
+    result = workflow.regress(
+        RegressOptions(
+            baseline=baseline,
+            candidate=candidate,
+            file=file,
+            metrics=tuple(metric),
+            selection=Selection(tuple(select), tuple(exclude)),
+            until_precise=until_precise,
+            max_blocks=max_blocks,
+            repeats=repeats,
+            confirm=confirm,
+            base_image=base_image,
+            models=models,
+            data=data,
+            no_parity=no_parity,
+            limit=limit,
+            runtime=runtime,
+            results=results,
+            resume=resume,
+            jobs=jobs,
+            retries=retries,
+            retry_failed=retry_failed,
+            extra_repeats=extra_repeats,
+            idle_wait_s=idle_wait,
+        ),
+        this_host(json=json),
+    )
+    verdicts.show(result.run, result.regression, shown_as, output, json=json)
+    if not result.regression.complete:
+        speech.say(f"stopped; go on with: {result.resume_command}")
         raise typer.Exit(INTERRUPTED)
-    _end(judged, job, strict=strict)
+    _end(result, strict=strict)
 
 
-def _end(judged: Regression, job: Job, *, strict: bool) -> None:
-    """Exit as the verdicts have it: 1 where one is bad (or, if `strict`, not good), 3 where there is none."""
-    if judged.tells_nothing:
-        first = next(pair for pair in judged.pairs if pair.verdict is Verdict.NOT_MEASURED)
+def _end(result: RegressResult, *, strict: bool) -> None:
+    """Exit with 1 if a verdict is bad (or, if `strict`, not good), and with 3 if there is none."""
+    regression = result.regression
+    if regression.tells_nothing:
+        first = next(pair for pair in regression.pairs if pair.verdict is Verdict.NOT_MEASURED)
         raise HostError(
-            f"nothing could be measured of {judged.candidate.label} beside {judged.baseline.label}: {first.id}: "
-            f"{first.reason}\nonce that is mended, begin anew, or go on with: {_go_on(job)} --retry-failed"
+            f"nothing could be measured of {regression.candidate.label} beside {regression.baseline.label}: "
+            f"{first.id}: {first.reason}\nonce that is mended, begin anew, or go on with: {result.resume_command} "
+            "--retry-failed"
         )
-    if judged.regressions or (strict and judged.doubtful):
+    if regression.regressions or (strict and regression.doubtful):
         raise typer.Exit(1)
-
-
-def _looks(repeats: int | None, max_blocks: int | None, *, until_precise: bool, of_matrix: int) -> tuple[int, ...]:
-    """Blocks after which is looked: once after the repeats of the matrix, or again and again."""
-    if until_precise:
-        if repeats is not None:
-            raise InputError(
-                "--until-precise looks again and again, and --repeats N once: give one of them; --max-blocks N bounds "
-                "--until-precise"
-            )
-        return looks_up_to(MOST_BLOCKS if max_blocks is None else max_blocks)
-    if max_blocks is not None:
-        raise InputError("--max-blocks bounds --until-precise: give both, or --repeats N for one look after N blocks")
-    return looks_up_to(repeats or of_matrix, "repeats")[-1:]
-
-
-def _check_single_steps(metrics: list[str], blocks: int, option: str) -> None:
-    """Raise `InputError` for metrics that could never be bounded by the single steps of so many blocks."""
-    names = {text: text.partition("=")[0].partition("@")[0].strip() for text in metrics}
-    mistakes = [
-        f"--metric {text!r}: {reason}: give {option} {blocks_needed(name)} or more"
-        for text, name in names.items()
-        if (reason := too_few_blocks(name, blocks))
-    ]
-    if mistakes:
-        raise InputError(*mistakes)
-
-
-def _resumed(
-    results: Path, name: str, runtime: RuntimeName, base_image: str | None, host: Host, *, changed: bool
-) -> tuple[Job, Trial]:
-    if changed:
-        raise InputError(
-            "--resume goes on with what the run was to find out: leave out everything but --results, --runtime, "
-            "--base-image, --jobs, --retries, --retry-failed, --extra-repeats, --idle-wait, --strict and how it is "
-            "shown"
-        )
-    job = jobs.resumed(results, name, runtime, base_image, host)
-    return job, stored_trial(job.run)
-
-
-def _carried_out(job: Job, trial: Trial, policy: Policy, idle_wait_s: float, host: Host) -> Regression:
-    with host.working():
-        for warning in job.plan.warnings:
-            host.say(f"warning: {warning}")
-        pythons = {cell.framework.python for cell in job.plan.cells if cell.framework.python}
-        if len(pythons) == 1:
-            host.say(f"both sides run on Python {pythons.pop()}")
-        setting = Setting(idle_wait_s, lambda run: store_trial(run, trial), policy.retry_failed, selects=True)
-        try:
-            with begun(job, setting, host) as surroundings:
-                faults = load_faults(IMAGES / "known_faults.yaml")
-                return carry_out(trial, surroundings, policy, faults)
-        except HostError as error:
-            if not job.run.has_begun:
-                raise
-            raise HostError(f"{error}\nwhat is measured is kept; go on with: {_go_on(job)}") from error
-
-
-def _go_on(job: Job) -> str:
-    return f"orchestrator regress --resume {job.run.name} --results {job.run.folder.parent}"

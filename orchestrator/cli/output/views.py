@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from rich.console import Console
 
-from orchestrator.events import Event, Listener, Notice
+from orchestrator.events import Listener
 from orchestrator.reporting.live.lines import LinesView
 from orchestrator.reporting.live.plain import PlainView
 from orchestrator.reporting.live.screen import LiveView
@@ -30,20 +30,6 @@ def follow(*, json: bool = False) -> Iterator[Listener]:
         return
     with LiveView(console, time.monotonic) as live:
         yield live
-
-
-def each_notice_once(listener: Listener) -> Listener:
-    """Tell every event but a notice that was told before: several runs in a row all begin with the same ones."""
-    told: set[str] = set()
-
-    def tell(event: Event) -> None:
-        if isinstance(event, Notice):
-            if event.message in told:
-                return
-            told.add(event.message)
-        listener(event)
-
-    return tell
 
 
 def _write(line: str) -> None:

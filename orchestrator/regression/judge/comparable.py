@@ -9,7 +9,7 @@ from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell, Status
 from orchestrator.planning import check_id, checks
 from orchestrator.results.contract import Result
-from orchestrator.results.evidence import read_check
+from orchestrator.results.evidence import StoredCheck, read_check
 from orchestrator.results.store import Run
 
 _FACTS = (
@@ -101,18 +101,23 @@ def work_difference(parity: PairParity) -> str:
 
 def loss(run: Run, cell: Cell) -> float | None:
     """Return the loss of a cell's parity check after its last steps, or None without an answer."""
-    answer = _side(run, cell, "").result
+    answer = read_check(run, check_id(cell)).result
     return answer.losses[max(answer.losses, key=int)] if answer and answer.losses else None
 
 
 def _side(run: Run, cell: Cell, label: str) -> ParitySide:
     stored = read_check(run, check_id(cell))
-    reason = "no parity check of it was recorded" if run.plan().parity else f"parity was not asked for in {run.name}"
+    reason = "" if stored.result else _unanswered_reason(run, stored)
+    return ParitySide(label, cell.framework, cell.options, stored.result, reason)
+
+
+def _unanswered_reason(run: Run, stored: StoredCheck) -> str:
+    """Return the reason a parity check has no answer."""
     if stored.rot:
-        reason = f"its parity check is not readable: {stored.rot}"
-    elif stored.outcome is not None and stored.outcome.status is not Status.OK:
-        reason = f"its parity check ended as {stored.outcome.status.value}: {stored.outcome.reason}"
-    return ParitySide(label, cell.framework, cell.options, stored.result, "" if stored.result else reason)
+        return f"its parity check is not readable: {stored.rot}"
+    if stored.outcome is not None and stored.outcome.status is not Status.OK:
+        return f"its parity check ended as {stored.outcome.status.value}: {stored.outcome.reason}"
+    return "no parity check of it was recorded" if run.plan().parity else f"parity was not asked for in {run.name}"
 
 
 def _labels(one: Cell, other: Cell) -> tuple[str, str]:

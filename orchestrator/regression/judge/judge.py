@@ -50,7 +50,7 @@ class Judge:
         if failing is not None:
             notes = (*findings.notes, *repeats) if self.notes_of_failing else findings.notes
             return replace(findings, verdict=failing[0], reason=failing[1], notes=notes)
-        asked = any(side.last.run.plan().parity for side in (baseline, candidate))
+        asked = baseline.last.asks_parity or candidate.last.asks_parity
         parity = self._parity(baseline, candidate) if asked or _is_answered(baseline, candidate) else None
         findings = replace(
             findings, notes=(*findings.notes, *repeats, *comparable.parity_notes(parity if asked else None))

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain
 
 from orchestrator.analysis import RepeatMeasurement
-from orchestrator.domain import Cell, Outcome
+from orchestrator.domain import Cell, Outcome, Plan
 from orchestrator.regression.judge.comparable import Placed
 from orchestrator.regression.judge.evidence import CellEvidence, cell_evidence, moved
 from orchestrator.regression.metrics import Metric
@@ -28,6 +28,8 @@ class CellRun:
     evidence: CellEvidence
     environment: EnvironmentRecord | None
     """The environment it ran in; None if that was not recorded."""
+    asks_parity: bool
+    """True if the plan of the run asks for parity checks."""
 
     @property
     def placed(self) -> Placed:
@@ -67,23 +69,29 @@ class SideEvidence:
         return replace(every[0], outcomes=outcomes, measurements=measurements)
 
 
-def one_run(run: Run, cell: Cell, blocks: range, environments: EnvironmentsRecord) -> SideEvidence:
+def one_run(
+    run: Run, cell: Cell, blocks: range, environments: EnvironmentsRecord, *, asks_parity: bool
+) -> SideEvidence:
     """Read some blocks of a cell in the one run of its side."""
-    return SideEvidence((_cell_run(run, cell, blocks, environments),))
+    by_image = {record.image: record for record in environments.environments}
+    evidence = cell_evidence(run, cell, blocks)
+    return SideEvidence((CellRun(run, cell, evidence, by_image.get(cell.image), asks_parity),))
 
 
 def several_runs(
-    placed: Sequence[Placed], runs: Iterable[Run], environments: Mapping[str, EnvironmentsRecord]
+    placed: Sequence[Placed],
+    runs: Iterable[Run],
+    environments: Mapping[str, EnvironmentsRecord],
+    plans: Mapping[str, Plan],
 ) -> SideEvidence:
-    """Read a cell in each of its side's runs that has it. Environments are by the name of the run."""
-    read = tuple(_cell_run(run, cell, range(cell.repeats), environments[run.name]) for run, cell in placed)
+    """Read a cell in each of its side's runs that has it. Environments and plans are by the name of the run."""
+    sides = [
+        one_run(run, cell, range(cell.repeats), environments[run.name], asks_parity=plans[run.name].parity)
+        for run, cell in placed
+    ]
     present = {run.name for run, _ in placed}
-    return SideEvidence(read, tuple(run.name for run in runs if run.name not in present))
-
-
-def _cell_run(run: Run, cell: Cell, blocks: range, environments: EnvironmentsRecord) -> CellRun:
-    by_image = {record.image: record for record in environments.environments}
-    return CellRun(run, cell, cell_evidence(run, cell, blocks), by_image.get(cell.image))
+    absent = tuple(run.name for run in runs if run.name not in present)
+    return SideEvidence(tuple(chain.from_iterable(side.runs for side in sides)), absent)
 
 
 def moved_between(baseline: SideEvidence, candidate: SideEvidence) -> tuple[Moved, ...]:

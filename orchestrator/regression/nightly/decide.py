@@ -11,30 +11,31 @@ from orchestrator.images.reasons import is_of_surroundings
 from orchestrator.regression.history.acknowledged import BROKE, AcknowledgedEntry, ObservedChange, covering
 from orchestrator.regression.judge.evidence import SILENT
 from orchestrator.regression.model import Judged, JudgedPair, Regression
+from orchestrator.regression.nightly.outcomes import TrialOutcomes
 from orchestrator.regression.nightly.settings import ACCEPTED, Accept, NightlyFile
 from orchestrator.regression.nightly.state import Alarm, Ending, Judgement, ReleaseRecord, State, Trying
 from orchestrator.regression.releases.pages import PublishedRelease
 
 
-def baseline(asked: NightlyFile, state: State) -> str:
+def baseline(settings: NightlyFile, state: State) -> str:
     """Return the current baseline, or an empty text if no release is accepted yet."""
-    return (state.accepted or asked.first or "") if asked.baseline == ACCEPTED else asked.baseline
+    return (state.accepted or settings.first or "") if settings.baseline == ACCEPTED else settings.baseline
 
 
-def fresh(asked: NightlyFile, state: State, offered: Sequence[PublishedRelease]) -> tuple[PublishedRelease, ...]:
+def fresh(settings: NightlyFile, state: State, offered: Sequence[PublishedRelease]) -> tuple[PublishedRelease, ...]:
     """Return the releases to measure, oldest first, which are newer than the baseline and still open.
 
     Oldest first, so that a change is put down to the release that brought it.
     """
-    held_against = baseline(asked, state)
+    current = baseline(settings, state)
     return tuple(
         release
         for release in sorted(offered, key=lambda one: Version(one.version))
-        if Version(release.version) > Version(held_against)
-        and not _is_same(release.version, held_against)
-        and (asked.prereleases or not release.is_prerelease)
-        and (asked.yanked or release.yanked is None)
-        and _is_open(state.release(release.version), asked.attempts)
+        if Version(release.version) > Version(current)
+        and not _is_same(release.version, current)
+        and (settings.prereleases or not release.is_prerelease)
+        and (settings.yanked or release.yanked is None)
+        and _is_open(state.release(release.version), settings.attempts)
     )
 
 
@@ -66,15 +67,15 @@ def _is_open(record: ReleaseRecord | None, attempts: int) -> bool:
     return not record.judgement.is_final and record.attempts < attempts
 
 
-def given_up(asked: NightlyFile, state: State) -> tuple[ReleaseRecord, ...]:
+def given_up(settings: NightlyFile, state: State) -> tuple[ReleaseRecord, ...]:
     """Return the releases newer than the baseline that were given up without a verdict, oldest first."""
-    held_against = Version(baseline(asked, state))
+    current = Version(baseline(settings, state))
     return tuple(
         record
         for record in sorted(state.releases, key=lambda one: Version(one.version))
-        if Version(record.version) > held_against
+        if Version(record.version) > current
         and not record.judgement.is_final
-        and not _is_open(record, asked.attempts)
+        and not _is_open(record, settings.attempts)
     )
 
 
@@ -87,30 +88,22 @@ class Decision:
     alarms: tuple[Alarm, ...] = ()
     """New ones."""
     known: tuple[Alarm, ...] = ()
-    """Acknowledged, or told before."""
+    """Acknowledged, or reported before."""
     is_attempt: bool = True
     """True if this was a try of the release, rather than a failure of the host or of the baseline."""
 
 
-@dataclass(frozen=True, slots=True)
-class TrialOutcomes:
-    """The outcomes of the repeats of a trial."""
-
-    baseline: tuple[Outcome, ...]
-    candidate: tuple[Outcome, ...]
-
-
 def decide(
-    regression: Regression, outcomes: TrialOutcomes, known: Sequence[AcknowledgedEntry], told: Sequence[Alarm]
+    regression: Regression, outcomes: TrialOutcomes, known: Sequence[AcknowledgedEntry], reported: Sequence[Alarm]
 ) -> Decision:
-    """Decide on a release. `told` are the alarms of other nights."""
+    """Decide on a release. `reported` are the alarms of earlier nights."""
     if _all_failed_to_build(outcomes.candidate):
         return _not_installed(outcomes)
     if not regression.complete:
         # What is not confirmed yet is no alarm.
         return Decision(Judgement.NOT_RUN, "not_run: out of budget or stopped; it goes on the next night")
     alarms = [alarm for pair in regression.pairs for alarm in _alarms(pair, regression, known)]
-    before = {alarm.key for alarm in told}
+    before = {alarm.key for alarm in reported}
     new = tuple(alarm for alarm in alarms if not alarm.acknowledged and alarm.key not in before)
     old = tuple(alarm for alarm in alarms if alarm not in new)
     agreed = sum(bool(alarm.acknowledged) for alarm in alarms)
@@ -209,12 +202,12 @@ def _sentence(all_alarms: Sequence[Alarm]) -> str:
     return f"{first.cell}: {what}{more}"
 
 
-def after(asked: NightlyFile, state: State, tried: Trying) -> State:
+def after(settings: NightlyFile, state: State, tried: Trying) -> State:
     """Return the state after a release was tried."""
     record = tried.record
     others = tuple(one for one in state.releases if one.version != record.version)
     accepted, by = state.accepted, state.accepted_by
-    if asked.baseline == ACCEPTED and _is_accepted(asked.accept, tried):
+    if settings.baseline == ACCEPTED and _is_accepted(settings.accept, tried):
         accepted, by = record.version, record.night
     return state.model_copy(
         update={
@@ -249,12 +242,12 @@ def ending(problems: Sequence[str], tried: Sequence[Trying], *, stopped: bool) -
     return Ending.INDEX_SILENT if problems else Ending.NOTHING_NEW
 
 
-def dropped_images(asked: NightlyFile, state: State) -> tuple[str, ...]:
+def dropped_images(settings: NightlyFile, state: State) -> tuple[str, ...]:
     """Return the images that need not stay, which are all but those of the newest releases and the baseline."""
-    if asked.keep_images is None:
+    if settings.keep_images is None:
         return ()
     measured = sorted((one for one in state.releases if one.images), key=lambda one: Version(one.version), reverse=True)
-    kept = {baseline(asked, state), *(one.version for one in measured[: asked.keep_images])}
+    needed = {baseline(settings, state), *(one.version for one in measured[: settings.keep_images])}
     open_still = {one.version for one in measured if one.judgement is Judgement.NOT_RUN}
-    stay = {name for one in measured if one.version in kept | open_still for name in one.images}
+    stay = {name for one in measured if one.version in needed | open_still for name in one.images}
     return tuple(dict.fromkeys(name for one in measured for name in one.images if name not in stay))

@@ -1,4 +1,4 @@
-"""The files of nights: the state, a folder for each night, and a lock against a second one."""
+"""The state of a nightly, the folder of each night, and the lock against a second one."""
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass

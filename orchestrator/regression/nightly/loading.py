@@ -24,7 +24,7 @@ from orchestrator.regression.nightly.settings import ACCEPTED, NightlyFile, Webh
 class Nightly:
     """A nightly as it was configured. Paths are absolute."""
 
-    asked: NightlyFile
+    settings: NightlyFile
     source: Source
     """The file, with the places of its values."""
     matrix: Path
@@ -46,21 +46,21 @@ class Nightly:
 
     def side(self, version: str) -> str:
         """Return one release as a side of a regression test is written."""
-        pin = pins.parse(self.asked.watch)
+        pin = pins.parse(self.settings.watch)
         on = f" on {pin.backend.name}{pin.backend.versions}" if pin.backend else ""
-        if self.asked.package:
-            return f"{pin.name}{pin.versions}{on},{self.asked.package}=={version}"
+        if self.settings.package:
+            return f"{pin.name}{pin.versions}{on},{self.settings.package}=={version}"
         return f"{pin.name}=={version}{on}"
 
     @property
     def watched(self) -> str:
         """Return the name people use, `mxnet` or `numpy in mxnet==1.9.1`."""
-        return f"{self.asked.package} in {self.asked.watch}" if self.asked.package else self.asked.watch
+        return f"{self.settings.package} in {self.settings.watch}" if self.settings.package else self.settings.watch
 
     @property
     def name(self) -> str:
         """Return the name before `==` of a watched release."""
-        return self.asked.package or pins.parse(self.asked.watch).name
+        return self.settings.package or pins.parse(self.settings.watch).name
 
 
 def load(path: Path, catalog: Catalog) -> Nightly:
@@ -74,16 +74,16 @@ def load(path: Path, catalog: Catalog) -> Nightly:
     problems += _meaning(source, catalog, path.parent)
     if problems:
         raise InputError(*mistakes.lines(source, problems))
-    asked = NightlyFile.model_validate(source.value)
+    settings = NightlyFile.model_validate(source.value)
     folder = path.parent.absolute()
     return Nightly(
-        asked,
+        settings,
         source,
-        matrix=folder / asked.matrix,
-        results=folder / asked.results,
-        reports=folder / asked.reports,
-        acknowledged=folder / asked.acknowledged if asked.acknowledged else None,
-        distribution=asked.distribution or asked.package or _distribution(asked.watch, catalog),
+        matrix=folder / settings.matrix,
+        results=folder / settings.results,
+        reports=folder / settings.reports,
+        acknowledged=folder / settings.acknowledged if settings.acknowledged else None,
+        distribution=settings.distribution or settings.package or _distribution(settings.watch, catalog),
     )
 
 

@@ -15,7 +15,6 @@ from orchestrator.events import Listener, Notice
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry
 from orchestrator.regression.model import Regression
 from orchestrator.regression.nightly.decide import (
-    TrialOutcomes,
     after,
     baseline,
     decide,
@@ -26,6 +25,7 @@ from orchestrator.regression.nightly.decide import (
 )
 from orchestrator.regression.nightly.files import NightFiles
 from orchestrator.regression.nightly.loading import Nightly
+from orchestrator.regression.nightly.outcomes import TrialOutcomes
 from orchestrator.regression.nightly.settings import ACCEPTED
 from orchestrator.regression.nightly.state import Ending, Judgement, Night, ReleaseRecord, State, Tonight, Trying
 from orchestrator.regression.releases.package_index import Offered
@@ -48,11 +48,12 @@ class NightServices:
 
     offered: Callable[[], Offered]
     measure: Callable[[Tonight, Callable[[str], None]], TrialResult]
-    """Carry out the trial of a release, or go on with its run where the same is asked for; it tells the run's name
-    before it begins.
+    """Carry out the trial of a release, or go on with its run if that is of the same trial.
 
-    Raises `UnsupportedError` where the catalog has no environment for the release, `HostError` where this host cannot
-    measure, and `InputError`, with which a night ends, where what was asked for can be measured of no release."""
+    The function that it is given is called with the name of the run before it begins. Raises `UnsupportedError` where
+    the catalog has no environment for the release, `HostError` where this host cannot measure, and `InputError`, which
+    ends the night, where nothing can be measured of any release.
+    """
     now: Callable[[], datetime]
     is_over: Callable[[], bool]
     """Returns true if the budget is spent, or a signal came."""
@@ -60,10 +61,10 @@ class NightServices:
     listener: Listener
     host: str
     new_name: str
-    refused: Callable[[PublishedRelease], str] = lambda _: ""
-    """Returns the reason the catalog has no environment for a release, or an empty text."""
+    unsupported_reason: Callable[[PublishedRelease], str | None] = lambda _: None
+    """Returns the reason the catalog has no environment for a release, or None."""
     check_listed: Callable[[str, Offered], None] = lambda *_: None
-    """Raise `InputError` where a baseline that no night has measured is nowhere to be installed from."""
+    """Raises `InputError` if no index has a baseline that was never measured."""
 
 
 @dataclass
@@ -72,7 +73,7 @@ class NightInProgress:
 
     nightly: Nightly
     files: NightFiles
-    means: NightServices
+    services: NightServices
     known: Sequence[AcknowledgedEntry]
     state: State = field(init=False)
     name: str = field(init=False)
@@ -84,28 +85,28 @@ class NightInProgress:
     def __post_init__(self) -> None:
         self.state = self.files.state(self.nightly.watched)
         killed = self.state.tonight
-        self.name = killed.night if killed else self.means.new_name
+        self.name = killed.night if killed else self.services.new_name
         before = self.files.night(self.name) if killed else None
         self.tried = list(before.tried) if before else []
-        self.began_at = before.began_at if before else _iso(self.means.now())
+        self.began_at = before.began_at if before else _iso(self.services.now())
         for trying in self.tried:
             if self.state.release(trying.record.version) != trying.record:
-                self.state = after(self.nightly.asked, self.state, trying)
-        self.baseline = before.baseline if before else baseline(self.nightly.asked, self.state)
+                self.state = after(self.nightly.settings, self.state, trying)
+        self.baseline = before.baseline if before else baseline(self.nightly.settings, self.state)
         if not self.baseline:
             raise InputError(
                 f"{self.nightly.path}: baseline: no release of {self.nightly.name} is accepted yet; say which with "
                 f"`first:` there, or with orchestrator nightly accept {self.nightly.name}==VERSION"
             )
         if killed:
-            self.means.listener(Notice(f"the night {self.name} was interrupted; it goes on"))
+            self.services.listener(Notice(f"the night {self.name} was interrupted; it goes on"))
 
-    def hold(self) -> Night:
+    def try_releases(self) -> Night:
         """Try new releases until none or no time is left. Return the record without its reports."""
-        self.offered = self.means.offered()
+        self.offered = self.services.offered()
         # What was measured and is on no index any more is no mistake of anybody's.
-        if not was_measured(against := baseline(self.nightly.asked, self.state), self.state):
-            self.means.check_listed(against, self.offered)
+        if not was_measured(current := baseline(self.nightly.settings, self.state), self.state):
+            self.services.check_listed(current, self.offered)
         # The state says which release was under way when a night was killed.
         under_way = self.state.tonight
         self._remember(self.state.tonight or Tonight(night=self.name))
@@ -115,13 +116,13 @@ class NightInProgress:
         except OSError as error:
             raise HostError(f"{folder}: cannot be made: {error.strerror}; choose other `reports`") from error
         for problem in self.offered.problems:
-            self.means.listener(Notice(f"warning: {problem}"))
-        while (release := next(iter(self._waiting()), None)) and not self.means.is_over():
+            self.services.listener(Notice(f"warning: {problem}"))
+        while (release := next(iter(self._waiting()), None)) and not self.services.is_over():
             going_on = under_way if under_way is not None and under_way.release == release.version else None
             trying = self._try(release, going_on)
             self.tried = [one for one in self.tried if one.record.version != release.version] + [trying]
             self.files.write_night(self.record())
-            self.state = after(self.nightly.asked, self.state, trying)
+            self.state = after(self.nightly.settings, self.state, trying)
             self._remember(Tonight(night=self.name))
             if trying.record.judgement is Judgement.NO_RESULT and trying.regression is None:
                 break  # what this host cannot do for one release it cannot do for the next one
@@ -132,19 +133,19 @@ class NightInProgress:
         return Night(
             night=self.name,
             began_at=self.began_at,
-            ended_at=_iso(self.means.now()),
+            ended_at=_iso(self.services.now()),
             orchestrator_version=__version__,
-            host=self.means.host,
+            host=self.services.host,
             watched=self.nightly.watched,
             distribution=self.nightly.distribution,
             baseline=self.baseline,
-            accepted=baseline(self.nightly.asked, self.state) if self.nightly.asked.baseline == ACCEPTED else "",
+            accepted=baseline(self.nightly.settings, self.state) if self.nightly.settings.baseline == ACCEPTED else "",
             ending=self._ending(),
             offered=tuple(release.version for release in self.offered.releases),
             problems=self.offered.problems,
             tried=tuple(self.tried),
             waiting=tuple(release.version for release in self._waiting()),
-            given_up=given_up(self.nightly.asked, self.state),
+            given_up=given_up(self.nightly.settings, self.state),
         )
 
     def end(self, night: Night) -> None:
@@ -154,12 +155,12 @@ class NightInProgress:
         self.files.write_state(self.state)
 
     def _ending(self) -> Ending:
-        return ending(self.offered.problems, self.tried, stopped=self.means.is_interrupted())
+        return ending(self.offered.problems, self.tried, stopped=self.services.is_interrupted())
 
     def _waiting(self) -> tuple[PublishedRelease, ...]:
         tried = {trying.record.version for trying in self.tried if trying.record.judgement is not Judgement.NOT_RUN}
-        cut = {trying.record.version for trying in self.tried} if self.means.is_over() else set()
-        new = fresh(self.nightly.asked, self.state, self.offered.releases)
+        cut = {trying.record.version for trying in self.tried} if self.services.is_over() else set()
+        new = fresh(self.nightly.settings, self.state, self.offered.releases)
         return tuple(release for release in new if release.version not in tried | cut)
 
     def _remember(self, tonight: Tonight) -> None:
@@ -167,30 +168,30 @@ class NightInProgress:
         self.files.write_state(self.state)
 
     def _try(self, release: PublishedRelease, under_way: Tonight | None) -> Trying:
-        against = baseline(self.nightly.asked, self.state)
+        against = baseline(self.nightly.settings, self.state)
         tonight = Tonight(
             night=self.name, release=release.version, baseline=against, run=self._begun(release, under_way, against)
         )
         self._remember(tonight)
-        self.means.listener(Notice(f"{self.nightly.name} {release.version} against {against}"))
-        if refused := self.means.refused(release):
-            return self._unmeasured(release, tonight, Judgement.UNSUPPORTED, refused)
+        self.services.listener(Notice(f"{self.nightly.name} {release.version} against {against}"))
+        if unsupported := self.services.unsupported_reason(release):
+            return self._unmeasured(release, tonight, Judgement.UNSUPPORTED, unsupported)
         try:
-            measured = self.means.measure(
+            measured = self.services.measure(
                 tonight, lambda begun: self._remember(tonight.model_copy(update={"run": begun}))
             )
         except UnsupportedError as error:
             return self._unmeasured(release, tonight, Judgement.UNSUPPORTED, error.reason)
         except HostError as error:
             return self._unmeasured(release, tonight, Judgement.NO_RESULT, str(error))
-        told = decide(measured.regression, measured.outcomes, self.known, self.state.alarms)
-        is_attempt = told.is_attempt and told.judgement is not Judgement.NOT_RUN
-        kept = self._record(release, tonight, told.judgement, told.reason, is_attempt=is_attempt)
+        decision = decide(measured.regression, measured.outcomes, self.known, self.state.alarms)
+        is_attempt = decision.is_attempt and decision.judgement is not Judgement.NOT_RUN
+        record = self._record(release, tonight, decision.judgement, decision.reason, is_attempt=is_attempt)
         return Trying(
-            record=kept.model_copy(update={"run": measured.regression.run, "images": measured.images}),
+            record=record.model_copy(update={"run": measured.regression.run, "images": measured.images}),
             regression=measured.regression,
-            alarms=told.alarms,
-            known=told.known,
+            alarms=decision.alarms,
+            known=decision.known,
         )
 
     def _begun(self, release: PublishedRelease, under_way: Tonight | None, against: str) -> str:
@@ -201,7 +202,7 @@ class NightInProgress:
         if begun is None or not begun.run or begun.baseline == against:
             return begun.run if begun is not None else ""
         text = f"{self.nightly.name} {release.version} begins anew: {begun.run} holds it against {begun.baseline}"
-        self.means.listener(Notice(f"{text}, and stays as it is"))
+        self.services.listener(Notice(f"{text}, and stays as it is"))
         return ""
 
     def _unmeasured(self, release: PublishedRelease, tonight: Tonight, judgement: Judgement, reason: str) -> Trying:

@@ -90,12 +90,12 @@ def search(
     return _Search(releases, looks(1 + 2 * halvings, blocks=blocks, alpha=alpha), every=every).run()
 
 
-def carried_out(asked: Search, ask: Callable[[Probe], Answer]) -> Conclusion:
+def carried_out(steps: Search, ask: Callable[[Probe], Answer]) -> Conclusion:
     """Answer a search's probes until it concludes."""
     try:
-        probe = next(asked)
+        probe = next(steps)
         while True:
-            probe = asked.send(ask(probe))
+            probe = steps.send(ask(probe))
     except StopIteration as ended:
         conclusion: Conclusion = ended.value
         return conclusion
@@ -151,18 +151,18 @@ class _Search:
     def _span(self, start: int, end: int, whole: Comparison) -> _Steps:
         """Search between two releases that were compared. A change that nothing within explains is reported whole."""
         changed = whole.verdict in CHANGED
-        before, halves = self._told(), []
+        before, halves = self._reported(), []
         if changed or (self.every and whole.verdict is Verdict.SAME):
             halves = yield from self._halves(start, end)
             yield from self._within(halves, whole.verdict)
-        if self._told() > before:
+        if self._reported() > before:
             return
         if changed:
             (self.gradual if halves else self.changes).append(self._as_span(start, end, whole))
         elif whole.verdict is Verdict.INCONCLUSIVE:
             self.unsettled.append(self._as_span(start, end, whole))
 
-    def _told(self) -> int:
+    def _reported(self) -> int:
         return sum(map(len, (self.changes, self.further, self.gradual, self.unsettled)))
 
     def _halves(self, start: int, end: int) -> Generator[Probe, Answer, list[_Half]]:

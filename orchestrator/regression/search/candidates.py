@@ -57,17 +57,17 @@ def search_subject(good: Side, bad: Side, distribution: str) -> SearchSubject:
     )
 
 
-def own_releases(matrix: Matrix, what: SearchSubject) -> tuple[str, ...] | None:
+def own_releases(matrix: Matrix, subject: SearchSubject) -> tuple[str, ...] | None:
     """Return the releases that are images of the user's own, in the order of the matrix, or None."""
-    entries = [axes for axes in matrix.frameworks if axes.name == what.good.name and (axes.image or axes.dockerfile)]
+    entries = [axes for axes in matrix.frameworks if axes.name == subject.good.name and (axes.image or axes.dockerfile)]
     versions = [version for axes in entries for version in axes.versions]
-    first, last = what.ends
-    if what.is_package or (first not in versions and last not in versions):
+    first, last = subject.ends
+    if subject.is_package or (first not in versions and last not in versions):
         return None
     missing = [end for end in (first, last) if end not in versions]
     if missing:
         raise InputError(
-            f"{matrix.path}: frameworks: {what.good.name} {missing[0]} has no image of its own there, and the other "
+            f"{matrix.path}: frameworks: {subject.good.name} {missing[0]} has no image of its own there, and the other "
             "end has: nothing says which releases lie between"
         )
     start, end = versions.index(first), versions.index(last)
@@ -82,40 +82,40 @@ class ReleaseFilter:
 
     prereleases: bool
     yanked: bool
-    refused: Callable[[Side], str]
-    """Returns the reason a side cannot be planned, or an empty text."""
+    unsupported_reason: Callable[[Side], str | None]
+    """Returns the reason a side cannot be planned, or None."""
 
 
 def between(
-    what: SearchSubject, offered: Sequence[PublishedRelease], wanted: ReleaseFilter
+    subject: SearchSubject, offered: Sequence[PublishedRelease], wanted: ReleaseFilter
 ) -> tuple[tuple[str, ...], tuple[LeftOut, ...]]:
     """Return the releases from good to bad, and those between that are left out.
 
     A framework's pin takes its post-releases, so that 1.7.0.post2 is 1.7.0 here; a package's is taken literally.
     Raises `InputError` where the ends are not in order.
     """
-    ends = [_parsed(what, end) for end in what.ends]
+    ends = [_parsed(subject, end) for end in subject.ends]
     if ends[0] >= ends[1]:
-        raise InputError(f"--good {what.ends[0]} is not older than --bad {what.ends[1]}: exchange them")
+        raise InputError(f"--good {subject.ends[0]} is not older than --bad {subject.ends[1]}: exchange them")
     versions, left_out = [], []
-    for name, release in _named(what, offered).items():
+    for name, release in _named(subject, offered).items():
         if not ends[0] < Version(name) < ends[1]:
             continue
-        reason = _left_out(release, wanted) or wanted.refused(what.side(name))
+        reason = _left_out(release, wanted) or wanted.unsupported_reason(subject.side(name))
         if reason:
             left_out.append(LeftOut(release=name, reason=reason))
         else:
             versions.append(name)
-    return (what.ends[0], *sorted(versions, key=Version), what.ends[1]), tuple(left_out)
+    return (subject.ends[0], *sorted(versions, key=Version), subject.ends[1]), tuple(left_out)
 
 
-def _named(what: SearchSubject, offered: Sequence[PublishedRelease]) -> Mapping[str, PublishedRelease]:
+def _named(subject: SearchSubject, offered: Sequence[PublishedRelease]) -> Mapping[str, PublishedRelease]:
     """Return releases by the version a side names them with. Of several behind one pin, one that is not yanked."""
     by_name: dict[str, PublishedRelease] = {}
     for release in offered:
         version = Version(release.version)
         name = release.version
-        if not what.is_package and version.post is not None and not version.is_prerelease:
+        if not subject.is_package and version.post is not None and not version.is_prerelease:
             name = version.base_version
         if name not in by_name or by_name[name].yanked is not None:
             by_name[name] = release
@@ -131,13 +131,13 @@ def _left_out(release: PublishedRelease, wanted: ReleaseFilter) -> str:
     return ""
 
 
-def _parsed(what: SearchSubject, version: str) -> Version:
+def _parsed(subject: SearchSubject, version: str) -> Version:
     try:
         return Version(version)
     except InvalidVersion:
         raise InputError(
-            f"{what.distribution} {version}: is no version that a package index orders; give good and bad an image or "
-            "dockerfile each in the matrix, which orders them"
+            f"{subject.distribution} {version}: is no version that a package index orders; give good and bad an "
+            "image or dockerfile each in the matrix, which orders them"
         ) from None
 
 

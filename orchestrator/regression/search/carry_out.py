@@ -39,8 +39,8 @@ class SearchInProgress:
 
     record: Bisection
     folder: Path
-    searched: SearchSubject
-    means: SearchServices
+    subject: SearchSubject
+    services: SearchServices
 
     def carry_out(self) -> Bisection:
         """Carry out the search, write and return its record. One that has ended stays as it is.
@@ -49,7 +49,7 @@ class SearchInProgress:
         """
         if self.record.found is not None and self.record.found.steps:
             return self.record
-        sides = {version: self._side(self.searched.side(version)) for version in self.record.releases}
+        sides = {version: self._side(self.subject.side(version)) for version in self.record.releases}
         asked = self.record.asked
         conclusion, steps = self._search(self.record.releases, sides, asked.alpha, every=asked.every)
         origins = self._origins(conclusion.changes, sides)
@@ -74,8 +74,8 @@ class SearchInProgress:
             step = Step(before=probe.baseline, after=probe.candidate, blocks=len(probed.values), run=probed.run)
             if probed.reason:
                 text = probed.untestable or (candidate if candidate.text not in working else baseline).text
-                told = {"untestable": names_of[text], "reason": probed.reason}
-                steps[probe.baseline, probe.candidate] = step.model_copy(update=told)
+                failure = {"untestable": names_of[text], "reason": probed.reason}
+                steps[probe.baseline, probe.candidate] = step.model_copy(update=failure)
                 return Untestable(names_of[text], probed.reason)
             working.update((baseline.text, candidate.text))
             comparison = self._compared(probed, probe.look)
@@ -101,16 +101,16 @@ class SearchInProgress:
         known = self.record.probed(baseline.text, candidate.text, blocks)
         if known is not None:
             return known
-        self.means.listener(Notice(f"{baseline.label} beside {candidate.label}: {blocks} blocks"))
-        probe_result = self.means.measure(baseline, candidate, blocks)
+        self.services.listener(Notice(f"{baseline.label} beside {candidate.label}: {blocks} blocks"))
+        result = self.services.measure(baseline, candidate, blocks)
         probed = Probed(
             baseline=baseline.text,
             candidate=candidate.text,
             blocks=blocks,
-            run=probe_result.run,
-            values=tuple(probe_result.values),
-            untestable=probe_result.culprit,
-            reason=probe_result.reason,
+            run=result.run,
+            values=tuple(result.values),
+            untestable=result.culprit,
+            reason=result.reason,
         )
         self.record = self.record.model_copy(update={"probes": (*self.record.probes, probed)})
         search_record.write(self.folder, self.record)
@@ -131,10 +131,10 @@ class SearchInProgress:
         run = next(
             each.run for each in self.record.probes if (each.baseline, each.candidate) == (before.text, after.text)
         )
-        held, new = (_canonical(self.means.packages(run, side)) for side in (before, after))
-        if not held or not new:
+        earlier, later = (_canonical(self.services.packages(run, side)) for side in (before, after))
+        if not earlier or not later:
             return ()
-        return stages(held, new, last=str(canonicalize_name(self.searched.distribution)))
+        return stages(earlier, later, last=str(canonicalize_name(self.subject.distribution)))
 
     def _origin(self, span: Span, way: Sequence[Stage], sides: Mapping[str, Side], alpha: float) -> Origin:
         """Search the packages that moved between the two environments of a change."""
@@ -156,11 +156,11 @@ class SearchInProgress:
 
         What is searched moves last, so that all stages but the last have its earlier release.
         """
-        framework = "" if self.searched.is_package else self.searched.distribution
+        framework = "" if self.subject.is_package else self.subject.distribution
         sides = {way[0].name: before, way[-1].name: after}
         for stage in way[1:-1]:
-            held = tuple(sorted((name, version) for name, version in stage.packages.items() if name != framework))
-            sides[stage.name] = replace(before, packages=held)
+            pinned = tuple(sorted((name, version) for name, version in stage.packages.items() if name != framework))
+            sides[stage.name] = replace(before, packages=pinned)
         return sides
 
 

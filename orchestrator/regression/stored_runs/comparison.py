@@ -55,7 +55,10 @@ def compare_runs(
     judge = Judge(rules, _design(baseline, candidate), paired, tuple(faults), notes_of_failing=False, shows_zeros=False)
     environments = {name: run.environments() for name, run in runs.items()}
     sides = [
-        (several_runs(ones, baseline.runs, environments), several_runs(others, candidate.runs, environments))
+        (
+            several_runs(ones, baseline.runs, environments, plans),
+            several_runs(others, candidate.runs, environments, plans),
+        )
         for ones, others in work.both.values()
     ]
     levels = _levels(rules, judged)

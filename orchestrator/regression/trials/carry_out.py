@@ -1,4 +1,4 @@
-"""The execution of a trial: blocks, looks, confirmation and verdicts.
+"""The execution of a trial, from its blocks and looks to its confirmation and verdicts.
 
 Everything that is decided on the way is decided anew from the files whenever a trial is taken up again, so that one
 that was killed goes on at the same place and comes to the same end.
@@ -79,7 +79,13 @@ class _Conduct:
         undecided = list(self.trial.pairs)
         for number, blocks in enumerate(self.trial.rules.looks):
             cells = self._measure(dict.fromkeys((pair.id for pair in undecided), blocks))
-            read = partial(one_run, self.around.run, blocks=range(blocks), environments=self.around.run.environments())
+            read = partial(
+                one_run,
+                self.around.run,
+                blocks=range(blocks),
+                environments=self.around.run.environments(),
+                asks_parity=self.run.plan.parity,
+            )
             levels = self.trial.rules.levels(number, len(self.trial.pairs))
             for pair in undecided:
                 baseline, candidate = read(cells[pair.baseline]), read(cells[pair.candidate])

@@ -51,7 +51,7 @@ def test_keras_is_watched_on_its_backend(tmp_path: Path, catalog: Catalog) -> No
 
 
 def test_a_number_keeps_the_version_that_it_was_written_as(tmp_path: Path, catalog: Catalog) -> None:
-    assert loaded(tmp_path, "version: 1\nwatch: mxnet\nbaseline: 1.10\n", catalog).asked.baseline == "1.10"
+    assert loaded(tmp_path, "version: 1\nwatch: mxnet\nbaseline: 1.10\n", catalog).settings.baseline == "1.10"
 
 
 def test_all_mistakes_are_told_at_once_each_at_its_place(tmp_path: Path, catalog: Catalog) -> None:

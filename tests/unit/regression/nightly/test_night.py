@@ -105,7 +105,7 @@ def test_bad_input_ends_the_night_and_is_not_put_down_to_a_release(world: World)
 
 def test_a_change_of_the_history_is_told_once_and_alarms_nobody(world: World) -> None:
     holding = world.begin()
-    night = holding.hold().model_copy(update={"changes": (a_change(),)})
+    night = holding.try_releases().model_copy(update={"changes": (a_change(),)})
     holding.end(night)
 
     assert night.exit_code == 0
@@ -274,6 +274,6 @@ def test_images_of_the_newest_measured_releases_and_of_the_baseline_stay(world: 
     world.offered = Offered(releases("1.6.0", "1.7.0", "1.8.0"))
     world.found = {"1.8.0": SLOWER}
     holding = world.begin()
-    holding.hold()
+    holding.try_releases()
 
-    assert dropped_images(holding.nightly.asked, holding.state) == ("bench/mxnet:1.6.0",)
+    assert dropped_images(holding.nightly.settings, holding.state) == ("bench/mxnet:1.6.0",)

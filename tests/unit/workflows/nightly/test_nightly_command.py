@@ -9,9 +9,9 @@ import pytest
 from orchestrator.cli.program import run as main
 from orchestrator.regression.nightly.files import NightFiles
 from orchestrator.regression.nightly.state import Judgement, ReleaseRecord, State
-from orchestrator.workflows.nightly.services import Budget, report, with_pages
+from orchestrator.workflows.nightly.budget import Budget
+from orchestrator.workflows.nightly.reports import with_pages, write_reports
 from tests.unit.regression.history.test_history import stored
-from tests.unit.regression.nightly.night_fakes import nightly
 from tests.unit.regression.nightly.night_records import a_night
 from tests.unit.regression.nightly.test_notify import receiver
 
@@ -251,14 +251,14 @@ def test_a_new_change_of_the_history_is_told_by_one_night_alone(folder: Path) ->
 def test_a_night_records_where_the_pages_of_its_runs_are(tmp_path: Path) -> None:
     night, files = a_night(), NightFiles(tmp_path / "reports")
     page = tmp_path / "results" / "run-1.6.0" / "regression" / "index.html"
-    assert [trying.page for trying in with_pages(files, nightly(tmp_path), night).tried] == ["", "", ""]
+    assert [trying.page for trying in with_pages(files, tmp_path / "results", night).tried] == ["", "", ""]
     page.parent.mkdir(parents=True)
     page.touch()
 
     files.night_folder(night.night).mkdir(parents=True)
-    told = with_pages(files, nightly(tmp_path), night)
+    told = with_pages(files, tmp_path / "results", night)
     assert [trying.page for trying in told.tried] == ["../../../results/run-1.6.0/regression/index.html", "", ""]
-    assert 'href="../../../results/run-1.6.0/regression/' in report(files, told).read_text()
+    assert 'href="../../../results/run-1.6.0/regression/' in write_reports(files, told).read_text()
 
 
 def test_a_budget_that_is_spent_is_no_interruption() -> None:

@@ -1,4 +1,4 @@
-"""Which run the trial of a release goes on in, where it was cut short."""
+"""The run that a trial goes on in, after it was cut short."""
 
 import os
 from collections.abc import Callable
@@ -13,8 +13,10 @@ from orchestrator.regression.nightly.state import Tonight
 from orchestrator.results.store import runs
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.shipped import shipped_catalog
-from orchestrator.workflows.measure import pairs
-from orchestrator.workflows.nightly.trials import Measurable, Trials
+from orchestrator.workflows.measure.pair import MeasureOptions
+from orchestrator.workflows.measure.regression_setup import SourceOptions, regression_setup
+from orchestrator.workflows.nightly.planner import NightlyPlanner
+from orchestrator.workflows.nightly.trials import Trials
 
 MATRIX = "version: 1\nframeworks: [noop==1]\nmodels: [mlp]\nmodes: [train, infer]\nsteps: 10\n"
 NIGHTLY = "version: 1\nwatch: noop\ndistribution: noop\nfirst: '1'\nruntime: host\n"
@@ -31,10 +33,10 @@ def cut_short(tmp_path: Path) -> CutShort:
         host.stop.set()
         (tmp_path / "matrix.yaml").write_text(matrix)
         (tmp_path / "nightly.yaml").write_text(NIGHTLY + nightly)
-        found, site = load(tmp_path / "nightly.yaml", shipped_catalog()), pairs.Site(host)
-        measurable = Measurable(found, *pairs.loaded(found.matrix, site), site)
-        gates = parse_gates(found.asked.metrics or (), "metrics", ["mlp"])
-        trials = Trials(measurable, gates, 0.0)
+        watched = load(tmp_path / "nightly.yaml", shipped_catalog())
+        planner = NightlyPlanner(watched, regression_setup(watched.matrix, SourceOptions(), host))
+        gates = parse_gates(watched.settings.metrics or (), "metrics", ["mlp"])
+        trials = Trials(planner, gates, MeasureOptions(idle_wait_s=0.0))
         measured = trials.measure(Tonight(night="n", release="1", baseline="1", run=run), lambda _: None)
         assert not measured.regression.complete
         return measured.regression.run, [event.message for event in events if isinstance(event, Notice)]
@@ -59,9 +61,7 @@ def test_a_trial_that_was_cut_short_goes_on_in_its_run(cut_short: CutShort) -> N
     ],
     ids=str,
 )
-def test_where_something_else_is_asked_for_it_begins_anew_and_the_run_stays(
-    cut_short: CutShort, tmp_path: Path, changed: dict[str, str]
-) -> None:
+def test_another_question_begins_a_new_run(cut_short: CutShort, tmp_path: Path, changed: dict[str, str]) -> None:
     first, _ = cut_short()
     anew, said = cut_short(first, **changed)
 

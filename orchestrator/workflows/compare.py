@@ -1,0 +1,108 @@
+"""The comparison of stored runs, and the stored verdict of a regression test."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from orchestrator.catalog import load_faults
+from orchestrator.errors import InputError
+from orchestrator.regression.metrics import parse_gates
+from orchestrator.regression.model import Regression
+from orchestrator.regression.sides import parse_side
+from orchestrator.regression.stored_runs.comparison import compare_runs
+from orchestrator.regression.stored_runs.operands import Operand
+from orchestrator.regression.trials.files import stored_regression, stored_trial
+from orchestrator.reporting.findings.gather import idle_builders
+from orchestrator.resources import IMAGES
+from orchestrator.results.store import Run
+from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.host.shipped import shipped_catalog
+from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS, find_run, report_hidden_runs
+
+BOTH_SIDES = ("baseline", "candidate")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareOptions:
+    """The options of `compare`."""
+
+    baseline: str
+    """A run, or several as in `RUN,RUN`. One release of them is `RUN:mxnet==1.5.1`, a side of a test `RUN:baseline`."""
+    candidate: str | None = None
+    """The same. Without it, `baseline` is a regression test."""
+    metrics: tuple[str, ...] = ()
+    """The metrics that decide, as for `regress`. With them, a regression test is judged anew from the same blocks."""
+    results: Path = DEFAULT_RESULTS
+
+
+@dataclass(frozen=True, slots=True)
+class CompareResult:
+    """A comparison of stored runs."""
+
+    run: Run | None
+    """The run of a stored regression test, or None if runs were compared now."""
+    regression: Regression
+
+
+def compare(options: CompareOptions, host: Host) -> CompareResult:
+    """Compare stored runs, or read the stored verdict of a regression test. Raises `InputError` if neither is there."""
+    report_hidden_runs(options.results, host)
+    operands = _operands(options)
+    if len(operands) == 1:
+        run = find_run(options.results, operands[0].names[0])
+        return CompareResult(run, stored_regression(run))
+    baseline, candidate = (_found(options.results, operand) for operand in operands)
+    models = [cell.workload.model for side in (baseline, candidate) for run in side.runs for cell in run.plan().cells]
+    gates = parse_gates(options.metrics, "--metric", models)
+    faults = load_faults(IMAGES / "known_faults.yaml")
+    return CompareResult(None, compare_runs(baseline, candidate, gates, faults, idle_builders()))
+
+
+@dataclass(frozen=True, slots=True)
+class _WrittenOperand:
+    """`RUN`, `RUN,RUN`, `RUN:mxnet==1.5.1` or `RUN:baseline`, taken apart."""
+
+    text: str
+    names: tuple[str, ...]
+    pin: str = ""
+
+
+def _written(text: str) -> _WrittenOperand:
+    """Take an operand apart. Raises `InputError` if it is none, before any run is looked for."""
+    before, colon, pin = (part.strip() for part in text.partition(":"))
+    names = tuple(name.strip() for name in before.split(","))
+    if not all(names) or (colon and not pin):
+        raise InputError(f"{text!r}: name runs, as in RUN, RUN,RUN or RUN:mxnet==1.5.1")
+    return _WrittenOperand(text, names, pin)
+
+
+def _operands(options: CompareOptions) -> Sequence[_WrittenOperand]:
+    """Return both operands, or one alone if the stored verdict of a test is to be read.
+
+    A test that is judged anew is compared by its two sides.
+    """
+    first = _written(options.baseline)
+    if options.candidate is not None:
+        return first, _written(options.candidate)
+    if first.pin or (len(first.names) > 1 and not options.metrics):
+        names = ",".join(first.names)
+        raise InputError(f"{options.baseline!r}: give B too, as in {names}:{BOTH_SIDES[0]} {names}:{BOTH_SIDES[1]}")
+    return tuple(replace(first, pin=side) for side in BOTH_SIDES) if options.metrics else (first,)
+
+
+def _found(results: Path, written: _WrittenOperand) -> Operand:
+    """Return an operand with its runs. Its text has their full names, in place of `latest` or of beginnings."""
+    runs = tuple(find_run(results, name) for name in written.names)
+    twice = [run.name for number, run in enumerate(runs) if run in runs[:number]]
+    if twice:
+        raise InputError(f"{written.text!r}: {twice[0]} is given twice; a run counts once")
+    pin, text = written.pin, ",".join(run.name for run in runs)
+    if not pin:
+        return Operand(text, runs)
+    text = f"{text}:{pin}"
+    if pin in BOTH_SIDES:
+        trials = [stored_trial(run) for run in runs]
+        ids = [getattr(pair, pin) for trial in trials for pair in trial.pairs]
+        unpaired = [each for trial in trials for each in (trial.gone if pin == BOTH_SIDES[0] else trial.new)]
+        return Operand(text, runs, cell_ids=frozenset(ids), unpaired=tuple(unpaired))
+    return Operand(text, runs, parse_side(pin, text, shipped_catalog()))

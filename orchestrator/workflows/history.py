@@ -1,0 +1,101 @@
+"""The history of a results folder, as series with their changes."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.errors import InputError
+from orchestrator.matrix.hints import did_you_mean
+from orchestrator.planning.selection import matches
+from orchestrator.regression.history.acknowledged import load_acknowledged
+from orchestrator.regression.history.read import measured_cells
+from orchestrator.regression.history.series import LEAST_POINTS, MIN_EFFECT, Series, series, series_of
+from orchestrator.regression.metrics import BY_NAME
+from orchestrator.reporting.findings.gather import idle_builders
+from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS, report_hidden_runs
+
+ALL_METRICS = "all"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryOptions:
+    """The options of `history`."""
+
+    results: Path = DEFAULT_RESULTS
+    select: tuple[str, ...] = ()
+    """Globs of the names of series, as in `mxnet-*/lenet-*`. Empty for all."""
+    metrics: tuple[str, ...] = ("throughput",)
+    """Names of metrics, or `all`."""
+    host: str = ""
+    """The host of the series. Empty for all."""
+    by_release: bool = False
+    """True to include the series of each release, beside those that follow the newest one."""
+    acknowledged: Path | None = None
+    """The file of known changes."""
+    min_effect: float = MIN_EFFECT
+    """The smallest change that is looked for, as a share."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryResult:
+    """The series of a results folder."""
+
+    series: tuple[Series, ...]
+    """The series that were selected, and that have enough points."""
+    selected: int
+    """The number of series that were selected."""
+    every: frozenset[tuple[str, str, str]]
+    """Name, metric and host of every series that the folder has."""
+
+
+def history(options: HistoryOptions, host: Host) -> HistoryResult:
+    """Read the series of a results folder. Raises `InputError` with every mistake."""
+    if not options.results.is_dir():
+        raise InputError(
+            f"{options.results}: no such folder; `orchestrator run` makes one, --results DIR looks elsewhere"
+        )
+    known = load_acknowledged(options.acknowledged)
+    metrics = _metrics(options.metrics)
+    report_hidden_runs(options.results, host)
+    measured = measured_cells(options.results, host.cache)
+    every = series(measured, known, min_effect=options.min_effect, metrics=metrics, idle_builders=idle_builders())
+    selected = _selected(every, options)
+    shown = (one for one in selected if one.is_tracked or options.by_release)
+    return HistoryResult(
+        tuple(one for one in shown if len(one.points) >= LEAST_POINTS), len(selected), series_of(measured)
+    )
+
+
+def _metrics(names: Sequence[str]) -> Sequence[str] | None:
+    """Return the metrics to show, or None for all. Raises `InputError` for unknown ones."""
+    if ALL_METRICS in names:
+        return None
+    mistakes = [
+        f"--metric {name!r}: unknown{did_you_mean(name, tuple(BY_NAME))}" for name in names if name not in BY_NAME
+    ]
+    if mistakes:
+        raise InputError(*mistakes)
+    return names
+
+
+def _selected(every: Sequence[Series], options: HistoryOptions) -> list[Series]:
+    """Return the series of a host whose names match. Raises `InputError` for a host or glob without any."""
+    host = options.host
+    if host and all(one.host != host for one in every):
+        raise InputError(
+            f"--host {host!r}: no series of it here{did_you_mean(host, _distinct(one.host for one in every))}"
+        )
+    of_host = [one for one in every if not host or one.host == host]
+    mistakes = [
+        f"--select {glob!r} matches no series{did_you_mean(glob, _distinct(one.name for one in of_host))}"
+        for glob in options.select
+        if not any(matches(glob, one.name) for one in of_host)
+    ]
+    if mistakes:
+        raise InputError(*mistakes)
+    return [one for one in of_host if not options.select or any(matches(glob, one.name) for glob in options.select)]
+
+
+def _distinct(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))

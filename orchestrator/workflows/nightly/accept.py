@@ -1,0 +1,42 @@
+"""The acceptance of a release as the baseline of later nights."""
+
+from packaging.version import InvalidVersion, Version
+
+from orchestrator.errors import InputError
+from orchestrator.regression.nightly.files import NightFiles
+from orchestrator.regression.nightly.loading import Nightly, load
+from orchestrator.regression.nightly.settings import ACCEPTED
+from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.host.shipped import shipped_catalog
+from orchestrator.workflows.measure.regression_setup import SourceOptions, regression_setup
+from orchestrator.workflows.nightly.options import AcceptOptions, AcceptResult
+from orchestrator.workflows.nightly.planner import NightlyPlanner
+
+
+def accept(options: AcceptOptions, host: Host) -> AcceptResult:
+    """Take a release as the baseline of later nights, whatever its verdict. Raises `InputError` if it cannot be."""
+    nightly = load(options.file, shipped_catalog())
+    version = _version(options.release, nightly)
+    setup = regression_setup(nightly.matrix, SourceOptions(models=options.models), host)
+    if reason := NightlyPlanner(nightly, setup).unknown_reason(version):
+        raise InputError(f"{options.release!r}: {reason}")
+    files = NightFiles(nightly.reports)
+    with files.held():
+        state = files.state(nightly.watched)
+        files.write_state(state.model_copy(update={"accepted": version, "accepted_by": "hand"}))
+    return AcceptResult(nightly.name, nightly.watched, version, state.accepted)
+
+
+def _version(release: str, nightly: Nightly) -> str:
+    if nightly.settings.baseline != ACCEPTED:
+        raise InputError(
+            f"{nightly.path}: baseline: is the pin {nightly.settings.baseline}; write `baseline: accepted` to accept "
+            "releases"
+        )
+    name, mark, version = (part.strip() for part in release.rpartition("=="))
+    if mark and name != nightly.name:
+        raise InputError(f"{release!r}: {nightly.path} watches {nightly.name!r}; write {nightly.name}=={version}")
+    try:
+        return str(Version(version))
+    except InvalidVersion:
+        raise InputError(f"{release!r} is no release such as {nightly.name}==1.9.1") from None

@@ -1,0 +1,70 @@
+"""One night, which measures the new releases on the package index."""
+
+from collections.abc import Sequence
+
+from orchestrator.regression.history.acknowledged import AcknowledgedEntry, load_acknowledged
+from orchestrator.regression.metrics import Gate, parse_gates
+from orchestrator.regression.nightly.decide import baseline, dropped_images
+from orchestrator.regression.nightly.files import NightFiles
+from orchestrator.regression.nightly.lasting_changes import new_changes
+from orchestrator.regression.nightly.loading import load
+from orchestrator.regression.nightly.night import NightInProgress
+from orchestrator.regression.nightly.state import Night
+from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.host.shipped import shipped_catalog
+from orchestrator.workflows.measure.pair import MeasureOptions
+from orchestrator.workflows.measure.regression_setup import RegressionSetup, regression_setup
+from orchestrator.workflows.nightly.budget import Budget
+from orchestrator.workflows.nightly.images import remove_images
+from orchestrator.workflows.nightly.options import NightlyOptions, NightResult
+from orchestrator.workflows.nightly.planner import NightlyPlanner
+from orchestrator.workflows.nightly.reports import nightly_history, with_pages, write_overview, write_reports
+from orchestrator.workflows.nightly.services import night_services
+from orchestrator.workflows.nightly.trials import Trials
+from orchestrator.workflows.nightly.webhook import notify
+
+
+def night(options: NightlyOptions, host: Host) -> NightResult:
+    """Measure the new releases next to the baseline, and write the reports of the night.
+
+    The stop of the host is set, too, when the time budget is over. Raises `InputError` with every mistake, before
+    anything is measured, and `HostError` where this host cannot measure.
+    """
+    nightly = load(options.file, shipped_catalog())
+    known = load_acknowledged(nightly.acknowledged)
+    setup = regression_setup(nightly.matrix, options, host)
+    gates = parse_gates(nightly.settings.metrics or (), f"{nightly.path}: metrics", setup.model_names)
+    planner = NightlyPlanner(nightly, setup)
+    trials = Trials(planner, gates, MeasureOptions(jobs=1, idle_wait_s=options.idle_wait_s))
+    files = NightFiles(nightly.reports)
+    with files.held(), host.working():
+        budget = Budget(host.stop)
+        progress = NightInProgress(nightly, files, night_services(planner, trials, budget, files), known)
+        planner.check_baseline(baseline(nightly.settings, progress.state))
+        with budget.running(nightly.settings.budget):
+            measured = progress.try_releases()
+        return _finish(progress, measured, known, gates, setup)
+
+
+def _finish(
+    progress: NightInProgress,
+    measured: Night,
+    known: Sequence[AcknowledgedEntry],
+    gates: Sequence[Gate],
+    setup: RegressionSetup,
+) -> NightResult:
+    """Remove images, report, notify, and end the night."""
+    nightly, files, host = progress.nightly, progress.files, setup.host
+    removed = remove_images(dropped_images(nightly.settings, progress.state), host)
+    history = nightly_history(nightly.results, host.cache, known)
+    changes = new_changes(history.tracked, {gate.metric for gate in gates}, progress.state.changes)
+    record = with_pages(files, nightly.results, measured)
+    record = record.model_copy(update={"removed_images": removed, "changes": changes})
+    page = write_reports(files, record)
+    webhook = nightly.settings.webhook
+    posted = notify(webhook, record, page, setup.build_settings(), host.environment) if webhook else None
+    record = record.model_copy(update={"posted": posted})
+    write_reports(files, record)
+    progress.end(record)
+    write_overview(files, history)
+    return NightResult(record, page)

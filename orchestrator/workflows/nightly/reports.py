@@ -1,0 +1,67 @@
+"""The reports of a night, and the pages over all nights."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.regression.history.acknowledged import AcknowledgedEntry
+from orchestrator.regression.history.read import measured_cells
+from orchestrator.regression.history.series import LEAST_POINTS, Series, series, series_of
+from orchestrator.regression.nightly.files import NightFiles
+from orchestrator.regression.nightly.state import Night
+from orchestrator.reporting.blocks import Link
+from orchestrator.reporting.formats import HTML, render
+from orchestrator.reporting.formats.html import INDEX
+from orchestrator.reporting.reports.history import write_html as write_history
+from orchestrator.reporting.reports.night import NIGHT, NIGHTS
+from orchestrator.results.store import write_atomically
+from orchestrator.workflows.pages import REGRESSION_FOLDER
+
+
+def with_pages(files: NightFiles, results: Path, night: Night) -> Night:
+    """Return a night with the page of each run, relative to the night's folder."""
+    folder = files.night_folder(night.night)
+    tried = []
+    for trying in night.tried:
+        page = results / trying.record.run / REGRESSION_FOLDER / INDEX
+        exists = trying.record.run and page.exists()
+        relative = Path(os.path.relpath(page, folder)).as_posix() if exists else ""
+        tried.append(trying.model_copy(update={"page": relative}))
+    return night.model_copy(update={"tried": tuple(tried)})
+
+
+def write_reports(files: NightFiles, night: Night) -> Path:
+    """Write the reports of a night, each wholly or not at all, and return the path of its page."""
+    folder = files.night_folder(night.night)
+    for name, format_ in (("report.md", "md"), ("junit.xml", "junit")):
+        content = render(NIGHT, night, format_)
+        write_atomically(folder / name, content)
+        # Of the newest night, at a place that other programs need not look for.
+        write_atomically(files.folder / name, content)
+    write_atomically(folder / INDEX, render(NIGHT, night, HTML))
+    return folder / INDEX
+
+
+@dataclass(frozen=True)
+class NightlyHistory:
+    """The series of a nightly's results."""
+
+    tracked: tuple[Series, ...]
+    """The series that follow the newest release of each run."""
+    every: frozenset[tuple[str, str, str]]
+    """Name, metric and host of every series, including those of single releases."""
+
+
+def nightly_history(results: Path, cache: Path, known: Sequence[AcknowledgedEntry]) -> NightlyHistory:
+    """Read the series of a nightly's results, with the changes that are known in them."""
+    measured = measured_cells(results, cache)
+    tracked = (one for one in series(measured, known) if one.is_tracked and len(one.points) >= LEAST_POINTS)
+    return NightlyHistory(tuple(tracked), series_of(measured))
+
+
+def write_overview(files: NightFiles, history: NightlyHistory) -> None:
+    """Write the page that lists all nights, and the history next to it."""
+    write_history(history.tracked, files.folder / "history", history.every)
+    links = (Link("History: series over all nights", f"history/{INDEX}"),)
+    write_atomically(files.folder / INDEX, render(NIGHTS, (files.nights(), links), HTML))

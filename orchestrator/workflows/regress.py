@@ -1,0 +1,159 @@
+"""The measured comparison of two releases."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.domain import Plan
+from orchestrator.errors import HostError, InputError
+from orchestrator.planning import Selection
+from orchestrator.regression.judge.single_steps import blocks_needed, too_few_blocks
+from orchestrator.regression.metrics import parse_gates
+from orchestrator.regression.model import Regression
+from orchestrator.regression.pairing import EVERYTHING
+from orchestrator.regression.rules import Rules, looks_up_to
+from orchestrator.results.store import Run
+from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS
+from orchestrator.workflows.measure.pair import MeasureOptions, PairRun, measure, new_pair_run, resumed_pair_run
+from orchestrator.workflows.measure.regression_setup import SourceOptions, regression_setup
+from orchestrator.workflows.measure.runtime import RuntimeName
+
+MOST_BLOCKS = 24
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegressOptions(SourceOptions, MeasureOptions):
+    """The options of `regress`.
+
+    With `resume` a run goes on with its own question. Then only `results`, `runtime`, `base_image` and the options of
+    measuring may differ from their defaults.
+    """
+
+    baseline: str | None = None
+    """The release in use, as in `mxnet==1.5.1`, or with packages as in `mxnet==1.9.1,numpy==1.22.4`."""
+    candidate: str | None = None
+    """The release that is to take its place."""
+    file: Path | None = None
+    """The matrix. By default `matrix.yaml` in the working folder, or else the one that ships with the program."""
+    metrics: tuple[str, ...] = ()
+    """The metrics that decide, as in `throughput` or `latency_p50=3%`. Empty for the default ones."""
+    selection: Selection = EVERYTHING
+    until_precise: bool = False
+    """True to look after 6, 12 and 24 blocks, each time at the pairs that are still undecided."""
+    max_blocks: int | None = None
+    """The last look of `until_precise`, in place of 24."""
+    repeats: int | None = None
+    """The blocks of the only look, in place of the matrix's repeats."""
+    confirm: bool = True
+    """True to measure what is slower again, on fresh blocks."""
+    runtime: RuntimeName = RuntimeName.AUTO
+    results: Path = DEFAULT_RESULTS
+    resume: str | None = None
+    """The name of the run that goes on, or `latest`."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegressResult:
+    """A regression test with its run. Its `regression` is incomplete if it was stopped."""
+
+    run: Run
+    regression: Regression
+
+    @property
+    def resume_command(self) -> str:
+        """Return the command that goes on with the run."""
+        return _resume_command(self.run)
+
+
+def regress(options: RegressOptions, host: Host) -> RegressResult:
+    """Measure two releases in turn, and judge the second.
+
+    Raises `InputError` with every mistake, before anything is measured, and `HostError` where this host cannot measure.
+    """
+    pair_run = _new(options, host) if options.resume is None else _resumed(options, options.resume, host)
+    job = pair_run.job
+    with host.working():
+        _announce(job.plan, host)
+        try:
+            measured = measure(pair_run, options, host, selects=True)
+        except HostError as error:
+            if not job.run.has_begun:
+                raise
+            raise HostError(f"{error}\nwhat is measured is kept; go on with: {_resume_command(job.run)}") from error
+    return RegressResult(job.run, measured.regression)
+
+
+def _announce(plan: Plan, host: Host) -> None:
+    for warning in plan.warnings:
+        host.say(f"warning: {warning}")
+    pythons = {cell.framework.python for cell in plan.cells if cell.framework.python}
+    if len(pythons) == 1:
+        host.say(f"both sides run on Python {pythons.pop()}")
+
+
+def _resume_command(run: Run) -> str:
+    return f"orchestrator regress --resume {run.name} --results {run.folder.parent}"
+
+
+def _new(options: RegressOptions, host: Host) -> PairRun:
+    if options.baseline is None or options.candidate is None:
+        raise InputError(
+            f"--{'baseline' if options.baseline is None else 'candidate'} is missing: say what is to be compared, "
+            "such as --baseline mxnet==1.5.1 --candidate mxnet==1.9.1"
+        )
+    if options.retry_failed:
+        raise InputError("--retry-failed tries again what a run has recorded: say which with --resume RUN")
+    setup = regression_setup(options.file, options, host)
+    sides = setup.side(options.baseline, "--baseline"), setup.side(options.candidate, "--candidate")
+    gates = parse_gates(options.metrics, "--metric", setup.model_names)
+    looks = _looks(options, setup.matrix.repeats)
+    _check_single_steps(options.metrics, looks[-1], "--max-blocks" if options.until_precise else "--repeats")
+    rules = Rules(gates=gates, looks=looks, confirm=options.confirm)
+    return new_pair_run(setup, setup.pair(*sides, options.selection), rules, options.results, options.runtime)
+
+
+def _resumed(options: RegressOptions, name: str, host: Host) -> PairRun:
+    allowed = RegressOptions(
+        base_image=options.base_image,
+        runtime=options.runtime,
+        results=options.results,
+        resume=name,
+        jobs=options.jobs,
+        retries=options.retries,
+        retry_failed=options.retry_failed,
+        extra_repeats=options.extra_repeats,
+        idle_wait_s=options.idle_wait_s,
+    )
+    if options != allowed:
+        raise InputError(
+            "--resume goes on with what the run was to find out: leave out everything but --results, --runtime, "
+            "--base-image, --jobs, --retries, --retry-failed, --extra-repeats, --idle-wait, --strict and how it is "
+            "shown"
+        )
+    return resumed_pair_run(options.results, name, options.base_image, host, options.runtime)
+
+
+def _looks(options: RegressOptions, repeats_of_matrix: int) -> tuple[int, ...]:
+    """Return the numbers of blocks after which verdicts are made."""
+    if options.until_precise:
+        if options.repeats is not None:
+            raise InputError(
+                "--until-precise looks again and again, and --repeats N once: give one of them; --max-blocks N bounds "
+                "--until-precise"
+            )
+        return looks_up_to(MOST_BLOCKS if options.max_blocks is None else options.max_blocks)
+    if options.max_blocks is not None:
+        raise InputError("--max-blocks bounds --until-precise: give both, or --repeats N for one look after N blocks")
+    return looks_up_to(options.repeats or repeats_of_matrix, "repeats")[-1:]
+
+
+def _check_single_steps(metrics: tuple[str, ...], blocks: int, option: str) -> None:
+    """Raise `InputError` for metrics that need more single steps than so many blocks have."""
+    names = {text: text.partition("=")[0].partition("@")[0].strip() for text in metrics}
+    mistakes = [
+        f"--metric {text!r}: {reason}: give {option} {blocks_needed(name)} or more"
+        for text, name in names.items()
+        if (reason := too_few_blocks(name, blocks))
+    ]
+    if mistakes:
+        raise InputError(*mistakes)

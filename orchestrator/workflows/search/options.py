@@ -1,0 +1,69 @@
+"""The options of a search and its result."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.regression.search.record import Bisection
+from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS
+from orchestrator.workflows.measure.regression_setup import SourceOptions
+from orchestrator.workflows.measure.runtime import RuntimeName
+
+DEFAULT_METRIC = "throughput"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions(SourceOptions):
+    """The options of `search`.
+
+    With `resume` a search goes on with its own question. Then only `results`, `jobs`, `idle_wait_s` and `retry_failed`
+    may differ from their defaults.
+    """
+
+    good: str | None = None
+    """A release from before the change, as in `mxnet==1.2.0`."""
+    bad: str | None = None
+    """A later release, which shows the change."""
+    cell: str | None = None
+    """A glob of the one cell that shows it, as in `lenet-train-b200`."""
+    metric: str | None = None
+    """What changed, as in `latency_p50=3%`. By default the throughput."""
+    every: bool = False
+    """True to find every change between the two, in place of the first."""
+    file: Path | None = None
+    """The matrix. By default `matrix.yaml` in the working folder, or else the one that ships with the program."""
+    max_blocks: int | None = None
+    """Most blocks of two releases, in place of 48."""
+    prereleases: bool = False
+    yanked: bool = False
+    """True to search withdrawn releases too."""
+    runtime: RuntimeName = RuntimeName.AUTO
+    results: Path = DEFAULT_RESULTS
+    resume: str | None = None
+    """The name of the search that goes on, or `latest`."""
+    retry_failed: bool = False
+    """True to try again, in a search that goes on, every release that could not be tested."""
+    jobs: int = 2
+    """Environments made at the same time."""
+    idle_wait_s: float = 10.0
+    """Longest wait for an idle host before a cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """A search with its evidence."""
+
+    record: Bisection
+    folder: Path
+    """The folder of the record, of its report and of all runs."""
+    complete: bool
+    """False if the search was stopped."""
+
+    @property
+    def resume_command(self) -> str:
+        """Return the command that goes on with the search."""
+        return resume_command(self.folder)
+
+
+def resume_command(folder: Path) -> str:
+    """Return the command that goes on with the search in a folder."""
+    return f"orchestrator bisect --resume {folder.name} --results {folder.parent}"
