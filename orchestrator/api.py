@@ -11,11 +11,15 @@ from orchestrator.bundles.returns.collect import Collected
 from orchestrator.errors import HostError, InputError, OrchestratorError
 from orchestrator.events import Event, Listener, Notice, ignore
 from orchestrator.workflows.build import BuildOptions, BuildResult, build
+from orchestrator.workflows.compare import CompareOptions, CompareResult, compare
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.measure.runtime import RuntimeName
 from orchestrator.workflows.plan import PlanOptions, PlanResult, plan
+from orchestrator.workflows.regress import RegressOptions, RegressResult, regress
 from orchestrator.workflows.report import ReportOptions, ReportResult, report
 from orchestrator.workflows.run import RunOptions, RunResult, run
+from orchestrator.workflows.search.options import SearchOptions, SearchResult
+from orchestrator.workflows.search.search import search
 from orchestrator.workflows.ship.export import ExportOptions, ExportResult, export
 from orchestrator.workflows.ship.load import BundleOptions, LoadResult, VerifyResult, load, verify
 from orchestrator.workflows.ship.returns import CollectOptions, MergeOptions, MergeResult, collect, merge
@@ -26,6 +30,8 @@ __all__ = [
     "BundleOptions",
     "CollectOptions",
     "Collected",
+    "CompareOptions",
+    "CompareResult",
     "Event",
     "ExportOptions",
     "ExportResult",
@@ -40,20 +46,27 @@ __all__ = [
     "OrchestratorError",
     "PlanOptions",
     "PlanResult",
+    "RegressOptions",
+    "RegressResult",
     "ReportOptions",
     "ReportResult",
     "RunOptions",
     "RunResult",
     "RuntimeName",
+    "SearchOptions",
+    "SearchResult",
     "VerifyResult",
     "build",
     "collect",
+    "compare",
     "export",
     "load",
     "merge",
     "plan",
+    "regress",
     "report",
     "run",
+    "search",
     "this_host",
     "verify",
 ]

@@ -33,6 +33,7 @@ class CompareOptions:
     metrics: tuple[str, ...] = ()
     """The metrics that decide, as for `regress`. With them, a regression test is judged anew from the same blocks."""
     results: Path = DEFAULT_RESULTS
+    """The results folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +43,16 @@ class CompareResult:
     run: Run | None
     """The run of a stored regression test, or None if runs were compared now."""
     regression: Regression
+    """The verdict of every pair of cells."""
 
 
 def compare(options: CompareOptions, host: Host) -> CompareResult:
-    """Compare stored runs, or read the stored verdict of a regression test. Raises `InputError` if neither is there."""
+    """Compare stored runs, or read the stored verdict of a regression test.
+
+    Raises `InputError` if neither is there, or the runs cannot be compared.
+
+    Example: `compare(CompareOptions(baseline="latest:baseline", candidate="latest:candidate"), this_host()).regression`
+    """
     report_hidden_runs(options.results, host)
     operands = _operands(options)
     if len(operands) == 1:

@@ -23,6 +23,7 @@ class HistoryOptions:
     """The options of `history`."""
 
     results: Path = DEFAULT_RESULTS
+    """The results folder."""
     select: tuple[str, ...] = ()
     """Globs of the names of series, as in `mxnet-*/lenet-*`. Empty for all."""
     metrics: tuple[str, ...] = ("throughput",)

@@ -9,7 +9,6 @@ from orchestrator.planning import Selection
 from orchestrator.regression.judge.single_steps import blocks_needed, too_few_blocks
 from orchestrator.regression.metrics import parse_gates
 from orchestrator.regression.model import Regression
-from orchestrator.regression.pairing import EVERYTHING
 from orchestrator.regression.rules import Rules, looks_up_to
 from orchestrator.results.store import Run
 from orchestrator.workflows.host.host import Host
@@ -37,7 +36,10 @@ class RegressOptions(SourceOptions, MeasureOptions):
     """The matrix. By default `matrix.yaml` in the working folder, or else the one that ships with the program."""
     metrics: tuple[str, ...] = ()
     """The metrics that decide, as in `throughput` or `latency_p50=3%`. Empty for the default ones."""
-    selection: Selection = EVERYTHING
+    select: tuple[str, ...] = ()
+    """Globs of the cells that are measured. Empty for all."""
+    exclude: tuple[str, ...] = ()
+    """Globs of the cells that are left out."""
     until_precise: bool = False
     """True to look after 6, 12 and 24 blocks, each time at the pairs that are still undecided."""
     max_blocks: int | None = None
@@ -47,17 +49,21 @@ class RegressOptions(SourceOptions, MeasureOptions):
     confirm: bool = True
     """True to measure what is slower again, on fresh blocks."""
     runtime: RuntimeName = RuntimeName.AUTO
+    """The place that cells run in."""
     results: Path = DEFAULT_RESULTS
+    """The results folder."""
     resume: str | None = None
     """The name of the run that goes on, or `latest`."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegressResult:
-    """A regression test with its run. Its `regression` is incomplete if it was stopped."""
+    """A regression test with its run."""
 
     run: Run
+    """The stored run. It gives its plan, its outcomes and its files."""
     regression: Regression
+    """The verdict of every pair of cells. It is incomplete if the run was stopped."""
 
     @property
     def resume_command(self) -> str:
@@ -69,6 +75,8 @@ def regress(options: RegressOptions, host: Host) -> RegressResult:
     """Measure two releases in turn, and judge the second.
 
     Raises `InputError` with every mistake, before anything is measured, and `HostError` where this host cannot measure.
+
+    Example: `regress(RegressOptions(baseline="mxnet==1.5.1", candidate="mxnet==1.9.1"), this_host()).regression.pairs`
     """
     pair_run = _new(options, host) if options.resume is None else _resumed(options, options.resume, host)
     job = pair_run.job
@@ -109,7 +117,8 @@ def _new(options: RegressOptions, host: Host) -> PairRun:
     looks = _looks(options, setup.matrix.repeats)
     _check_single_steps(options.metrics, looks[-1], "--max-blocks" if options.until_precise else "--repeats")
     rules = Rules(gates=gates, looks=looks, confirm=options.confirm)
-    return new_pair_run(setup, setup.pair(*sides, options.selection), rules, options.results, options.runtime)
+    pairing = setup.pair(*sides, Selection(options.select, options.exclude))
+    return new_pair_run(setup, pairing, rules, options.results, options.runtime)
 
 
 def _resumed(options: RegressOptions, name: str, host: Host) -> PairRun:

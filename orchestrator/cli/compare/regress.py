@@ -24,7 +24,7 @@ from orchestrator.cli.output.hosts import this_host
 from orchestrator.cli.output.signals import INTERRUPTED
 from orchestrator.cli.output.verdicts import Format, Output
 from orchestrator.errors import HostError
-from orchestrator.planning import DEFAULT_LIMIT, Selection
+from orchestrator.planning import DEFAULT_LIMIT
 from orchestrator.workflows import regress as workflow
 from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS
 from orchestrator.workflows.measure.runtime import RuntimeName
@@ -103,7 +103,8 @@ def regress(
             candidate=candidate,
             file=file,
             metrics=tuple(metric),
-            selection=Selection(tuple(select), tuple(exclude)),
+            select=tuple(select),
+            exclude=tuple(exclude),
             until_precise=until_precise,
             max_blocks=max_blocks,
             repeats=repeats,

@@ -34,10 +34,13 @@ class SearchOptions(SourceOptions):
     max_blocks: int | None = None
     """Most blocks of two releases, in place of 48."""
     prereleases: bool = False
+    """True to search alpha, beta, candidate and development releases too."""
     yanked: bool = False
     """True to search withdrawn releases too."""
     runtime: RuntimeName = RuntimeName.AUTO
+    """The place that cells run in."""
     results: Path = DEFAULT_RESULTS
+    """The results folder, in which the search gets a folder of its own."""
     resume: str | None = None
     """The name of the search that goes on, or `latest`."""
     retry_failed: bool = False
@@ -53,6 +56,7 @@ class SearchResult:
     """A search with its evidence."""
 
     record: Bisection
+    """The releases, what was compared, and the changes that were found."""
     folder: Path
     """The folder of the record, of its report and of all runs."""
     complete: bool

@@ -29,6 +29,8 @@ def search(options: SearchOptions, host: Host) -> SearchResult:
 
     The record, a page and all runs lie in the folder of the search. Raises `InputError` with every mistake, before
     anything is measured, and `HostError` where this host cannot measure.
+
+    Example: `search(SearchOptions(good="mxnet==1.2.0", bad="mxnet==1.9.1", cell="lenet-train-*"), this_host()).record`
     """
     prepared = new_search(options, host) if options.resume is None else resumed_search(options, options.resume, host)
     folder = prepared.folder

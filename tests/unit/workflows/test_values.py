@@ -8,7 +8,6 @@ import pytest
 
 from orchestrator.errors import InputError
 from orchestrator.events import Event, Notice
-from orchestrator.regression.pairing import EVERYTHING
 from orchestrator.workflows.compare import CompareOptions, compare
 from orchestrator.workflows.history import HistoryOptions, history
 from orchestrator.workflows.host.host import Host
@@ -22,7 +21,7 @@ def options(tmp_path: Path) -> RegressOptions:
     matrix = tmp_path / "matrix.yaml"
     matrix.write_text("version: 1\nframeworks: [noop==1]\nmodels: [lenet]\nsteps: 10\n")
     return RegressOptions(
-        baseline="noop==1", candidate="noop==1", file=matrix, selection=EVERYTHING, repeats=2, confirm=False,
+        baseline="noop==1", candidate="noop==1", file=matrix, repeats=2, confirm=False,
         runtime=RuntimeName.HOST, results=tmp_path / "results", idle_wait_s=0.0,
     )  # fmt: skip
 
