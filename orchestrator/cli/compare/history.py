@@ -8,12 +8,14 @@ import typer
 from orchestrator.cli.options import Json, Results
 from orchestrator.cli.output import outputs, speech
 from orchestrator.cli.output.hosts import this_host
+from orchestrator.errors import InputError
 from orchestrator.regression.history.series import LEAST_POINTS, MIN_EFFECT
-from orchestrator.reporting.reports import history_words as words
-from orchestrator.reporting.reports.history import write_html
+from orchestrator.reporting.formats import HTML, JSON, TABLE, render, terminal
+from orchestrator.reporting.reports.history import HISTORY, write_html
 from orchestrator.workflows import history as workflow
 from orchestrator.workflows.history import HistoryOptions, HistoryResult
 from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS
+from orchestrator.workflows.outputs import chosen_format, named_by
 
 PAGE_FOLDER = "history"
 _WIDTH = 100
@@ -53,6 +55,7 @@ def history(
     json: Json = False,
 ) -> None:
     """Show a series for each cell, metric and host over all runs, with the points at which it changes."""
+    shown_as = _shown_as(format_, output, json=json)
     options = HistoryOptions(
         results=results,
         select=tuple(select),
@@ -63,31 +66,47 @@ def history(
         min_effect=min_effect,
     )
     result = workflow.history(options, this_host(json=json))
-    page = _page(result, results, output)
-    if json:
-        speech.print_json([words.entry(one) for one in result.series])
+    if result.selected and not result.series:
+        _say_nothing_to_show(result.selected, writes_page=shown_as in {None, HTML})
+    if shown_as not in {None, HTML}:
+        outputs.deliver(render(HISTORY, result.series, shown_as), output)
         return
-    console = speech.output(_WIDTH)
-    for one in result.series:
-        speech.tell(console, words.label(one), "bold")
-        latest = words.figure(one.metric, one.points[-1].value)
-        speech.tell(console, f"  {words.sparkline(one)}  {latest}; {words.summary(one)}")
-        for shift in one.shifts:
-            row = words.shift_row(one, shift)
-            text = f"  {row[0]} {row[1]}: {row[2]} → {row[3]}, × {row[4]}, p {row[5]}, {row[6]}"
-            speech.tell(console, text)
-    if page is not None:
-        speech.tell(console, f"page: {page}")
+    page = _page(result, results, output)
+    if shown_as == HTML:
+        if page is not None:
+            speech.say(f"page: {page}")
+    elif json:
+        outputs.deliver(render(HISTORY, result.series, JSON), None)
+    else:
+        console = speech.output(_WIDTH)
+        if result.series:
+            console.print(terminal.shown(HISTORY, result.series), soft_wrap=True)
+        if page is not None:
+            speech.tell(console, f"page: {page}")
+
+
+def _shown_as(format_: str | None, output: Path | None, *, json: bool) -> str | None:
+    """Return the format asked for, or None for the series on the terminal, or as JSON, and their pages."""
+    if json and format_ not in {None, JSON}:
+        raise InputError(f"--json and --format {format_} ask for two formats: leave one out")
+    if format_ is None and named_by(output) is None:
+        return None
+    option = "--json" if format_ is None else "--format"
+    shown_as = chosen_format(HISTORY, JSON if json else format_, output, option)
+    return None if shown_as == TABLE and output is None else shown_as
+
+
+def _say_nothing_to_show(number: int, *, writes_page: bool) -> None:
+    speech.say(
+        f"no series of {LEAST_POINTS} runs or more here; --by-release shows those of one release, and there are "
+        f"{number} in all{'; no page is written' if writes_page else ''}"
+    )
 
 
 def _page(result: HistoryResult, results: Path, output: Path | None) -> Path | None:
     """Write the pages of the series, unless series were selected and none of them can be shown."""
     if result.selected and not result.series:
-        speech.say(
-            f"no series of {LEAST_POINTS} runs or more here; --by-release shows those of one release, and there are "
-            f"{result.selected} in all; no page is written"
-        )
         return None
-    return (
-        write_html(result.series, output) if output else write_html(result.series, results / PAGE_FOLDER, result.every)
-    )
+    if output:
+        return write_html(result.series, output)
+    return write_html(result.series, results / PAGE_FOLDER, result.every)

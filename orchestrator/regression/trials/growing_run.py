@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from orchestrator.domain import Plan
 from orchestrator.regression.rules import Rules
-from orchestrator.results.contract import RunRecord
 from orchestrator.results.plans import plan_from_json, plan_to_json
+from orchestrator.results.records import RunRecord
 from orchestrator.results.store import Run
 
 

@@ -10,7 +10,7 @@ from orchestrator.regression.model import JudgedPair, Moved, Regression, SideRec
 from orchestrator.regression.pairing import Unpaired
 from orchestrator.regression.trials.files import Trial
 from orchestrator.regression.trials.growing_run import GrowingRun
-from orchestrator.results.contract import EnvironmentRecord
+from orchestrator.results.records import EnvironmentRecord
 from orchestrator.results.store import Run
 
 

@@ -8,7 +8,7 @@ from orchestrator.engine.client import connect
 from orchestrator.errors import HostError
 from orchestrator.images import labels
 from orchestrator.images.surplus import given_up
-from orchestrator.running import presence
+from orchestrator.running import active_runs
 from orchestrator.workflows.host.host import Host
 
 
@@ -19,7 +19,7 @@ def remove_images(references: tuple[str, ...], host: Host) -> tuple[str, ...]:
     try:
         client = connect(host.environment)
         with contextlib.closing(client):
-            needed = presence.needed(host.cache).references
+            needed = active_runs.images_in_use(host.cache).references
             bundles = registry.registered(host.bundles).values()
             of_bundles = frozenset(image.image_id for bundle in bundles for image in bundle.record.images)
             surplus = given_up(engine.labelled(client, labels.KIND), references, needed | of_bundles)

@@ -12,7 +12,7 @@ from orchestrator.regression.search.carry_out import SearchInProgress, SearchSer
 from orchestrator.regression.search.probe import packages
 from orchestrator.regression.sides import Side
 from orchestrator.reporting.reports.search import write_report
-from orchestrator.results.locks import held
+from orchestrator.results.locks import locked_folder
 from orchestrator.results.store import Run
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.measure.pair import MeasureOptions
@@ -71,7 +71,7 @@ def _packages_in(folder: Path) -> Callable[[str, Side], Mapping[str, str]]:
 def _alone(folder: Path) -> AbstractContextManager[None]:
     """Keep a second search out of a folder."""
     in_use = HostError(f"{folder}: this search is under way already; this one ends")
-    return held(folder, in_use, "choose other --results")
+    return locked_folder(folder, in_use, "choose other --results")
 
 
 def _each_notice_once(listener: Listener) -> Listener:
