@@ -10,11 +10,11 @@ from orchestrator.regression.history.read import measured_cells
 from orchestrator.regression.history.series import LEAST_POINTS, Series, series, series_of
 from orchestrator.regression.nightly.files import NightFiles
 from orchestrator.regression.nightly.state import Night
-from orchestrator.reporting.sentences import Link
 from orchestrator.reporting.formats import HTML, render
 from orchestrator.reporting.formats.html import INDEX
 from orchestrator.reporting.reports.history import write_html as write_history
 from orchestrator.reporting.reports.night import NIGHT, NIGHTS
+from orchestrator.reporting.sentences import Link
 from orchestrator.results.writing import write_atomically
 from orchestrator.workflows.pages import REGRESSION_FOLDER
 
