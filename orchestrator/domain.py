@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from orchestrator import modes
+from orchestrator.modes.parts.rules import ModeRules
 from orchestrator.user_files import ModelDefinition, ModelFile, MountedData, Script
 
 
@@ -32,10 +34,9 @@ class Status(StrEnum):
 class Mode(StrEnum):
     """What a step does with a batch."""
 
-    TRAIN = "train"
-    INFER = "infer"
-    SCRIPT = "script"
-    """A foreign script does whatever it does; its figures are its own."""
+    _ignore_ = ["_name"]  # noqa: RUF012 -- of the enumeration itself
+    for _name in modes.RULES:
+        vars()[_name.upper()] = _name
 
 
 OptionValue = bool | int | float | str
@@ -108,10 +109,15 @@ class Workload:
     dataset: str = "synthetic"
 
     @property
+    def rules(self) -> ModeRules:
+        """Return the rules of its mode."""
+        return modes.RULES[self.mode]
+
+    @property
     def label(self) -> str:
-        """Return a name such as `lenet-train-b200`, with the dataset unless it is synthetic."""
-        if self.mode is Mode.SCRIPT:
-            return f"{self.model}-script"
+        """`lenet-train-b200`, with the dataset where it is not the synthetic one."""
+        if not self.rules.times_steps:
+            return f"{self.model}-{self.mode}"
         suffix = "" if self.dataset == "synthetic" else f"-dataset={self.dataset}"
         return f"{self.model}-{self.mode}-b{self.batch_size}{suffix}"
 

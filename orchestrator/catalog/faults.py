@@ -1,18 +1,14 @@
 """Known faults of frameworks that parity checks have met, which `images/known_faults.yaml` lists for reports."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from orchestrator.catalog import source
 from orchestrator.domain import OptionValue
 from orchestrator.errors import InputError, plain_words
-
-Evidence = Literal[
-    "shapes", "weights", "first_loss", "gradients", "losses", "logits", "dropout", "optimizer", "failure"
-]
-"""What of two parity results can differ, or `failure`: there is no result."""
+from orchestrator.modes.parts.rules import Evidence
 
 
 class _Shape(BaseModel):

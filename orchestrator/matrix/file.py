@@ -17,8 +17,10 @@ from orchestrator.matrix import pins
 from orchestrator.matrix.scripts.patterns import checked_syntax
 from orchestrator.matrix.values import limits, names
 from orchestrator.matrix.values.kinds import (
+    MODEL_MODES,
     Axis,
     Bytes,
+    ModelMode,
     OutputBytes,
     Pins,
     PinText,
@@ -37,7 +39,6 @@ from orchestrator.user_files import PrintedMetric, Take
 
 VERSION: Literal[1] = 1
 Argument = Annotated[Text, Field(pattern=names.ARGUMENT, max_length=names.MAX_TEXT)]
-ModelMode = Literal[Mode.TRAIN, Mode.INFER]
 OptionLists = dict[str, Axis[Scalar]]
 
 
@@ -194,7 +195,7 @@ class RuleEntry(Shape):
     framework: Axis[PinText] | None = Field(None, description="mxnet, mxnet==1.9.1, mxnet<1.6, keras-mxnet on mxnet.")
     system: Axis[Word] | None = Field(None, description="Name of a system of this file.")
     model: Axis[Word] | None = Field(None, description="Name of a model.")
-    mode: Axis[Mode] | None = Field(None, description="train or infer.")
+    mode: Axis[Mode] | None = Field(None, description=f"{' or '.join(MODEL_MODES)}.")
     batch_size: Axis[Positive] | None = Field(None, description="Samples per step.")
     dataset: Axis[Word] | None = Field(None, description="Name of a dataset.")
     python: Axis[PythonText] | None = Field(None, description="Python version.")
@@ -273,7 +274,10 @@ class MatrixFile(SettingsShape):
         None, description="Folder that holds mnist/, cifar10/ and others, relative to this file; --data wins over it."
     )
     datasets: Datasets = Field({}, description="Datasets of your own, by name.")
-    modes: Axis[ModelMode] = Field((Mode.TRAIN,), description="train, infer, or both.")
+    modes: Axis[ModelMode] = Field(
+        MODEL_MODES[:1],
+        description=f"{', '.join(MODEL_MODES)}, or {'both' if len(MODEL_MODES) == 2 else 'several'}.",
+    )
     options: dict[str, OptionLists] = Field(
         {}, description="Axes of options by framework, or under '*' for every framework."
     )

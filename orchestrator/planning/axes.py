@@ -107,7 +107,7 @@ def works(grid: Grid, known: Mapping[str, ModelInfo], datasets: Mapping[str, Dat
             reason = unsuitable(datasets[dataset], known[model.name], size)
             yield PlannedWork(workload, workload.label, model.settings, reason)
     for axes in grid.scripts:
-        workload = Workload(axes.script.name, Mode.SCRIPT, 1)
+        workload = Workload(axes.script.name, Mode("script"), 1)
         yield PlannedWork(workload, workload.label, axes.settings, script=axes.script, frameworks=axes.frameworks)
 
 

@@ -1,108 +1,15 @@
-"""The metrics, each with its direction, its tolerance, and its source."""
+"""The metrics that decide in a regression test, each with the tolerance it is held to."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
-from orchestrator.analysis import RepeatMeasurement
 from orchestrator.errors import InputError
 from orchestrator.matrix.hints import did_you_mean
+from orchestrator.modes import METRICS
+from orchestrator.modes.parts.metrics import Metric
 
-_COLD = ("create", "import", "data", "build", "first_step")
-"""The phases of a container until its first step is done."""
-
-
-class Better(StrEnum):
-    """Which way a metric gets better."""
-
-    HIGHER = "higher"
-    LOWER = "lower"
-    EQUAL = "equal"
-    """Neither way: whatever moves it is worse."""
-
-
-@dataclass(frozen=True, slots=True)
-class Metric:
-    """One metric of a cell."""
-
-    name: str
-    title: str
-    unit: str
-    better: Better
-    tolerance: float
-    """Relative change, either way, that makes no difference to anyone."""
-    take: Callable[[RepeatMeasurement], float | None] | None
-    """Its value in one repeat, None where that has none; no function for what is known of a side once and exactly."""
-    gates: bool = False
-    """True if it decides by default."""
-    share: float | None = None
-    """Of a percentile of single steps: the share of steps that are as fast; None for any other metric."""
-
-    @property
-    def is_exact(self) -> bool:
-        """Return true if the metric is known exactly, without scatter, and costs no share of alpha."""
-        return self.take is None
-
-    def is_worse(self, ratio: float) -> bool:
-        """Return true if a change by this ratio is one for the worse."""
-        return self.better is Better.EQUAL or (ratio < 1) == (self.better is Better.HIGHER)
-
-
-def least_steps_of_a_repeat(share: float) -> int:
-    """Return the fewest steps of which a percentile is more than the slowest one: 100 for the p99."""
-    return round(1 / (1 - share))
-
-
-def _percentile(name: str, title: str, tolerance: float, share: float) -> Metric:
-    least = least_steps_of_a_repeat(share)
-
-    def take(repeat: RepeatMeasurement) -> float | None:
-        if repeat.latency is None or repeat.latency.n < least:
-            return None
-        return float(getattr(repeat.latency, f"{name}_s"))
-
-    return Metric(f"latency_{name}", title, "s", Better.LOWER, tolerance, take, share=share)
-
-
-def _cold_start(repeat: RepeatMeasurement) -> float | None:
-    spent = dict(repeat.phases_s)
-    return sum(spent.get(phase, 0.0) for phase in _COLD) if "create" in spent else None
-
-
-METRICS: Final[tuple[Metric, ...]] = (
-    Metric(
-        "throughput", "throughput", "samples/s", Better.HIGHER, 0.02, lambda repeat: repeat.samples_per_s, gates=True
-    ),
-    Metric("loss", "loss after ten steps", "", Better.EQUAL, 1e-4, None, gates=True),
-    _percentile("p50", "step, median", 0.02, 0.5),
-    _percentile("p90", "step, 90th percentile", 0.05, 0.9),
-    _percentile("p99", "step, 99th percentile", 0.1, 0.99),
-    Metric("cold_start", "cold start", "s", Better.LOWER, 0.05, _cold_start),
-    Metric("first_step", "first step", "s", Better.LOWER, 0.1, lambda repeat: dict(repeat.phases_s).get("first_step")),
-    Metric(
-        "total_time",
-        "total time",
-        "s",
-        Better.LOWER,
-        0.02,
-        lambda repeat: repeat.epochs.total_s if repeat.epochs else None,
-    ),
-    Metric("peak_memory", "peak memory", "B", Better.LOWER, 0.05, lambda repeat: float(repeat.peak_rss_bytes)),
-    Metric(
-        "peak_device_memory", "peak device memory", "B", Better.LOWER, 0.05, lambda repeat: repeat.peak_device_bytes
-    ),
-    Metric(
-        "accuracy",
-        "test accuracy",
-        "",
-        Better.HIGHER,
-        0.01,
-        lambda repeat: repeat.epochs.curve[-1].test_accuracy if repeat.epochs and repeat.epochs.curve else None,
-    ),
-    Metric("image_size", "image size", "B", Better.LOWER, 0.05, None),
-)
 BY_NAME: Final[Mapping[str, Metric]] = {metric.name: metric for metric in METRICS}
 
 

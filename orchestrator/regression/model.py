@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from orchestrator.analysis.verdicts import Verdict
-from orchestrator.regression.metrics import Better
+from orchestrator.modes.parts.metrics import Better
 from orchestrator.results.contract import LARGEST, SCHEMA, Count, Finite, Some, Strict
 
 Positive = Annotated[float, Field(gt=0, le=LARGEST, allow_inf_nan=False)]

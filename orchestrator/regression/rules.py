@@ -5,7 +5,9 @@ from itertools import takewhile
 
 from orchestrator.analysis.looks import ALPHA, LOOKS, Look, looks
 from orchestrator.errors import InputError
-from orchestrator.regression.metrics import DEFAULT_GATES, METRICS, Gate, Metric
+from orchestrator.modes import METRICS
+from orchestrator.modes.parts.metrics import Metric
+from orchestrator.regression.metrics import DEFAULT_GATES, Gate
 
 LEAST_BLOCKS = 2
 """One block says nothing about scatter."""

@@ -3,7 +3,8 @@
 import signal as signals
 from dataclasses import dataclass
 
-from orchestrator.domain import Mode, Status
+from orchestrator.domain import Status
+from orchestrator.modes import RULES
 from orchestrator.processes import Cause, last_line
 from orchestrator.results.container_answers import InvalidResultError
 from orchestrator.results.contract import (
@@ -77,7 +78,7 @@ def discrepancy(request: Request, result: Result) -> str | None:
             return f"result.json counts {block.samples} samples in {block.steps} steps of {request.batch_size}"
     if wrong := _wrong_latencies(request.latency_steps, result):
         return wrong
-    if (result.loss is None) is (request.mode is Mode.TRAIN):
+    if (result.loss is not None) is not RULES[request.mode].has_loss:
         return f"result.json has {'no' if result.loss is None else 'a'} loss; the mode is {request.mode}"
     return _wrong_epochs(request, result) if request.epochs is not None else _wrong_blocks(request, result)
 

@@ -11,9 +11,9 @@ import orchestrator
 
 PACKAGE = Path(orchestrator.__file__).parent
 ORDER = [
-    "errors", "encoded", "wording", "user_files", "domain", "events", "resources", "files", "logs", "processes",
-    "engine", "catalog", "matrix", "planning", "results", "images", "devices", "runtimes", "running", "analysis",
-    "regression", "bundles", "reporting", "workflows", "api", "cli",
+    "errors", "encoded", "wording", "user_files", "modes", "domain", "events", "resources", "files", "logs",
+    "processes", "engine", "catalog", "matrix", "planning", "results", "images", "devices", "runtimes", "running",
+    "analysis", "regression", "bundles", "reporting", "workflows", "api", "cli",
 ]  # fmt: skip
 WITHIN = {
     "bundles": {
@@ -120,3 +120,10 @@ def test_parts_of_a_package_import_one_way(package: str) -> None:
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_only_the_command_line_imports_typer(path: Path) -> None:
     assert _part(path) == "cli" or "typer" not in {name.split(".")[0] for name in _imports(path)}
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "modes").glob("*.py")), ids=lambda path: path.stem)
+def test_a_mode_imports_the_parts_alone(path: Path) -> None:
+    imported = {name for name in _imports(path) if name.startswith("orchestrator")}
+
+    assert {name for name in imported if not name.startswith("orchestrator.modes.parts")} == set()

@@ -6,14 +6,8 @@ from typing import Final
 
 from orchestrator.analysis.parity import dropout, shapes
 from orchestrator.analysis.parity.sides import FULL_PRECISION, ParitySide
-from orchestrator.catalog.faults import Evidence
-from orchestrator.domain import Mode
+from orchestrator.modes.parts.rules import Evidence, ParityRule
 
-_NEEDED: Final[tuple[dict[Evidence, str], ...]] = (
-    {"weights": "initial values", "gradients": "first gradients"},
-    {"weights": "initial values", "logits": "logits of the step that is timed"},
-)
-"""Tensors without which nobody can call it the same work: of training, of inference."""
 _LED_BY: Final[dict[Evidence, str]] = {
     "weights": "initial values of",
     "gradients": "first gradient of",
@@ -90,41 +84,47 @@ def bars(one: ParitySide, other: ParitySide) -> Bars:
     return WITH_BATCH_NORM if "batch_norm" in kinds else EXACT
 
 
-def missing(one: ParitySide, other: ParitySide, mode: Mode) -> str:
-    """What would have to be compared too, and who does not tell it, in one line; empty where nothing is missing."""
+def missing(one: ParitySide, other: ParitySide, rule: ParityRule) -> str:
+    """Return in one line the evidence that a side lacks, or an empty text."""
     limits, lacking = bars(one, other), dict[str, list[str]]()
     for side in (one, other):
-        for what in _lacks(side, mode, limits):
+        for what in _lacks(side, rule, limits):
             lacking.setdefault(what, []).append(side.label)
     return "; ".join(f"no {what} of {' and '.join(labels)}" for what, labels in lacking.items())
 
 
-def _lacks(side: ParitySide, mode: Mode, limits: Bars) -> Iterator[str]:
-    """Name what the same work in a mode is known by, and a side's answer does not hold."""
-    for evidence, name in _NEEDED[mode is Mode.INFER].items():
+def _lacks(side: ParitySide, rule: ParityRule, limits: Bars) -> Iterator[str]:
+    """Name the evidence that a rule needs and a side's answer does not hold."""
+    for evidence, name in rule.needed.items():
         if not side.tensors[evidence].names:
             yield name
-    if side.result and mode is not Mode.INFER:
+    if side.result and "losses" in rule.compared:
         yield from (f"loss after {steps} steps" for steps, _ in limits.losses if steps not in side.result.losses)
+    if side.result and "dropout" in rule.compared:
         yield from (f"losses with {name}" for name in dropout.unasked(side.result))
 
 
-def differences(one: ParitySide, other: ParitySide, mode: Mode) -> tuple[Difference, ...]:
-    """Everything that the two results let compare."""
+def differences(one: ParitySide, other: ParitySide, rule: ParityRule) -> tuple[Difference, ...]:
+    """Return everything that a rule compares and both results hold."""
     a, b, limits = one.result, other.result, bars(one, other)
     if a is None or b is None:
         raise ValueError("both sides must have a result")
-    found = [*_tensors("weights", one, other, limits.weights)]
-    found.append(_loss("first loss", (one.label, a.first_loss), (other.label, b.first_loss), limits.first_loss))
-    if mode is Mode.INFER:
-        return (*found, *_tensors("logits", one, other, limits.logits))
-    in_front = shapes.in_front_of_edges(a)
-    found += _tensors("gradients", one, other, limits.gradients, (limits.at_edges, in_front))
-    for steps, bar in limits.losses:
+    compared: list[Difference] = []
+    if "weights" in rule.compared:
+        compared += _tensors("weights", one, other, limits.weights)
+    if "first_loss" in rule.compared:
+        ends = (one.label, a.first_loss), (other.label, b.first_loss)
+        compared.append(_loss("first loss", *ends, limits.first_loss))
+    if "logits" in rule.compared:
+        compared += _tensors("logits", one, other, limits.logits)
+    if "gradients" in rule.compared:
+        in_front = shapes.in_front_of_edges(a)
+        compared += _tensors("gradients", one, other, limits.gradients, (limits.at_edges, in_front))
+    for steps, bar in limits.losses if "losses" in rule.compared else ():
         if steps in a.losses and steps in b.losses:
             ends = (one.label, a.losses[steps]), (other.label, b.losses[steps])
-            found.append(_loss(f"loss after {steps} steps", *ends, bar, evidence="losses"))
-    return tuple(found)
+            compared.append(_loss(f"loss after {steps} steps", *ends, bar, evidence="losses"))
+    return tuple(compared)
 
 
 def _loss(

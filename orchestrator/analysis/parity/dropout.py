@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from orchestrator.catalog.faults import Evidence
+from orchestrator.modes.parts.rules import Evidence
 from orchestrator.results.parity.contract import Dropout, ParityResult
 
 ROUNDING: Final = 1e-5

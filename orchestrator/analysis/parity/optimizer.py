@@ -10,7 +10,7 @@ from typing import Final
 from orchestrator.analysis.parity import shapes
 from orchestrator.analysis.parity.differences import Difference
 from orchestrator.analysis.parity.sides import FULL_PRECISION, ParitySide
-from orchestrator.catalog.faults import Evidence
+from orchestrator.modes.parts.rules import Evidence
 from orchestrator.results.parity.contract import OptimizerSteps, Stepped
 
 MOST_LEFT_OUT: Final = 0.5

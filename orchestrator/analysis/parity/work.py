@@ -10,9 +10,11 @@ from enum import StrEnum
 from orchestrator.analysis.parity import dropout, optimizer, shapes
 from orchestrator.analysis.parity.differences import EXACT, Difference, differences, missing
 from orchestrator.analysis.parity.sides import FULL_PRECISION, ParitySide
-from orchestrator.catalog.faults import Evidence, KnownFault
+from orchestrator.catalog.faults import KnownFault
 from orchestrator.domain import Mode
 from orchestrator.matrix import pins
+from orchestrator.modes import RULES
+from orchestrator.modes.parts.rules import Evidence, ParityRule
 
 
 class WorkParity(StrEnum):
@@ -43,11 +45,11 @@ def matrix(
 ) -> tuple[tuple[PairParity | None, ...], ...]:
     """Judge every pair of a group; symmetric, None on the diagonal."""
     size = len(sides)
-    found: list[list[PairParity | None]] = [[None] * size for _ in range(size)]
+    judged: list[list[PairParity | None]] = [[None] * size for _ in range(size)]
     for i in range(size):
         for j in range(i + 1, size):
-            found[i][j] = found[j][i] = pair(sides[i], sides[j], mode, faults)
-    return tuple(tuple(row) for row in found)
+            judged[i][j] = judged[j][i] = pair(sides[i], sides[j], mode, faults)
+    return tuple(tuple(row) for row in judged)
 
 
 def pair(one: ParitySide, other: ParitySide, mode: Mode, faults: Sequence[KnownFault] = ()) -> PairParity:
@@ -62,21 +64,22 @@ def pair(one: ParitySide, other: ParitySide, mode: Mode, faults: Sequence[KnownF
     unequal = shapes.difference(one.label, one.result, other.label, other.result)
     if unequal:
         return _unequal(unequal, "shapes", (one, other), faults, ())
-    found, lacking = differences(one, other, mode), missing(one, other, mode)
-    if mode is not Mode.INFER:
-        found += tuple(optimizer.differences(one, other))
-    unlike = _over_its_bar(found)
-    if unlike is None and mode is not Mode.INFER:
-        unlike = optimizer.settings_difference(one, other) or dropout.difference(
-            one.label, one.result, other.label, other.result
-        )
+    rule = RULES[mode].parity
+    compared, lacking = differences(one, other, rule), missing(one, other, rule)
+    if "optimizer" in rule.compared:
+        compared += tuple(optimizer.differences(one, other))
+    unlike = _over_its_bar(compared)
+    if unlike is None and "optimizer" in rule.compared:
+        unlike = optimizer.settings_difference(one, other)
+    if unlike is None and "dropout" in rule.compared:
+        unlike = dropout.difference(one.label, one.result, other.label, other.result)
     if unlike is not None:
-        return _unequal(*unlike, (one, other), faults, found)
-    unasked = _unasked(one, other, mode)
+        return _unequal(*unlike, (one, other), faults, compared)
+    unasked = _unasked(one, other, rule)
     if unasked or lacking:
         work = WorkParity.NOT_COMPARABLE if unasked else WorkParity.NOT_CHECKED
-        return PairParity(work, unasked or lacking, differences=found)
-    return PairParity(WorkParity.SAME, note=_note(one, other, found, mode), differences=found)
+        return PairParity(work, unasked or lacking, differences=compared)
+    return PairParity(WorkParity.SAME, note=_note(one, other, compared, rule), differences=compared)
 
 
 def _over_its_bar(differences: Sequence[Difference]) -> tuple[str, Evidence] | None:
@@ -88,11 +91,10 @@ def _over_its_bar(differences: Sequence[Difference]) -> tuple[str, Evidence] | N
     return broken[0].text + more, broken[0].evidence
 
 
-def _unasked(one: ParitySide, other: ParitySide, mode: Mode) -> str:
-    """What sessions of frameworks' own definitions could not be asked, of all that the verdict needs; else empty."""
-    needed = {"native_layers", "weights"} | (set() if mode is Mode.INFER else {"given_weights"})
-    asked = {side.label: side.result.lacking for side in (one, other) if side.result}
-    lacking = {label: [name for name in names if name in needed] for label, names in asked.items()}
+def _unasked(one: ParitySide, other: ParitySide, rule: ParityRule) -> str:
+    """Return the parts that a rule asks of a session and some answers lack, or an empty text."""
+    answered = {side.label: side.result.lacking for side in (one, other) if side.result}
+    lacking = {label: [name for name in names if name in rule.asked] for label, names in answered.items()}
     return "; ".join(f"{label} without {', '.join(names)}" for label, names in lacking.items() if names)
 
 
@@ -115,8 +117,8 @@ def _unanswered(one: ParitySide, other: ParitySide, faults: Sequence[KnownFault]
     return PairParity(WorkParity.NOT_CHECKED, reason, "; ".join(known))
 
 
-def _note(one: ParitySide, other: ParitySide, differences: Sequence[Difference], mode: Mode) -> str:
-    steps = () if mode is Mode.INFER else optimizer.notes(one, other)
+def _note(one: ParitySide, other: ParitySide, differences: Sequence[Difference], rule: ParityRule) -> str:
+    steps = optimizer.notes(one, other) if "optimizer" in rule.compared else ()
     return "; ".join(filter(None, (_about_precision(one, other, differences), *steps)))
 
 

@@ -4,18 +4,24 @@ import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, StrictInt
 from pydantic import WithJsonSchema as Schema
 from pydantic_core import CoreSchema, core_schema
 
-from orchestrator.domain import OptionValue
+from orchestrator import modes
+from orchestrator.domain import Mode, OptionValue
 from orchestrator.matrix import pins
 from orchestrator.matrix.values import limits, names, units
 
 Item = TypeVar("Item")
+MODEL_MODES = tuple(Mode(name) for name in modes.OF_MODELS)
+if TYPE_CHECKING:
+    ModelMode = Mode
+else:
+    ModelMode = Literal[MODEL_MODES]
 
 
 def _as_it_is(value: object) -> Hashable:

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from statistics import median
 
 from orchestrator.catalog import DatasetInfo, ModelInfo
-from orchestrator.domain import Cell, Mode
+from orchestrator.domain import Cell
+from orchestrator.modes import RULES
 from orchestrator.planning.parity import BATCH_SIZE, UNCHECKED_BUILDERS, Check
 
-TRAINING_PASSES = 3
-"""A training step computes the forward pass once and about twice as much backward."""
 MULTIPLY_ADDS_PER_CPU_S = 8e9
 """The rate of one CPU.
 
@@ -127,7 +126,7 @@ class Durations:
         info = self._models.get(check.model)
         if info is None or info.multiply_adds is None:
             return PARITY_START_S
-        work = info.multiply_adds * BATCH_SIZE * TRAINING_PASSES * PARITY_STEPS
+        work = info.multiply_adds * BATCH_SIZE * PARITY_STEPS * RULES["train"].passes
         return PARITY_START_S + work / self._rate(check.system.cpus, check.system.gpus)
 
     def _start_s(self, cell: Cell, builder: str) -> float:
@@ -166,7 +165,7 @@ class Durations:
             trained, tested = self._samples(cell)
             steps = trained // work.batch_size
             # An evaluation takes the test samples, and as many of those that are trained with.
-            evaluated = 2 * tested * pass_s if work.mode is Mode.TRAIN else 0.0
+            evaluated = 2 * tested * pass_s if work.rules.evaluates else 0.0
             return duration.epochs * (steps * step_s + evaluated) + latency_s
         warm_up_s = max(duration.warmup_steps * step_s, WARM_UP_S)
         return warm_up_s + max(max(duration.steps or 0, BLOCKS) * step_s, BLOCKS * BLOCK_S) + latency_s
@@ -198,7 +197,7 @@ def _scaled(measured: Earlier, work: int | None) -> float:
 
 
 def _passes(cell: Cell) -> int:
-    return TRAINING_PASSES if cell.workload.mode is Mode.TRAIN else 1
+    return cell.workload.rules.passes
 
 
 def _framework(cell: Cell) -> tuple[object, ...]:

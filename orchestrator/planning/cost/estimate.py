@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from orchestrator.catalog import Catalog, DatasetInfo, ModelInfo
 from orchestrator.domain import Framework, ImageSpec, Plan
+from orchestrator.modes import RULES
 from orchestrator.planning import parity
 from orchestrator.planning.cost import durations
 from orchestrator.planning.cost.durations import Assumed, Durations, Earlier
@@ -105,13 +106,19 @@ def _time_assumptions(sources: Counter[str], assumed: Assumed, checks: int) -> t
         "measured": "as long as their model took with this framework on this host",
         "scaled": "by what their framework did with another model on this host, scaled by multiply-adds",
         "assumed": f"at {assumed.cpu_rate:.3g} multiply-adds a second and CPU ({assumed.gpu_rate:.3g} and GPU, which "
-        f"no measurement supports), a training step as {durations.TRAINING_PASSES} forward passes",
+        f"no measurement supports), {_longer_steps()}",
         "unknown": f"at {durations.UNKNOWN_S:g} s each: scripts, and models whose work the host cannot read",
     }
     return (
         *(f"{sources[source]} containers {text}" for source, text in lines.items() if sources[source]),
         f"{checks} parity checks at {durations.PARITY_START_S:g} s each and {durations.PARITY_STEPS} training steps",
     )
+
+
+def _longer_steps() -> str:
+    """Name the steps that take longer than one forward pass, by their mode."""
+    longer = (rules for rules in RULES.values() if rules.passes > 1)
+    return ", ".join(f"{rules.step} as {rules.passes} forward passes" for rules in longer)
 
 
 _DISK_ASSUMPTIONS = (

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from orchestrator.analysis import RepeatMeasurement
-from orchestrator.domain import Cell, Mode
+from orchestrator.domain import Cell
+from orchestrator.modes.parts.metrics import Metric
 from orchestrator.regression.judge import comparable
 from orchestrator.regression.judge.evidence import measured
-from orchestrator.regression.metrics import METRICS
 from orchestrator.results.evidence import read_repeats
 from orchestrator.results.store import Run
 
@@ -25,10 +25,10 @@ def cell_figures(run: Run, cell: Cell, image_bytes: int | None) -> tuple[Mapping
     conditions = repeats[-1].conditions if repeats else {}
     alike = [repeat.measurement for repeat in repeats if repeat.conditions == conditions]
     known = {
-        "loss": comparable.loss(run, cell) if cell.workload.mode is Mode.TRAIN else None,
+        "loss": comparable.loss(run, cell) if "losses" in cell.workload.rules.parity.compared else None,
         "image_size": image_bytes,
     }
-    return conditions, tuple(figures_of(alike, known)) if alike else ()
+    return conditions, tuple(figures_of(cell.workload.rules.metrics, alike, known)) if alike else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +51,14 @@ def _repeats(run: Run, cell: Cell) -> Iterator[_Repeat]:
             yield _Repeat(measured(stored.result, stored.outcome, cell), conditions)
 
 
-def figures_of(repeats: Sequence[RepeatMeasurement], known: Mapping[str, float | None]) -> Iterator[Figure]:
-    """Yield the geometric mean of every metric over its repeats, and each value of `known` by itself.
+def figures_of(
+    metrics: Iterable[Metric], repeats: Sequence[RepeatMeasurement], known: Mapping[str, float | None]
+) -> Iterator[Figure]:
+    """Yield the geometric mean of each metric over its repeats, and each value of `known` by itself.
 
     A metric with a repeat of 0 has no figure, since the mean of the others would hide it.
     """
-    for metric in METRICS:
+    for metric in metrics:
         taken: Iterable[float | None] = map(metric.take, repeats) if metric.take else (known[metric.name],)
         values = [float(value) for value in taken if value is not None]
         if values and min(values) > 0:

@@ -7,9 +7,9 @@ from functools import cached_property
 
 from orchestrator.analysis import RepeatMeasurement, repeat_measurement
 from orchestrator.domain import Cell, Outcome, Status
+from orchestrator.modes.parts.metrics import Metric
 from orchestrator.regression.judge.comparable import Surrounding, surrounding
 from orchestrator.regression.judge.metric_rule import Values
-from orchestrator.regression.metrics import Metric
 from orchestrator.regression.model import Moved
 from orchestrator.results.contract import Result
 from orchestrator.results.evidence import read_repeats

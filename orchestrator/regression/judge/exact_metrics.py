@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from orchestrator.analysis.parity.work import PairParity
 from orchestrator.analysis.verdicts import Verdict
-from orchestrator.domain import Mode
 from orchestrator.regression.judge import comparable
 from orchestrator.regression.judge.comparable import Placed
 from orchestrator.regression.judge.metric_rule import MetricRule
@@ -15,10 +14,10 @@ from orchestrator.results.records import EnvironmentRecord
 def judged_loss(rule: MetricRule, parity: PairParity | None, one: Placed, other: Placed) -> Judged | None:
     """Judge the losses after the same steps from the same weights.
 
-    What parity takes for rounding is never called a drift. None where it decides nothing and is not known, and where
-    there is none to know: of inference, and where a run asked no parity check of it.
+    What parity takes for rounding is never called a drift. Return None if the mode's parity rule
+    compares no losses, if no parity check was asked for, and if the losses decide nothing and are not known.
     """
-    if parity is None or one[1].workload.mode is not Mode.TRAIN:
+    if parity is None or "losses" not in one[1].workload.rules.parity.compared:
         return None
     bars = [difference.bar for difference in parity.differences if difference.evidence == "losses"]
     if bars:

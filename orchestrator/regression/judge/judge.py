@@ -18,7 +18,7 @@ from orchestrator.regression.judge.reliability import doubt, doubted, unreliable
 from orchestrator.regression.judge.scatter import run_mean, scatter
 from orchestrator.regression.judge.side_evidence import SideEvidence, run_notes, shared_runs, values_by_run
 from orchestrator.regression.judge.single_steps import with_enough_steps
-from orchestrator.regression.metrics import METRICS, tolerance
+from orchestrator.regression.metrics import tolerance
 from orchestrator.regression.model import Design, Judged
 from orchestrator.regression.rules import LEAST_BLOCKS, Levels, Rules
 
@@ -70,8 +70,9 @@ class Judge:
         return replace(findings, metrics={name: doubted(result, reason) for name, result in judged.items()})
 
     def _metric_rules(self, side: SideEvidence) -> Iterator[MetricRule]:
-        for metric in METRICS:
-            yield MetricRule(metric, *tolerance(self.rules.gates, metric, side.last.cell.workload.model))
+        work = side.last.cell.workload
+        for metric in work.rules.metrics:
+            yield MetricRule(metric, *tolerance(self.rules.gates, metric, work.model))
 
     def _parity(self, baseline: SideEvidence, candidate: SideEvidence) -> PairParity:
         """Return the answer of the parity checks."""

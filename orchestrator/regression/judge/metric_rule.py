@@ -8,7 +8,7 @@ from orchestrator.analysis.comparison import compare
 from orchestrator.analysis.estimates import bounded, exponential
 from orchestrator.analysis.looks import Look
 from orchestrator.analysis.verdicts import Verdict
-from orchestrator.regression.metrics import Better, Metric
+from orchestrator.modes.parts.metrics import Better, Metric
 from orchestrator.regression.model import Judged
 from orchestrator.regression.rules import LEAST_BLOCKS
 

@@ -8,9 +8,9 @@ from itertools import chain
 
 from orchestrator.analysis import RepeatMeasurement
 from orchestrator.domain import Cell, Outcome, Plan
+from orchestrator.modes.parts.metrics import Metric
 from orchestrator.regression.judge.comparable import Placed
 from orchestrator.regression.judge.evidence import CellEvidence, cell_evidence, moved
-from orchestrator.regression.metrics import Metric
 from orchestrator.regression.model import Moved
 from orchestrator.regression.rules import LEAST_BLOCKS
 from orchestrator.results.records import EnvironmentRecord, EnvironmentsRecord

@@ -8,11 +8,12 @@ from orchestrator.analysis.verdicts import Verdict
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell, Plan
 from orchestrator.errors import InputError
+from orchestrator.modes import METRICS
 from orchestrator.regression.judge.comparable import Placed
 from orchestrator.regression.judge.findings import PairFindings
 from orchestrator.regression.judge.judge import Judge
 from orchestrator.regression.judge.side_evidence import moved_between, several_runs
-from orchestrator.regression.metrics import METRICS, Gate
+from orchestrator.regression.metrics import Gate
 from orchestrator.regression.model import Design, JudgedPair, Regression, SideRecord
 from orchestrator.regression.rules import LEAST_BLOCKS, Levels, Rules
 from orchestrator.regression.stored_runs.operands import (

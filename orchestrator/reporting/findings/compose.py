@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
-from orchestrator.domain import Cell, Mode, Outcome, Plan, Skip, System, Workload
+from orchestrator.domain import Cell, Outcome, Plan, Skip, System, Workload
 from orchestrator.reporting.findings.cells import cell_reports, counts
 from orchestrator.reporting.findings.environments import image_reports
 from orchestrator.reporting.findings.facts import flatten
@@ -50,7 +50,7 @@ def compose(  # noqa: PLR0913, PLR0917 -- all that a report is made of
     compared = tuple(
         group(system, workload, [by_id[cell.id] for cell in members], judge)
         for (system, workload), members in groups.items()
-        if workload.mode is not Mode.SCRIPT
+        if workload.rules.times_steps
     )
     images = image_reports(plan.images, cells, environments)
     return Report(

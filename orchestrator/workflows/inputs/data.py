@@ -6,7 +6,7 @@ from pathlib import Path
 
 from orchestrator.bundles.read.loaded_bundle import LoadedBundle
 from orchestrator.catalog import DATASETS, DatasetInfo, examine
-from orchestrator.domain import Mode, Plan
+from orchestrator.domain import Plan
 from orchestrator.errors import InputError
 from orchestrator.files import says_where_it_leads
 from orchestrator.matrix import Matrix, own_datasets
@@ -45,7 +45,7 @@ def _wanted(
 ) -> list[tuple[DatasetInfo, Path]]:
     """Return the datasets of a plan that are files, each with the folder of its name below `folder`."""
     known = {**DATASETS, **{info.name: info for info in own}}
-    named = dict.fromkeys(cell.workload.dataset for cell in plan.cells if cell.workload.mode is not Mode.SCRIPT)
+    named = dict.fromkeys(cell.workload.dataset for cell in plan.cells if cell.script is None)
     if unknown := [name for name in named if name not in known]:
         raise InputError(
             *(f"{place}: no dataset is called {name[:100]!r}, and its matrix describes none" for name in unknown)

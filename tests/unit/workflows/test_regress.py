@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.analysis.verdicts import Verdict
-from orchestrator.regression.metrics import METRICS
+from orchestrator.modes import METRICS
 from orchestrator.resources import ROOT
 from orchestrator.results.store import runs
 from tests.unit.cli.conftest import Program

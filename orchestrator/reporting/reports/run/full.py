@@ -15,7 +15,7 @@ from orchestrator.reporting.figures import (
     statuses,
     verdict,
 )
-from orchestrator.reporting.findings import printed
+from orchestrator.reporting.findings import mode_metrics, printed
 from orchestrator.reporting.findings.floors import lines as floor_lines
 from orchestrator.reporting.findings.model import CellReport, Group, ImageReport, Placed, Report
 from orchestrator.reporting.findings.parity import lines as parity_lines
@@ -62,6 +62,10 @@ def _group(cells: Mapping[str, CellReport], group: Group) -> Iterator[Block]:
     if remarks:
         yield Items(remarks)
     yield from _epochs(cells, group)
+    measured = [cells[place.cell_id] for place in group.places]
+    if heads := mode_metrics.heads(measured):
+        yield table(heads, mode_metrics.rows(measured), range(1, len(heads)))
+        yield Paragraph(mode_metrics.NOTE)
 
 
 def _row(cell: CellReport, place: Placed) -> tuple[str, ...]:

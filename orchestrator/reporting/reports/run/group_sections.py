@@ -16,6 +16,7 @@ from orchestrator.reporting.blocks import (
     Row,
     Table,
     TableCell,
+    table,
 )
 from orchestrator.reporting.charts.cells import charts
 from orchestrator.reporting.charts.curves import curves
@@ -29,7 +30,7 @@ from orchestrator.reporting.figures import (
     seconds_bounds,
     whole_percent,
 )
-from orchestrator.reporting.findings import floors
+from orchestrator.reporting.findings import floors, mode_metrics
 from orchestrator.reporting.findings.model import CellReport, Floor, Group, Placed
 from orchestrator.reporting.findings.parity import lines as parity_lines
 from orchestrator.reporting.reports.run import cell_tables
@@ -81,6 +82,10 @@ def _blocks(view: PageView, part: Part, number: int) -> Iterator[Block]:
     measured = [(cell, cell.measurement) for cell in cells if cell.computes and cell.measurement]
     if any(cell.epochs for cell, _ in measured):
         yield _epochs(measured, names, group)
+    of_mode = [cell for cell, _ in measured]
+    if heads := mode_metrics.heads(of_mode):
+        yield table(heads, mode_metrics.rows(of_mode), range(1, len(heads)))
+        yield Paragraph(mode_metrics.NOTE)
     if measured:
         yield from _measured(part, measured, number, names)
     yield cell_tables.every_repeat(view, cells, group.label, names)

@@ -6,6 +6,7 @@ from orchestrator.analysis import PHASES, Printed, RepeatEpochs, RepeatMeasureme
 from orchestrator.domain import Cell, Skip, Status
 from orchestrator.reporting.document import Records
 from orchestrator.reporting.figures import options
+from orchestrator.reporting.findings import mode_metrics
 from orchestrator.reporting.findings.model import CellReport, Placed, Repeat, Report
 from orchestrator.wording import clean_line
 
@@ -41,8 +42,11 @@ def records_of(reports: Sequence[tuple[Report, Mapping[str, str]]]) -> Records:
     printed = dict.fromkeys(
         _printed_column(figure) for report, _ in reports for cell in report.scripts for figure in cell.printed
     )
+    of_modes = dict.fromkeys(name for report, _ in reports for name in mode_metrics.names(report.cells))
     hosts = dict.fromkeys(f"host_{name}" for _, host in reports for name in host)
-    return Records((*COLUMNS, *printed, *hosts), (row for report, host in reports for row in _rows_of(report, host)))
+    return Records(
+        (*COLUMNS, *printed, *of_modes, *hosts), (row for report, host in reports for row in _rows_of(report, host))
+    )
 
 
 def _rows_of(report: Report, host: Mapping[str, str]) -> Iterator[dict[str, Value]]:
@@ -59,7 +63,8 @@ def _rows(report: Report) -> Iterator[dict[str, Value]]:
         for repeat in cell.repeats:
             of_script = printed.get(repeat.outcome.repeat, {})
             share = _share_columns(cell, repeat, floors.get(cell.cell.id))
-            yield columns | _outcome_columns(repeat) | _measured_columns(repeat) | share | of_script
+            own = share | of_script | mode_metrics.values(cell, repeat)
+            yield columns | _outcome_columns(repeat) | _measured_columns(repeat) | own
     for skip in report.skips:
         yield _skip_columns(skip)
 

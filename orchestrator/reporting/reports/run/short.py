@@ -31,7 +31,7 @@ from orchestrator.reporting.figures import (
     repeats,
     statuses,
 )
-from orchestrator.reporting.findings import printed
+from orchestrator.reporting.findings import mode_metrics, printed
 from orchestrator.reporting.findings.floors import lines as floor_lines
 from orchestrator.reporting.findings.model import CellReport, Group, LogEnd, Placed, Problem, Report
 from orchestrator.reporting.findings.parity import lines as parity_lines
@@ -110,6 +110,11 @@ def _group(group: Group, cells: Mapping[str, CellReport]) -> Iterator[Block]:
         yield Table(_COLUMNS, rows, is_wide=True)
     yield from (Paragraph(line, Tone.FAINT) for line in (*parity_lines(group), *floor_lines(group)))
     yield from _epochs(group, cells)
+    measured = [cells[place.cell_id] for place in group.places]
+    if heads := mode_metrics.heads(measured):
+        yield Gap()
+        yield replace(table(heads, mode_metrics.rows(measured), range(1, len(heads))), is_wide=True)
+        yield Paragraph(mode_metrics.NOTE, Tone.FAINT)
 
 
 def _is_silent(group: Group, cells: Mapping[str, CellReport]) -> bool:

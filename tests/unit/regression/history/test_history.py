@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.domain import Cell, Framework, Mode, Status, System, Workload
+from orchestrator.modes import METRICS
 from orchestrator.planning import check_id
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry
 from orchestrator.regression.history.figures import figures_of
@@ -21,7 +22,7 @@ from orchestrator.regression.history.series import (
     series_of,
     tracked_id,
 )
-from orchestrator.regression.metrics import BY_NAME, METRICS
+from orchestrator.regression.metrics import BY_NAME
 from orchestrator.reporting.charts.series import plot
 from orchestrator.reporting.reports import history as history_report
 from orchestrator.reporting.reports import history_words as words
@@ -304,12 +305,11 @@ def test_pages_of_series_that_are_gone_go_and_nothing_else_does(tmp_path: Path) 
     }  # fmt: skip
 
 
-def test_a_night_in_which_a_repeat_is_0_has_no_figure_made_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_night_in_which_a_repeat_is_0_has_no_figure_made_of_the_others() -> None:
     itself = replace(BY_NAME["accuracy"], take=lambda found: found)  # type: ignore[arg-type, return-value]
-    monkeypatch.setattr("orchestrator.regression.history.figures.METRICS", (itself,))
 
-    assert list(figures_of([0.9, 0.9], {})) == [("accuracy", pytest.approx(0.9), 2)]  # type: ignore[list-item]
-    assert list(figures_of([0.9, 0.0], {})) == []  # type: ignore[list-item]
+    assert list(figures_of([itself], [0.9, 0.9], {})) == [("accuracy", pytest.approx(0.9), 2)]  # type: ignore[list-item]
+    assert list(figures_of([itself], [0.9, 0.0], {})) == []  # type: ignore[list-item]
 
 
 def test_what_computes_nothing_has_no_change() -> None:

@@ -10,8 +10,8 @@ from orchestrator.catalog import UnsupportedError
 from orchestrator.catalog.source import Source
 from orchestrator.domain import Outcome, Status
 from orchestrator.errors import OrchestratorError
+from orchestrator.modes.parts.metrics import Better
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry
-from orchestrator.regression.metrics import Better
 from orchestrator.regression.model import Confirmation, Judged, JudgedPair, Regression, SideRecord
 from orchestrator.regression.nightly.files import NightFiles
 from orchestrator.regression.nightly.loading import Nightly

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator import modes
 from orchestrator.analysis.verdicts import Verdict
 from orchestrator.domain import Framework, Skip
 from orchestrator.errors import InputError
-from orchestrator.regression.judge import judge
 from orchestrator.regression.metrics import BY_NAME, DEFAULT_GATES, parse_gates
 from orchestrator.regression.model import Judged, JudgedPair, Moved, Regression
 from orchestrator.regression.pairing import Unpaired
@@ -127,7 +127,8 @@ def test_what_falls_to_0_is_worse_in_stored_runs_too(
 ) -> None:
     """By a metric that is 0 below ten samples/s."""
     metric = replace(BY_NAME["throughput"], take=lambda found: found.samples_per_s * (found.samples_per_s > 10))
-    monkeypatch.setattr(judge, "METRICS", (metric,))
+    only_this = {**modes.RULES, "train": replace(modes.RULES["train"], metrics=(metric,))}
+    monkeypatch.setattr(modes, "RULES", only_this)
     one = stored(tmp_path, 1, Made(OLD, around(100)), Made(NEW, rates))
     other = stored(tmp_path, 2, Made(OLD, around(101)), Made(NEW, rates))
     by_run, by_night = (judged(only(releases(one, others=(other,)))), judged(only(releases(one, other))))

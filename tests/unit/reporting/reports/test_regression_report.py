@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from orchestrator.analysis.verdicts import Verdict
-from orchestrator.regression.metrics import Better
+from orchestrator.modes.parts.metrics import Better
 from orchestrator.regression.model import (
     Confirmation,
     Design,

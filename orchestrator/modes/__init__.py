@@ -1,0 +1,29 @@
+"""One module for each mode of a workload, named as `matrix.yaml` names it; `RULES` in it describes the mode.
+
+`benchmarks/modes/` has a module of the same name, which carries the mode out.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from orchestrator.modes.parts.metrics import Metric
+from orchestrator.modes.parts.rules import ModeRules
+
+
+def _read() -> Mapping[str, ModeRules]:
+    names = [module.name for module in pkgutil.iter_modules(__path__) if not module.ispkg]
+    rules: dict[str, ModeRules] = {name: importlib.import_module(f"{__name__}.{name}").RULES for name in names}
+    return MappingProxyType(dict(sorted(rules.items(), key=lambda item: (item[1].position, item[0]))))
+
+
+RULES: Final = _read()
+"""Every mode by its name, in the order of lists."""
+OF_MODELS: Final = tuple(name for name, rules in RULES.items() if rules.times_steps)
+"""Modes in which a model can be measured."""
+METRICS: Final[tuple[Metric, ...]] = tuple(
+    {metric.name: metric for rules in RULES.values() for metric in rules.metrics}.values()
+)
+"""Metrics of all modes, each once."""

@@ -1,0 +1,1 @@
+"""The parts that a mode is described with."""

@@ -1,0 +1,60 @@
+"""The figures of one repeat, as far as metrics are made of them; `analysis` works them out."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+
+class StepTimes(Protocol):
+    """Percentiles of the single steps of a repeat, each as `p50_s` and so on."""
+
+    @property
+    def n(self) -> int:
+        """The number of steps."""
+
+
+class EpochScores(Protocol):
+    """The scores of a model after one epoch."""
+
+    @property
+    def test_accuracy(self) -> float:
+        """The share of test samples that were classified correctly."""
+
+
+class TimedEpochs(Protocol):
+    """The epochs of a repeat."""
+
+    @property
+    def total_s(self) -> float:
+        """Seconds of the first step and all epochs."""
+
+    @property
+    def curve(self) -> Sequence[EpochScores]:
+        """The scores after each epoch; empty if none was evaluated."""
+
+
+class RepeatFigures(Protocol):
+    """The figures of one repeat."""
+
+    @property
+    def samples_per_s(self) -> float:
+        """Throughput."""
+
+    @property
+    def phases_s(self) -> Sequence[tuple[str, float]]:
+        """Seconds of each phase of the container, in order."""
+
+    @property
+    def latency(self) -> StepTimes | None:
+        """Times of single steps; None without any."""
+
+    @property
+    def epochs(self) -> TimedEpochs | None:
+        """The epochs; None if steps were timed."""
+
+    @property
+    def peak_rss_bytes(self) -> int:
+        """Highest resident memory."""
+
+    @property
+    def peak_device_bytes(self) -> int | None:
+        """Highest memory of the device; None if the framework does not say."""

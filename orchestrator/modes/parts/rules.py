@@ -1,0 +1,47 @@
+"""The description of a mode on the host's side."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from orchestrator.modes.parts.metrics import Metric
+
+Evidence = Literal[
+    "shapes", "weights", "first_loss", "gradients", "losses", "logits", "dropout", "optimizer", "failure"
+]
+"""What of two parity results can differ, or `failure`: there is no result."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParityRule:
+    """What must agree for two cells of a mode to do the same work; the shapes of layers always must."""
+
+    compared: frozenset[Evidence] = frozenset()
+    """Evidence that is held to its bar wherever both sides have it."""
+    needed: Mapping[Evidence, str] = field(default_factory=dict)
+    """Tensors without which nobody can call it the same work, with their names for people."""
+    asked: frozenset[str] = frozenset()
+    """Parts of a session that an answer must not lack: `weights`, `native_layers`, `given_weights`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModeRules:
+    """A mode: its metrics, its parity rule, its part of the report, and what is assumed of its steps."""
+
+    metrics: tuple[Metric, ...] = ()
+    """In the order in which they are shown."""
+    parity: ParityRule = ParityRule()
+    columns: tuple[Metric, ...] = ()
+    """Metrics that a report shows in a table of their own, beside what it shows of every mode."""
+    times_steps: bool = True
+    """True if the steps of a session are timed, so that models have this mode; false if a script does what it likes."""
+    has_loss: bool = False
+    """True if a result must hold the loss of its steps, and false if it must hold none."""
+    evaluates: bool = False
+    """True if loss and accuracy are read after each epoch."""
+    step: str = "a step"
+    """What people call a step of it."""
+    passes: int = 1
+    """Forward passes that take as long as one step, for estimates."""
+    position: int = 50
+    """Where the mode stands in lists of modes: lower ones first, equal ones by name."""

@@ -1,0 +1,18 @@
+"""Training: a step runs forward and backward, and the optimizer updates the weights."""
+
+from orchestrator.modes.parts.metrics import TIMED
+from orchestrator.modes.parts.rules import ModeRules, ParityRule
+
+RULES = ModeRules(
+    metrics=TIMED,
+    parity=ParityRule(
+        compared=frozenset({"weights", "first_loss", "gradients", "losses", "optimizer", "dropout"}),
+        needed={"weights": "initial values", "gradients": "first gradients"},
+        asked=frozenset({"native_layers", "weights", "given_weights"}),
+    ),
+    has_loss=True,
+    evaluates=True,
+    step="a training step",
+    passes=3,  # the backward pass takes about twice as long as the forward pass
+    position=1,
+)
