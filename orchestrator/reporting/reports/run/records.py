@@ -32,7 +32,7 @@ COLUMNS = ("run", *_CELL, *_REPEAT)
 def records(report: Report) -> Records:
     """Return a row for every repeat and skip, with figures of the repeat alone but for `cell_…`.
 
-    What scripts printed has a column for each figure and unit, after all others.
+    What scripts printed has a column for each figure and unit, after all others; so have the metrics of modes.
     """
     return records_of([(report, {})])
 
