@@ -3,7 +3,8 @@
 import os
 
 from benchmarks import own_models
-from benchmarks.errors import BadRequest, Failure, Unsupported
+from benchmarks.errors import BadRequest, CannotTrain, Failure, Unsupported
+from benchmarks.vocabulary import features
 
 TELLING = ("native_layers", "weights", "predict")
 """What a session of such a file may lack: it is asked of it for parity and for accuracy, never for time."""
@@ -20,6 +21,16 @@ def maker(request, builder):
     return Definition(request, builder) if request.definition_file else builder
 
 
+def start(maker, workload):
+    """Start a session; raises `Unsupported` with the names of the features that what makes it lacks."""
+    missing = features.lacking(workload, maker)
+    if features.TRAINING in missing:
+        raise CannotTrain("%s lacks training%s" % (workload.builder, getattr(maker, "WHY_NO_TRAINING", "")))
+    if missing:
+        raise Unsupported("%s lacks %s" % (workload.builder, ", ".join(missing)))
+    return maker.start(workload)
+
+
 def lacking(session):
     """What a session cannot be asked, of all that parity asks."""
     return [name for name in TELLING if not hasattr(session, name)]
@@ -34,6 +45,7 @@ class Definition:
         name = "benchmarks.models.%s.%s" % (request.model, request.builder)
         self._module = own_models.run(self._path, name, self._shown)
         self.OPTIONS = builder.OPTIONS
+        self.OFFERS = getattr(self._module, "OFFERS", features.offered(builder))
         self._honoured = tuple(getattr(self._module, "OPTIONS", ()))
         unknown = sorted(set(self._honoured) - set(builder.OPTIONS))
         if unknown:

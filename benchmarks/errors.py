@@ -20,6 +20,10 @@ class Unsupported(Failure):
     exit_code = 3
 
 
+class CannotTrain(Unsupported):
+    """This framework has no training as it is defined here."""
+
+
 class ImportFailed(Failure):
     """The framework is installed wrongly or not at all."""
 

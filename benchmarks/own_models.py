@@ -41,9 +41,9 @@ def run(path, name, shown):
 
 
 def record(model):
-    """Record a model's layers; raises `BadRequest` with the line of the model file that asks for what cannot be."""
+    """Record a model's inputs and layers; raises `BadRequest` with the line that asks for what cannot be."""
     try:
-        return layers.record(model.build)
+        return layers.recorded(model.build)
     except RAISED as error:
         raise BadRequest(placed(error, model.__file__, model.__name__.rpartition(".")[2] + ".py")) from error
 

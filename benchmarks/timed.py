@@ -33,7 +33,7 @@ def execute(request, enter):
     maker = definitions.maker(request, builder)
     workload = ModelWorkload(request, model, maker.OPTIONS)
     with process.device_memory(request):
-        session = maker.start(workload)
+        session = definitions.start(maker, workload)
         _check_parameters(session, workload)
         build_s = time.perf_counter() - begin - workload.data_s
         peaks = _Peaks(session)

@@ -8,7 +8,7 @@ import time
 from benchmarks import modes, own_models
 from benchmarks.errors import BadRequest, Unsupported
 from benchmarks.inputs import datasets
-from benchmarks.vocabulary import optimizers, weights
+from benchmarks.vocabulary import features, optimizers, weights
 
 _NAME = re.compile("[a-z][a-z0-9_]*")
 
@@ -35,6 +35,7 @@ class ModelWorkload:
         if request.batch_size > self.data.samples:
             message = "a batch of %d is more than the %d samples there are"
             raise BadRequest(message % (request.batch_size, self.data.samples))
+        self.builder = request.builder
         self.training = modes.named(request.mode).TRAINS
         self.batch_size = request.batch_size
         self.threads = request.threads
@@ -47,7 +48,9 @@ class ModelWorkload:
         # Of the framework's own definition, which sets it where it makes the session.
         self.definition_sha256 = None
         self.optimizer = optimizers.complete(model.OPTIMIZER)
-        self.layers = own_models.record(model)
+        self.loss = getattr(model, "LOSS", features.LOSS)
+        recorded = own_models.record(model)
+        self.inputs, self.layers = recorded.inputs, tuple(recorded.layers)
         self.steps_per_epoch = self.data.samples // request.batch_size
         self.seed = request.seed
         self.data_s = 0.0

@@ -9,9 +9,10 @@ Each session has a process of its own, forked before any framework is imported.
 import functools
 import time
 
-from benchmarks import MEASUREMENT_VERSION, contract, definitions, own_models, process
+from benchmarks import MEASUREMENT_VERSION, contract, definitions, evaluation, own_models, process
+from benchmarks.errors import CannotTrain, Unsupported
 from benchmarks.parity import forked, timed_steps
-from benchmarks.vocabulary import counting, optimizers
+from benchmarks.vocabulary import counting, features, optimizers
 from benchmarks.workload import ModelWorkload, model_module
 
 LEARNING_RATE = 0.01
@@ -39,6 +40,22 @@ def check(request, enter):
     started_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     begin = time.perf_counter()
     process.prepare(request)
+    try:
+        answers = _of_training(request, enter)
+    except CannotTrain:
+        answers = forked.in_a_process(_of_inference_alone, request, enter)
+    result = {
+        "schema": contract.SCHEMA,
+        "measurement_version": MEASUREMENT_VERSION,
+        "cell": request.cell,
+        "started_at": started_at,
+        "wall_s": time.perf_counter() - begin,
+    }
+    return dict(result, **answers)
+
+
+def _of_training(request, enter):
+    """Ask training sessions and an inference session; raises `CannotTrain` if the framework has no training."""
     moments = timed_steps.Moments(forked.in_a_process(_sizes, request, enter))
     first = forked.in_a_process(functools.partial(_first_step, moments), request, enter)
     descent = forked.in_a_process(_descent, request, enter)
@@ -46,21 +63,54 @@ def check(request, enter):
     optimizer = _optimizer(moments, first, request, enter)
     names = [layer["name"] for layer in first["counted"] if layer["name"].startswith("dropout_")]
     dropouts = {name: forked.in_a_process(functools.partial(_dropout, name), request, enter) for name in names}
-    result = {
-        "schema": contract.SCHEMA,
-        "measurement_version": MEASUREMENT_VERSION,
-        "cell": request.cell,
-        "started_at": started_at,
-        "optimizer": optimizer,
-        "dropouts": dropouts,
-        "wall_s": time.perf_counter() - begin,
+    return dict(first, optimizer=optimizer, dropouts=dropouts, **dict(descent, **inference))
+
+
+def _of_inference_alone(request, enter):
+    """Ask an inference session all that parity of inference is judged from.
+
+    The first loss is worked out from its logits; of a model with batch norm, training would have another one.
+    """
+    session, workload = _start(request, enter, "infer")
+    if any(layer.kind == "batch_norm" for layer in workload.layers):
+        raise Unsupported("parity of a model with batch norm needs training, which %s lacks" % request.builder)
+    enter("latency")
+    told = _told(session, workload)
+    inputs, labels = next(workload.batches())
+    logits = session.fetch(session.step(session.batches[0]))
+    first_loss, _ = evaluation.scores(lambda _inputs: logits, (inputs, labels), request.batch_size, workload.classes)
+    return dict(
+        told,
+        lacking=told["lacking"] + [features.TRAINING],
+        first_loss=first_loss,
+        losses={},
+        learning_rate=descent_rate(model_module(request.model, request.model_file)),
+        gradients={},
+        inferred=tensor(logits),
+        facts=process.facts(request, workload, session),
+    )
+
+
+def _told(session, workload):
+    """What the layers are, their weights, and the logits of the fixed batch."""
+    lacking = definitions.lacking(session)
+    inputs, _ = next(workload.batches())
+    logits = None if "predict" in lacking else session.predict(inputs)
+    layers = [] if "native_layers" in lacking else [_layer(*layer) for layer in session.native_layers()]
+    return {
+        "parameters": int(session.parameters),
+        "layers": layers,
+        "counted_parameters": counting.parameters(workload.layers),
+        "counted": [_layer(layer.name, layer.output_shape, counting.parameters([layer])) for layer in workload.layers],
+        "weights": {name: tensor(value) for name, value in _weights(session, lacking).items()},
+        "logits": None if logits is None else tensor(logits),
+        "lacking": lacking,
     }
-    return dict(result, **dict(first, **dict(descent, **inference)))
 
 
 def _sizes(request, _enter):
     """Count the weights of each parameter, by its name."""
-    recorded = own_models.record(model_module(request.model, request.model_file))
+    recorded = own_models.record(model_module(request.model, request.model_file)).layers
     return {parameter.name: counting.size(parameter.shape) for layer in recorded for parameter in layer.parameters}
 
 
@@ -68,28 +118,16 @@ def _first_step(moments, request, enter):
     """What the layers are, and the gradients of the first step, in canonical layout."""
     session, workload = _start(request, enter, "train", GRADIENT_RATE)
     enter("first_step")
-    lacking = definitions.lacking(session)
-    before = _weights(session, lacking)
-    layers = [] if "native_layers" in lacking else [_layer(*layer) for layer in session.native_layers()]
-    inputs, _ = next(workload.batches())
-    logits = None if "predict" in lacking else session.predict(inputs)
+    told = _told(session, workload)
+    before = _weights(session, told["lacking"])
     handle = session.step(session.batches[0])
     session.synchronise(handle)
-    after = _weights(session, lacking)
+    after = _weights(session, told["lacking"])
     gradients = {name: (value - after[name]) / GRADIENT_RATE for name, value in before.items()}
     if moments.fits(before):
         moments.keep(timed_steps.Moments.WEIGHTS[0], before)
         moments.keep(timed_steps.Moments.GRADIENTS[0], gradients)
-    return {
-        "parameters": int(session.parameters),
-        "layers": layers,
-        "counted_parameters": counting.parameters(workload.layers),
-        "counted": [_layer(layer.name, layer.output_shape, counting.parameters([layer])) for layer in workload.layers],
-        "weights": {name: tensor(value) for name, value in before.items()},
-        "gradients": {name: tensor(value) for name, value in gradients.items()},
-        "logits": None if logits is None else tensor(logits),
-        "lacking": lacking,
-    }
+    return dict(told, gradients={name: tensor(value) for name, value in gradients.items()})
 
 
 def _descent(request, enter):
@@ -212,7 +250,7 @@ def _start(  # noqa: PLR0913 -- what differs between the sessions of a check
             layer if layer.name == dropping else _without_dropout(layer) for layer in workload.layers
         )
     workload.batch_count = 1
-    return maker.start(workload), workload
+    return definitions.start(maker, workload), workload
 
 
 def _without_dropout(layer):

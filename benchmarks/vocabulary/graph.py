@@ -4,12 +4,14 @@
 def places(layers):
     """Give every value a place: for each layer the places it takes its values from, and the one it yields into.
 
-    The model's input is in place 0 and its logits end up where the last layer yields. A place is used again once its
-    value has been taken for the last time, so that a walk keeps nothing alive for longer than the model needs it.
+    The model's inputs are in the first places and its logits end up where the last layer yields. A place is used again
+    once its value has been taken for the last time, so that a walk keeps nothing alive for longer than the model needs.
     Return the list of (tuple of places taken, place yielded into), and how many places there are.
     """
     last = {position: number for number, layer in enumerate(layers) for position in layer.inputs}
-    place, free, count, walk = {0: 0}, [], 1, []
+    inputs = sorted({0}.union(position for position in last if position < 0), reverse=True)
+    place = {position: number for number, position in enumerate(inputs)}
+    free, count, walk = [], len(inputs), []
     for number, layer in enumerate(layers):
         taken = tuple(place[position] for position in layer.inputs)
         free += [place[position] for position in sorted(set(layer.inputs)) if last[position] == number]

@@ -34,8 +34,13 @@ Layer.__doc__ = """One recorded call: settings by name, positions of the values 
     the first value it takes, and of what it yields), parameters in canonical order."""
 
 Value = namedtuple("Value", "position shape flattened")
-Value.__doc__ = """What a layer yields: its position (the model's input is 0, the first layer yields 1), its shape
-    without the batch, and where its values lie in the order of a flattened image, that image's shape, else None."""
+Value.__doc__ = """What a layer yields: its position (the first layer yields 1), its shape without the batch, and where
+    its values lie in the order of a flattened image, that image's shape, else None. Inputs are 0, -1, -2 and so on."""
+
+Input = namedtuple("Input", "name shape kind")
+Input.__doc__ = (
+    """One input of a model: its shape without the batch, and the kind of its values (`float`, `integer`)."""
+)
 
 
 class Net:
@@ -43,12 +48,22 @@ class Net:
 
     def __init__(self):
         self.layers = []
+        self.inputs = []
         self.input_shape = None
 
-    def input(self, *shape):
-        """Begin the model: features, or time and features, or channels, height, width."""
-        self.input_shape = tuple(shape)
-        return Value(0, self.input_shape, None)
+    def input(self, *shape, name="inputs", kind="float"):
+        """Begin the model: features, or time and features, or channels, height, width.
+
+        A model has an input for each name; its first one is what datasets give.
+        """
+        if kind not in ("float", "integer"):
+            raise ValueError("an input's kind is 'float' or 'integer', not %r" % (kind,))
+        names = [each.name for each in self.inputs]
+        if name not in names:
+            names.append(name)
+            self.inputs.append(Input(name, tuple(shape), kind))
+        self.input_shape = self.inputs[0].shape
+        return Value(-names.index(name), tuple(shape), None)
 
     def conv2d(self, x, filters, kernel, stride=1, padding="valid", bias=True):  # noqa: PLR0913, PLR0917 - a layer's settings
         """Convolve with square kernels, at valid positions only or with `same` padding, and add a bias or none."""
@@ -147,6 +162,11 @@ class Net:
 
 def record(build):
     """Run a model's `build` and return its layers as a tuple, each after those it takes values from."""
+    return tuple(recorded(build).layers)
+
+
+def recorded(build):
+    """Run a model's `build` and return the `Net` with its inputs and layers."""
     net = Net()
     output = build(net)
     if not isinstance(output, Value) or output.position != len(net.layers) or not net.layers:
@@ -157,7 +177,10 @@ def record(build):
     for position, layer in enumerate(net.layers[:-1], 1):
         if position not in taken:
             raise ValueError("nothing takes what %s yields" % layer.name)
-    return tuple(net.layers)
+    for number, each in enumerate(net.inputs[1:], 1):
+        if -number not in taken:
+            raise ValueError("nothing takes the input %s" % each.name)
+    return net
 
 
 def _drawn(name, shape, fan_in, fan_out):

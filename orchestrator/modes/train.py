@@ -8,7 +8,7 @@ RULES = ModeRules(
     parity=ParityRule(
         compared=frozenset({"weights", "first_loss", "gradients", "losses", "optimizer", "dropout"}),
         needed={"weights": "initial values", "gradients": "first gradients"},
-        asked=frozenset({"native_layers", "weights", "given_weights"}),
+        asked=frozenset({"native_layers", "weights", "given_weights", "training"}),
     ),
     has_loss=True,
     evaluates=True,

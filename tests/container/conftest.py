@@ -10,7 +10,20 @@ from threading import Event
 from typing import Any
 
 import pytest
-from container_support import NEWEST, RELEASES, REQUIRED, SLOW, Check, Measure, document, missing_interpreter, start
+from container_support import (
+    CATALOG,
+    FAST,
+    NEWEST,
+    RELEASES,
+    REQUIRED,
+    Check,
+    Measure,
+    document,
+    missing_interpreter,
+    offers,
+    skip_if_lacking,
+    start,
+)
 
 from orchestrator.catalog import Catalog
 from orchestrator.domain import BuildSettings, ImageSpec
@@ -49,11 +62,11 @@ def io(tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.fixture(scope="session")
 def catalog() -> Catalog:
-    return shipped_catalog()
+    return CATALOG
 
 
 @pytest.fixture(
-    scope="session", params=[pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in RELEASES]
+    scope="session", params=[pytest.param(name, marks=() if name in FAST else pytest.mark.slow) for name in RELEASES]
 )
 def environment(
     request: pytest.FixtureRequest, catalog: Catalog, tmp_path_factory: pytest.TempPathFactory
@@ -72,6 +85,14 @@ def environment(
 
 
 @pytest.fixture
+def training(environment: tuple[ImageSpec, Ready]) -> None:
+    """Skip a framework that has no training."""
+    builder = environment[0].environment.builder
+    if "training" not in (offers(builder) or ("training",)):
+        pytest.skip(f"{builder} lacks training")
+
+
+@pytest.fixture
 def measure(environment: tuple[ImageSpec, Ready], io: Callable[..., Path]) -> Measure:
     """Measure briefly in the environment and return the result."""
     image, ready = environment
@@ -82,6 +103,7 @@ def measure(environment: tuple[ImageSpec, Ready], io: Callable[..., Path]) -> Me
         ended = start(
             "--io", str(folder), python=ready.handle, OMP_NUM_THREADS=str(asked["threads"]), **dict(ready.variables)
         )
+        skip_if_lacking(image.environment.builder, ended)
         assert ended.returncode == 0, ended.stderr
         return read_result(folder / "result.json")
 
@@ -101,6 +123,7 @@ def check(environment: tuple[ImageSpec, Ready], io: Callable[..., Path], tmp_pat
         asked = {"builder": image.environment.builder, "batch_size": 128, "threads": 1} | changes
         folder = io(model=model, mode="parity", **asked)
         ended = start("--io", str(folder), python=ready.handle, path=path, **dict(ready.variables))
+        skip_if_lacking(image.environment.builder, ended)
         assert ended.returncode == 0, ended.stderr
         return ParityResult.model_validate_json((folder / "result.json").read_bytes())
 

@@ -10,8 +10,10 @@ from typing import Any, NoReturn
 import pytest
 
 from benchmarks import contract
+from orchestrator import catalog
+from orchestrator.catalog.model_files import python_file
 from orchestrator.domain import Framework
-from orchestrator.resources import ROOT
+from orchestrator.resources import BENCHMARKS, IMAGES, ROOT
 from orchestrator.results.contract import Result
 from orchestrator.results.parity.contract import ParityResult
 
@@ -22,16 +24,36 @@ NEWEST = "3.14"
 Measure = Callable[..., Result]
 Check = Callable[..., ParityResult]
 MXNET_1_5 = Framework("mxnet", "1.5.1")
-RELEASES = {
-    "torch": Framework("torch", "2.13.0"),
-    "jax": Framework("jax", "0.12.0.1"),
-    "mxnet": Framework("mxnet", "1.9.1"),
-    "mxnet-1.5.1": MXNET_1_5,
-    "mxnet-mkl": Framework("mxnet-mkl", "1.6.0"),
-    "tensorflow": Framework("tensorflow", "2.21.0"),
-    "keras-mxnet": Framework("keras-mxnet", "2.2.4.3", backend=MXNET_1_5),
+FAST = {"torch", "mxnet"}
+"""Frameworks whose tests run in `make test` too."""
+CATALOG = catalog.load(IMAGES / "catalog")
+
+
+def newest(name: str) -> Framework:
+    """Return the newest release of a framework that was seen to run, on its backend where it needs one."""
+    entry, version = CATALOG.entry(name), CATALOG.newest_known(name)
+    assert entry is not None
+    assert version is not None, f"{name} has no release in `known` of its catalog file"
+    return Framework(name, version, backend=MXNET_1_5 if entry.backends else None)
+
+
+RELEASES = {name: newest(name) for entry in CATALOG.entries.values() if entry.computes for name in entry.packages} | {
+    "mxnet-1.5.1": MXNET_1_5
 }
-SLOW = {"jax", "mxnet-1.5.1", "mxnet-mkl", "tensorflow", "keras-mxnet"}
+"""Every framework and flavour of the catalog, and one release more."""
+
+
+def offers(builder: str) -> tuple[str, ...] | None:
+    """Return the features that a builder names as all that it has; None for one that has the common ones."""
+    _, tree = python_file.read(BENCHMARKS / "frameworks" / f"{builder}.py")
+    named, _ = python_file.literals(tree).get("OFFERS", (None, 1))
+    return named
+
+
+def skip_if_lacking(builder: str, ended: subprocess.CompletedProcess[str]) -> None:
+    """Skip where a builder that names its features says that it lacks one."""
+    if ended.returncode == 3 and offers(builder) is not None and " lacks " in ended.stderr:
+        pytest.skip(ended.stderr.rstrip().rpartition("\n")[2])
 
 
 def missing_interpreter(python: str, what: str) -> NoReturn:

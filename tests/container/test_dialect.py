@@ -7,21 +7,22 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from container_support import missing_interpreter, start
+from container_support import CATALOG, missing_interpreter, start
+from packaging.requirements import Requirement
 
 from orchestrator.resources import BENCHMARKS, ROOT
 from orchestrator.results.container_answers import read_result
 from orchestrator.runtimes.interpreters import Interpreter
 
 FILES = sorted(BENCHMARKS.rglob("*.py"))
-OWN = {
-    "jax": {"jax", "flax", "optax"},
-    "keras_mxnet": {"keras", "mxnet"},
-    "mxnet": {"mxnet"},
-    "tensorflow": {"tensorflow"},
-    "torch": {"torch"},
-}
-"""What each builder may import beside: its framework, and what its users take along with it."""
+
+
+def own(builder: str) -> set[str]:
+    """Return what a builder may import beside: its framework, a backend, and what the catalog installs with them."""
+    entries = [entry for entry in CATALOG.entries.values() if entry.builder == builder]
+    lines = [line for entry in entries for release in entry.releases for line in release.requirements]
+    backends = [backend for entry in entries for backend in entry.backends]
+    return {builder, *builder.split("_"), *backends, *(Requirement(line).name for line in lines)}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -36,7 +37,7 @@ def test_every_file_parses_with_the_grammar_of_python_3_6(path: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_file_imports_only_the_standard_library_numpy_and_its_framework(path: Path) -> None:
-    frameworks = OWN.get(path.stem, set()) if path.parent.name in {"frameworks", "native"} else set()
+    frameworks = own(path.stem) if path.parent.name in {"frameworks", "native"} else set()
     allowed = sys.stdlib_module_names | {"benchmarks", "numpy", "pynvml"} | frameworks
 
     imported = set()

@@ -102,6 +102,7 @@ def losses_around_one_step(optimizer: dict[str, Any]) -> tuple[float, float]:
     return before, shares_and_loss()[1]
 
 
+@pytest.mark.usefixtures("training")
 @pytest.mark.parametrize("name", ["adam", "rmsprop"])
 def test_one_step_of_an_optimizer_follows_the_rule(environment: tuple[ImageSpec, Ready], name: str) -> None:
     """The bar is 0.1 % of what the step gains; with epsilon unsquared inside RMSprop's root it is far off."""
@@ -121,8 +122,9 @@ def test_one_step_of_an_optimizer_follows_the_rule(environment: tuple[ImageSpec,
     assert before - after == pytest.approx(expected_before - expected_after, rel=1e-3)
 
 
-def test_inference_is_measured_without_a_loss(measure: Measure) -> None:
-    result = measure(mode="infer")
+@pytest.mark.parametrize("model", ["lenet", "mlp"])
+def test_inference_is_measured_without_a_loss(measure: Measure, model: str) -> None:
+    result = measure(mode="infer", model=model, batch_size=32)
 
     assert result.loss is None
     assert len(result.latency_s) == 5
@@ -133,7 +135,7 @@ def test_the_framework_tells_its_version_and_the_threads_in_force(
 ) -> None:
     image, _ = environment
 
-    facts = measure(steps=2).facts
+    facts = measure(steps=2, mode="infer", model="mlp", batch_size=32).facts
 
     assert facts["threads"] == 1
     assert facts["precision"] == "float32"
@@ -141,6 +143,7 @@ def test_the_framework_tells_its_version_and_the_threads_in_force(
     assert mismatches(image.environment.expected_versions, facts["versions"]) == ()
 
 
+@pytest.mark.usefixtures("training")
 def test_several_gpus_are_unsupported_with_the_reason(
     environment: tuple[ImageSpec, Ready], io: Callable[..., Path]
 ) -> None:

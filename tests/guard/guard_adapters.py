@@ -13,12 +13,14 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 from rich.console import Console
 
+from orchestrator.catalog import Catalog, load
 from orchestrator.cli.program import run as program
 from orchestrator.devices import Cpu, Inventory
 from orchestrator.devices.host import Gpu
@@ -42,12 +44,14 @@ from orchestrator.reporting.reports.night import NIGHT, NIGHTS
 from orchestrator.reporting.reports.night_words import lines
 from orchestrator.reporting.reports.search import SEARCH
 from orchestrator.reporting.sentences import Link
+from orchestrator.resources import IMAGES
 from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, Surroundings, execute
 from orchestrator.running.host_lock import Turns
 from orchestrator.runtimes import Ended, Task
 from orchestrator.user_files import MountedData
+from orchestrator.workflows.host import shipped
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs import estimate as estimating
 from orchestrator.workflows.inputs.planned_matrix import MatrixOptions, plan_matrix
@@ -64,9 +68,19 @@ SIGNS = MountedData(
     (("train-images-idx3-ubyte", "sha256:" + "1" * 64), ("train-labels-idx1-ubyte", "sha256:" + "2" * 64)),
 )  # fmt: skip
 """What a run finds in the folder of a user's own dataset, which the matrix `own.yaml` names."""
+FRAMEWORKS = Path(__file__).parent / "expected/matrices/frameworks-json.json"
+"""The frameworks that there were; what a later one adds to lists is no change of these."""
 NOW = datetime(2026, 11, 21, 15, 30, tzinfo=UTC)
 CACHE, DATA = "cache", "data-home"
 """Folders of a case, beside its corpus: neither is read from the host."""
+
+
+@cache
+def _catalog() -> Catalog:
+    """Load the catalog without the frameworks that came later."""
+    names = json.loads(FRAMEWORKS.read_text(encoding="utf-8"))
+    entries = load(IMAGES / "catalog").entries
+    return Catalog({name: entry for name, entry in entries.items() if name in names})
 
 
 @contextlib.contextmanager
@@ -80,11 +94,16 @@ def surroundings(folder: Path, columns: int) -> Iterator[None]:
     with (
         contextlib.chdir(folder),
         mock.patch.dict(os.environ, variables, clear=True),
+        mock.patch.object(shipped, "load", return_value=_catalog()),
         mock.patch.object(estimating, "inventory", return_value=HERE),
         mock.patch.object(estimating, "host_facts", return_value=FACTS),
         mock.patch.object(sys, "argv", ["orchestrator"]),
     ):
-        yield
+        shipped.shipped_catalog.cache_clear()
+        try:
+            yield
+        finally:
+            shipped.shipped_catalog.cache_clear()
 
 
 def command(arguments: Sequence[str]) -> tuple[int, str, str]:

@@ -1,0 +1,78 @@
+"""A mode is one file on each side, and a framework a catalog file and a builder: nothing else names either."""
+
+import csv
+import io
+import json
+
+import pytest
+from conftest import Program  # type: ignore[import-not-found]
+
+CELLS = [f"dense-1-cpu/tiny-{mode}-b8{suffix}" for mode in ("infer", "peek") for suffix in ("", "-chunks=2")]
+
+
+@pytest.fixture(scope="module")
+def run(program: Program) -> str:
+    """The name of a run of the planted matrix."""
+    asked = ("-f", "planted.yaml", "--runtime", "host", "--idle-wait", "0", "--extra-repeats", "0")
+    ended = program("run", *asked, "--json")
+    assert ended.returncode == 0, ended.stderr
+    return str(json.loads(ended.stdout)["run"])
+
+
+def test_planted_mode_is_listed(program: Program) -> None:
+    schema = json.loads(program("schema", "matrix").stdout)
+
+    assert schema["$defs"]["Mode"]["enum"] == ["train", "infer", "script", "peek"]
+    assert schema["properties"]["modes"]["description"] == "train, infer, peek, or several."
+
+
+def test_planted_mode_is_planned(program: Program) -> None:
+    plan = json.loads(program("plan", "-f", "planted.yaml", "--json").stdout)
+
+    assert sorted(cell["id"] for cell in plan["cells"]) == sorted(CELLS)
+    assert len(plan["parity"]) == 2
+
+
+def test_planted_cells_are_measured_and_do_the_same_work(program: Program, run: str) -> None:
+    report = json.loads(program("report", run, "--format", "json").stdout)
+
+    assert {cell["cell"]["id"]: cell["statuses"] for cell in report["cells"]} == {cell: [["ok", 2]] for cell in CELLS}
+    for group in report["groups"]:
+        works = [place["parity"]["work"] for place in group["places"] if place["parity"]]
+        assert works == ["same work"]
+
+
+def test_planted_mode_is_compared_by_its_own_evidence(program: Program, run: str) -> None:
+    report = json.loads(program("report", run, "--format", "json").stdout)
+
+    evidence = {
+        group["workload"]["mode"]: {difference["evidence"] for difference in place["parity"]["differences"]}
+        for group in report["groups"]
+        for place in group["places"]
+        if place["parity"]
+    }
+    assert evidence == {"infer": {"weights", "first_loss", "logits"}, "peek": {"weights"}}
+
+
+def test_report_shows_metrics_of_the_mode(program: Program, run: str) -> None:
+    tables = program("report", run, "--format", "md").stdout
+    rows = list(csv.DictReader(io.StringIO(program("report", run, "--format", "csv").stdout)))
+
+    assert tables.count("| Framework | peeks (1/s) |") == 1
+    peeks = {row["mode"]: row["peeks (1/s)"] for row in rows}
+    assert peeks["infer"] == ""
+    assert float(peeks["peek"]) > 0
+
+
+def test_compare_judges_metrics_of_the_mode(program: Program, run: str) -> None:
+    sides = [f"{run}:dense==1", f"{run}:dense==1"]
+    ended = program("compare", *sides, "--metric", "peeks=90%", "--json")
+
+    assert ended.returncode == 0, ended.stderr
+    judged = {
+        pair["candidate_cell"]: {metric["metric"] for metric in pair["metrics"]}
+        for pair in json.loads(ended.stdout)["pairs"]
+    }
+    assert {cell for cell, metrics in judged.items() if "peeks" in metrics} == {
+        cell for cell in CELLS if "peek" in cell
+    }
