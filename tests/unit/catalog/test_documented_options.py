@@ -8,7 +8,7 @@ from orchestrator import catalog, matrix, planning, resources
 from tests.documented import blocks
 
 PAGE = Path(__file__).parent.parent.parent.parent / "docs" / "options.md"
-ROW = re.compile(r"^\| \[`(\w+)`\]\(#(\w+)\) \| (.+?) \| `(\w+)` \|", re.MULTILINE)
+ROW = re.compile(r"^\| \[`(\w+)`\]\(#(\w+)\) \| (.+?) \| `([^`]+)` \|", re.MULTILINE)
 CATALOG = catalog.load(resources.IMAGES / "catalog")
 
 

@@ -15,10 +15,11 @@ from orchestrator.reporting.figures import (
     statuses,
     verdict,
 )
-from orchestrator.reporting.findings import mode_metrics, printed
+from orchestrator.reporting.findings import printed
 from orchestrator.reporting.findings.floors import lines as floor_lines
 from orchestrator.reporting.findings.model import CellReport, Group, ImageReport, Placed, Report
 from orchestrator.reporting.findings.parity import lines as parity_lines
+from orchestrator.reporting.reports.run import mode_metrics
 from orchestrator.reporting.sentences import Phrase
 from orchestrator.wording import clean_line, factor, memory, rate, seconds
 

@@ -30,10 +30,10 @@ from orchestrator.reporting.figures import (
     seconds_bounds,
     whole_percent,
 )
-from orchestrator.reporting.findings import floors, mode_metrics
+from orchestrator.reporting.findings import floors
 from orchestrator.reporting.findings.model import CellReport, Floor, Group, Placed
 from orchestrator.reporting.findings.parity import lines as parity_lines
-from orchestrator.reporting.reports.run import cell_tables
+from orchestrator.reporting.reports.run import cell_tables, mode_metrics
 from orchestrator.reporting.reports.run.cell_tables import Measured, Names, memory_cell
 from orchestrator.reporting.reports.run.layout import Part
 from orchestrator.reporting.reports.run.view import (

@@ -6,8 +6,8 @@ from orchestrator.analysis import PHASES, Printed, RepeatEpochs, RepeatMeasureme
 from orchestrator.domain import Cell, Skip, Status
 from orchestrator.reporting.document import Records
 from orchestrator.reporting.figures import options
-from orchestrator.reporting.findings import mode_metrics
 from orchestrator.reporting.findings.model import CellReport, Placed, Repeat, Report
+from orchestrator.reporting.reports.run import mode_metrics
 from orchestrator.wording import clean_line
 
 Value = str | int | float | None

@@ -31,10 +31,11 @@ from orchestrator.reporting.figures import (
     repeats,
     statuses,
 )
-from orchestrator.reporting.findings import mode_metrics, printed
+from orchestrator.reporting.findings import printed
 from orchestrator.reporting.findings.floors import lines as floor_lines
 from orchestrator.reporting.findings.model import CellReport, Group, LogEnd, Placed, Problem, Report
 from orchestrator.reporting.findings.parity import lines as parity_lines
+from orchestrator.reporting.reports.run import mode_metrics
 from orchestrator.reporting.sentences import Phrase, Tone
 from orchestrator.wording import clean, clean_line, counted, factor, listing_of, memory, plural, rate, seconds
 
