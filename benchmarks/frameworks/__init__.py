@@ -1,6 +1,7 @@
 """One module per framework builder, named as the catalog names it; each imports its framework at the top.
 
-A module offers `OPTIONS` (option name to default) and `start(workload)`, which returns a session with:
+A module offers `OPTIONS` (option name to default), `OFFERS` if it has other features than the common ones of
+`benchmarks.vocabulary.features`, and `start(workload)`, which returns a session with:
 
 - `step`: called with one of `batches`, does one training (or inference) step and returns a handle without waiting;
 - `batches`: the distinct native batches, placed on the device already;

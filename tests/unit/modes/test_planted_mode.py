@@ -5,9 +5,14 @@ import io
 import json
 
 import pytest
-from conftest import Program  # type: ignore[import-not-found]
+from planted_program import Program, planted
 
 CELLS = [f"dense-1-cpu/tiny-{mode}-b8{suffix}" for mode in ("infer", "peek") for suffix in ("", "-chunks=2")]
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    return planted(tmp_path_factory.mktemp("planted"))
 
 
 @pytest.fixture(scope="module")

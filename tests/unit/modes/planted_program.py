@@ -7,8 +7,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from orchestrator.resources import ROOT
 
 PLANTS = Path(__file__).parent / "plants"
@@ -46,10 +44,8 @@ def build(net):
 Program = Callable[..., subprocess.CompletedProcess[str]]
 
 
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
-    """Run commands of the copy in its folder."""
-    folder = tmp_path_factory.mktemp("planted")
+def planted(folder: Path) -> Program:
+    """Copy the program into a folder, plant a mode and a framework, and return a function that runs its commands."""
     for name in ("orchestrator", "benchmarks", "images"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "matrix.yaml", folder)
