@@ -10,7 +10,7 @@ def answer(request, enter):
     return timed.answer(request, enter)
 
 
-class Timing:
+class PeekTiming:
     """A session as it is timed."""
 
     evaluates = False
@@ -25,3 +25,6 @@ class Timing:
     @staticmethod
     def outputs(_handle):
         """Return None."""
+
+
+TIMING = PeekTiming
