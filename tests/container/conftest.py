@@ -36,7 +36,6 @@ from orchestrator.runtimes import VenvRuntime, interpreters
 from orchestrator.runtimes.interpreters import Interpreter
 from orchestrator.runtimes.model import Ready
 from orchestrator.workflows.host import places
-from orchestrator.workflows.host.shipped import shipped_catalog
 from orchestrator.workflows.inputs.site import site_settings
 
 
