@@ -12,6 +12,7 @@ from tests.documented import blocks
 (MODEL,) = blocks("models.md", "A model of your own", "python")
 IN_MXNET, IN_TORCH = blocks("models.md", "A framework's own definition", "python")
 SHIPPED = catalog.load_models(resources.BENCHMARKS / "models")
+BUILDERS = ", ".join(sorted(path.stem for path in (resources.BENCHMARKS / "frameworks").glob("[a-z]*.py")))
 
 
 def read(folder: Path, **texts: str) -> tuple[dict[str, catalog.ModelInfo], list[str]]:
@@ -50,7 +51,7 @@ def test_nothing_of_a_definition_is_executed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("wide__pytorch", IN_TORCH, "mine/wide/pytorch.py:1:1: not a definition: no framework builder is called 'pytorch'; there is jax, keras_mxnet, mxnet, noop, tensorflow, torch"),
+        ("wide__pytorch", IN_TORCH, f"mine/wide/pytorch.py:1:1: not a definition: no framework builder is called 'pytorch'; there is {BUILDERS}"),
         ("wide__torch", "x = (", "mine/wide/torch.py:1:5: not a definition: '(' was never closed"),
         ("wide__torch", IN_TORCH.replace("def start(", "def begin("), "mine/wide/torch.py:1:1: not a definition: it has no function start(workload)"),
         ("wide__torch", IN_TORCH.replace("def start(workload)", "def start()"), "mine/wide/torch.py:6:1: not a definition: start takes one argument, workload"),

@@ -6,13 +6,18 @@ from pathlib import Path
 
 
 class LateClock:
-    """The clock of a process that gets no CPU for an hour as soon as a file is there."""
+    """The clock of a process that gets no CPU for an hour as soon as a file is there.
+
+    A file `read` beside it says that the time was read, so that a deadline is known.
+    """
 
     def __init__(self, late: Path) -> None:
         self._late = late
 
     def monotonic(self) -> float:
-        return time.monotonic() + self._away_s()
+        now = time.monotonic() + self._away_s()
+        self._late.with_name("read").touch()
+        return now
 
     def perf_counter(self) -> float:
         return time.perf_counter() + self._away_s()

@@ -91,6 +91,7 @@ def stopped_meanwhile(folder: Path, calling: str, *, ends: bool) -> str:
     )
     assert orchestrator.stdout is not None
     until(lambda: (folder / "began").exists() and (folder / "began").read_text().endswith("\n"))
+    until((folder / "read").exists)
     os.kill(orchestrator.pid, signal.SIGSTOP)
     until(lambda: is_stopped(orchestrator.pid))
     (folder / "late").touch()
