@@ -13,8 +13,8 @@ from orchestrator.workflows.host import places
 def run_names(context: typer.Context, incomplete: str) -> list[str]:
     """Runs of the results folder, newest first."""
     results = Path(context.params.get("results") or "results")
-    found = sorted((path.parent.name for path in results.glob("*/run.json")), reverse=True)
-    return _beginning(incomplete, [*found, *(["latest"] if found else [])])
+    names = sorted((path.parent.name for path in results.glob("*/run.json")), reverse=True)
+    return _beginning(incomplete, [*names, *(["latest"] if names else [])])
 
 
 def run_cells(context: typer.Context, incomplete: str) -> list[str]:

@@ -93,13 +93,18 @@ _MOST_ROOM = 1.6
 
 
 def _throughput(shown: Shown) -> Made:
-    known = [value for cell, found in shown for value in (found.throughput.value, *_repeat_values(cell))]
+    known = [value for cell, measurement in shown for value in (measurement.throughput.value, *_repeat_values(cell))]
     # Few repeats that scatter make an interval without end: it runs out of the chart and does not squeeze the rest.
-    ends = [end for _, found in shown for end in (found.throughput.high, found.throughput.next_high) if end]
+    ends = [
+        end
+        for _, measurement in shown
+        for end in (measurement.throughput.high, measurement.throughput.next_high)
+        if end
+    ]
     scale = from_zero([*known, *(end for end in ends if end <= _MOST_ROOM * max(known))], wording.rate)
     lanes = []
-    for cell, found in shown:
-        estimate = found.throughput
+    for cell, measurement in shown:
+        estimate = measurement.throughput
         values = _repeat_values(cell)
         lanes.append(
             CellLane(
@@ -123,7 +128,9 @@ def _throughput(shown: Shown) -> Made:
 
 
 def _latency(shown: Shown) -> Made:
-    timed = [(cell, found, found.step_quantiles_s) for cell, found in shown if found.step_quantiles_s]
+    timed = [
+        (cell, measurement, measurement.step_quantiles_s) for cell, measurement in shown if measurement.step_quantiles_s
+    ]
     if not timed:
         return None
     scale = spread([value for _, _, steps in timed for value in (steps[0], steps[-1])], wording.seconds)
@@ -148,14 +155,14 @@ def _latency(shown: Shown) -> Made:
 
 
 def _phases(shown: Shown) -> Made:
-    totals = [sum(seconds for _, seconds in found.phases_s) for _, found in shown]
+    totals = [sum(seconds for _, seconds in measurement.phases_s) for _, measurement in shown]
     scale = seconds_from_zero(totals)
     lanes = []
-    for (cell, found), total in zip(shown, totals, strict=True):
-        ends = [scale.at(end) for end in accumulate((seconds for _, seconds in found.phases_s), initial=0.0)]
+    for (cell, measurement), total in zip(shown, totals, strict=True):
+        ends = [scale.at(end) for end in accumulate((seconds for _, seconds in measurement.phases_s), initial=0.0)]
         bars = tuple(
             Bar(f"phase-{phase}", start, round(end - start, 1), f"{_words(phase)}: {wording.seconds(seconds)}")
-            for (phase, seconds), (start, end) in zip(found.phases_s, pairwise(ends), strict=True)
+            for (phase, seconds), (start, end) in zip(measurement.phases_s, pairwise(ends), strict=True)
             if seconds
         )
         lanes.append(CellLane(cell, wording.seconds(total), bars=bars))
@@ -172,18 +179,28 @@ def _words(phase: str) -> str:
 
 
 def _memory(shown: Shown) -> Made:
-    device = any(found.peak_device_bytes for _, found in shown)
+    device = any(measurement.peak_device_bytes for _, measurement in shown)
     scale = from_zero(
-        [float(size) for _, found in shown for size in (found.peak_rss_bytes, found.peak_device_bytes or 0)],
+        [
+            float(size)
+            for _, measurement in shown
+            for size in (measurement.peak_rss_bytes, measurement.peak_device_bytes or 0)
+        ],
         lambda size: wording.memory(round(size)),
     )
     lanes = []
-    for cell, found in shown:
-        on_device = found.peak_device_bytes
-        bars = [Bar("host", 0.0, scale.at(found.peak_rss_bytes), f"host: {wording.memory(found.peak_rss_bytes)}")]
+    for cell, measurement in shown:
+        on_device = measurement.peak_device_bytes
+        bars = [
+            Bar(
+                "host", 0.0, scale.at(measurement.peak_rss_bytes), f"host: {wording.memory(measurement.peak_rss_bytes)}"
+            )
+        ]
         if on_device is not None:
             bars.append(Bar("device", 0.0, scale.at(on_device), f"device: {wording.memory(on_device)}"))
-        value = wording.memory(found.peak_rss_bytes if on_device is None else max(on_device, found.peak_rss_bytes))
+        value = wording.memory(
+            measurement.peak_rss_bytes if on_device is None else max(on_device, measurement.peak_rss_bytes)
+        )
         lanes.append(CellLane(cell, value, bars=tuple(bars)))
     legend = (("host", "host, resident"), ("device", "device")) if device else ()
     return lambda rest: Chart(

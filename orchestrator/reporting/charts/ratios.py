@@ -58,7 +58,7 @@ def plot(compared: Sequence[Compared]) -> Plot | None:
     shown = compared[:MOST_LANES]
     if not shown:
         return None
-    scale = between([end for each in shown for end in _ends(each)], lambda found: f"{found:.3g}")
+    scale = between([end for each in shown for end in _ends(each)], lambda value: f"{value:.3g}")
     return Plot(scale, tuple(_lane(each, scale) for each in shown), scale.at(1.0), len(compared) - len(shown))
 
 

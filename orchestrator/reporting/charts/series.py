@@ -64,10 +64,10 @@ def plot(series: Series, text: Callable[[float], str]) -> SeriesPlot:
 
 def _levels(series: Series, stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int, float]]:
     """First point, end and height of every level that a change ends or begins."""
-    found = []
+    levels = []
     for start, end in stretches:
         inside = [shift for shift in series.shifts if start <= shift.index < end]
         cuts = [start, *(shift.index for shift in inside), end]
         heights = [shift.before for shift in inside[:1]] + [shift.after for shift in inside]
-        found += [(one, other, level) for one, other, level in zip(cuts, cuts[1:], heights, strict=False)]
-    return found
+        levels += [(one, other, level) for one, other, level in zip(cuts, cuts[1:], heights, strict=False)]
+    return levels

@@ -48,8 +48,8 @@ def cell_reports(cells: Sequence[Cell], labels: Mapping[str, str], stored: Itera
 
 def counts(statuses: Iterable[Status]) -> StatusCounts:
     """Count each status."""
-    found = Counter(statuses)
-    return tuple((status, found[status]) for status in Status if found[status])
+    counts = Counter(statuses)
+    return tuple((status, counts[status]) for status in Status if counts[status])
 
 
 def _number(result: ScriptResult) -> int:
@@ -103,9 +103,9 @@ class _Gathering:
             self.facts.append(self.shared.flat(item.printed.facts))
             self.repeats[outcome.repeat] = Repeat(outcome, None)
             return
-        found, outcome = _measured(outcome, item.result, self.cell)
-        self.repeats[outcome.repeat] = Repeat(outcome, found)
-        if found is not None and item.result is not None:
+        measured, outcome = _measured(outcome, item.result, self.cell)
+        self.repeats[outcome.repeat] = Repeat(outcome, measured)
+        if measured is not None and item.result is not None:
             self.step_s.append(array("d", item.result.latency_s))
             self.facts.append(self.shared.flat(item.result.facts))
             self.versions.add(item.result.measurement_version)
@@ -115,13 +115,13 @@ class _Gathering:
             self.repeats.get(number) or Repeat(Outcome(self.cell.id, number, Status.NOT_RUN, NO_OUTCOME), None)
             for number in range(self.cell.repeats)
         )
-        found = [repeat.measurement for repeat in repeats if repeat.measurement is not None]
+        measured = [repeat.measurement for repeat in repeats if repeat.measurement is not None]
         return CellReport(
             cell=self.cell,
             label=label,
             repeats=repeats,
             statuses=counts(repeat.outcome.status for repeat in repeats),
-            measurement=measurement(found, self.step_s) if found else None,
+            measurement=measurement(measured, self.step_s) if measured else None,
             facts=self.shared(merged(self.facts)),
             measurement_versions=tuple(sorted(self.versions)),
             printed=printed(self.cell.script.metrics, sorted(self.printed, key=_number)) if self.cell.script else (),

@@ -32,6 +32,6 @@ def merged(several: Iterable[Facts]) -> Facts:
         for name, value in facts:
             values.setdefault(name, {})[value] = None
     return tuple(
-        (name, " | ".join([*found][:_MOST_VALUES]) + (" | …" if len(found) > _MOST_VALUES else ""))
-        for name, found in values.items()
+        (name, " | ".join([*values_of_name][:_MOST_VALUES]) + (" | …" if len(values_of_name) > _MOST_VALUES else ""))
+        for name, values_of_name in values.items()
     )

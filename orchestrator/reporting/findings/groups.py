@@ -81,8 +81,8 @@ def _pivot(measured: Sequence[CellReport], judge: Judge) -> CellReport | None:
 def _apart(one: CellReport, other: CellReport, judge: Judge) -> bool:
     if one is other:
         return False
-    found = judge(one.cell, other.cell)
-    return found is not None and found.work is WorkParity.NOT_COMPARABLE
+    pair = judge(one.cell, other.cell)
+    return pair is not None and pair.work is WorkParity.NOT_COMPARABLE
 
 
 def _parity(measured: Sequence[CellReport], judge: Judge) -> tuple[tuple[PairParity | None, ...], ...]:
@@ -90,10 +90,10 @@ def _parity(measured: Sequence[CellReport], judge: Judge) -> tuple[tuple[PairPar
 
 
 def _matrix(measured: Sequence[CellReport], parity: Sequence[Sequence[PairParity | None]]) -> Matrix:
-    found = ratio_matrix([_values(cell) for cell in measured])
+    ratios = ratio_matrix([_values(cell) for cell in measured])
     return tuple(
         tuple(_judged(over, work) for over, work in zip(row, works, strict=True))
-        for row, works in zip(found, parity, strict=True)
+        for row, works in zip(ratios, parity, strict=True)
     )
 
 

@@ -81,18 +81,18 @@ def lines(group: Group) -> tuple[str, ...]:
     beside = [(place.label, place.parity) for place in group.places if place.parity is not None]
     if not beside:
         return ()
-    best, alike = group.places[0].label, [label for label, found in beside if found.work is WorkParity.SAME]
+    best, alike = group.places[0].label, [label for label, verdict in beside if verdict.work is WorkParity.SAME]
     said = []
     if alike:
         names = listing_of(alike, MOST_NAMES)
         who = f"all {len(beside) + 1} cells" if len(alike) == len(beside) else f"{best} and {names}"
         what = f"{who} do the same work" if _is_mutual(group) else f"{best} does the same work as {names}"
-        said.append(f"Parity: {what}{_furthest([found for _, found in beside])}.")
+        said.append(f"Parity: {what}{_furthest([verdict for _, verdict in beside])}.")
     said += _not_comparable(best, beside)
     said += _apart_from_each_other(group)
-    unknown = dict.fromkeys(found.reason for _, found in beside if found.work is WorkParity.NOT_CHECKED)
+    unknown = dict.fromkeys(verdict.reason for _, verdict in beside if verdict.work is WorkParity.NOT_CHECKED)
     said += [f"Parity: not checked: {reason}." for reason in unknown]
-    said += [f"Parity: {note}." for note in dict.fromkeys(found.note for _, found in beside if found.note)]
+    said += [f"Parity: {note}." for note in dict.fromkeys(verdict.note for _, verdict in beside if verdict.note)]
     return tuple(said)
 
 
@@ -100,19 +100,19 @@ def _is_mutual(group: Group) -> bool:
     """Return True if all that do the work of the first cell are known to do each other's work."""
     alike = [index for index, place in enumerate(group.places) if place.parity and place.parity.work is WorkParity.SAME]
     pairs = [group.parity[one][other] for one, other in combinations(alike, 2)] if group.parity else [None]
-    return all(found is not None and found.work is WorkParity.SAME for found in pairs)
+    return all(verdict is not None and verdict.work is WorkParity.SAME for verdict in pairs)
 
 
 def _apart_from_each_other(group: Group) -> Iterator[str]:
     """The pairs, of all that are comparable with the first, that are not comparable with each other."""
     ranked = [index for index, place in enumerate(group.places) if place.rank][1:] if group.parity else []
     pairs = [
-        (group.places[one].label, group.places[other].label, found)
+        (group.places[one].label, group.places[other].label, verdict)
         for one, other in combinations(ranked, 2)
-        if (found := group.parity[one][other]) and found.work is WorkParity.NOT_COMPARABLE
+        if (verdict := group.parity[one][other]) and verdict.work is WorkParity.NOT_COMPARABLE
     ]
-    for one, other, found in pairs[:MOST_NAMES]:
-        yield from _not_comparable(one, [(other, found)])
+    for one, other, verdict in pairs[:MOST_NAMES]:
+        yield from _not_comparable(one, [(other, verdict)])
     if len(pairs) > MOST_NAMES:
         yield f"Parity: nor are {len(pairs) - MOST_NAMES:,} more pairs."
 
@@ -127,9 +127,9 @@ def _furthest(verdicts: Sequence[PairParity]) -> str:
 
 def _not_comparable(best: str, beside: Sequence[tuple[str, PairParity]]) -> list[str]:
     who: dict[tuple[str, str], list[str]] = {}
-    for label, found in beside:
-        if found.work is WorkParity.NOT_COMPARABLE:
-            who.setdefault((found.reason, found.known_fault), []).append(label)
+    for label, verdict in beside:
+        if verdict.work is WorkParity.NOT_COMPARABLE:
+            who.setdefault((verdict.reason, verdict.known_fault), []).append(label)
     return [
         f"Parity: {listing_of(names, MOST_NAMES)} and {best} are not comparable: {reason}"
         f"{f'; known fault of {fault}' if fault else ''}."

@@ -63,11 +63,11 @@ def bounded(log: str) -> str:
 
 
 def _ended(cell: CellReport) -> dict[tuple[Status, str], list[Outcome]]:
-    found: dict[tuple[Status, str], list[Outcome]] = {}
+    by_end: dict[tuple[Status, str], list[Outcome]] = {}
     for repeat in cell.repeats:
         if repeat.outcome.status is not Status.OK:
-            found.setdefault((repeat.outcome.status, repeat.outcome.reason), []).append(repeat.outcome)
-    return found
+            by_end.setdefault((repeat.outcome.status, repeat.outcome.reason), []).append(repeat.outcome)
+    return by_end
 
 
 def _affected(cell: CellReport, outcomes: Sequence[Outcome]) -> Affected:

@@ -33,8 +33,8 @@ def finding(
     other work than the best, the lines on parity say.
     """
     if not measured:
-        found = Counter(repeat.outcome.status for cell in cells for repeat in cell.repeats)
-        ends = statuses([(status, found[status]) for status in Status if found[status]])
+        counts = Counter(repeat.outcome.status for cell in cells for repeat in cell.repeats)
+        ends = statuses([(status, counts[status]) for status in Status if counts[status]])
         return GroupFinding.NOTHING, f"Nothing was measured: {ends}."
     same = [pair for pair in zip(measured, to_best, strict=True) if not _is_apart(pair[1])]
     apart = [cell for cell, over in zip(measured, to_best, strict=True) if _is_apart(over)]

@@ -186,7 +186,7 @@ def _other_content(runs: Sequence[HostRun]) -> Iterator[str]:
         for image in run.report.images:
             if image.image_ids:
                 ids.setdefault(image.name, set()).add(image.image_ids)
-    other = [name for name, found in ids.items() if len(found) > 1]
+    other = [name for name, image_ids in ids.items() if len(image_ids) > 1]
     if other:
         verb = "is" if len(other) == 1 else "are"
         yield (

@@ -237,21 +237,24 @@ def _figures(pair: JudgedPair, judged: Judged, unit: str) -> tuple[str, ...]:
     )
 
 
-def _alarms(found: Regression) -> Iterator[str]:
-    worse = [(pair, metric) for pair in found.regressions for metric in pair.metrics if metric.is_regression]
+def _alarms(regression: Regression) -> Iterator[str]:
+    worse = [(pair, metric) for pair in regression.regressions for metric in pair.metrics if metric.is_regression]
     if worse:
         names = [f"{pair.id} ({metric.title}{_by_how_much(metric)})" for pair, metric in worse]
+        number = len({pair.id for pair, _ in worse})
         yield clean_line(
-            f"{found.candidate.label} is worse than {found.baseline.label} in {len({pair.id for pair, _ in worse})} of "
-            f"{_pairs(found)}: {listing_of(names, _MOST_NAMED)}."
+            f"{regression.candidate.label} is worse than {regression.baseline.label} in {number} of "
+            f"{_pairs(regression)}: {listing_of(names, _MOST_NAMED)}."
         )
-    broke = [pair for pair in found.pairs if pair.verdict is Verdict.BROKE]
+    broke = [pair for pair in regression.pairs if pair.verdict is Verdict.BROKE]
     if broke:
         names = [f"{pair.id} ({pair.reason})" for pair in broke]
-        yield clean_line(f"{found.candidate.label} fails in {listing_of(names, _MOST_NAMED)}.")
+        yield clean_line(f"{regression.candidate.label} fails in {listing_of(names, _MOST_NAMED)}.")
     if not worse and not broke:
-        but = f", but {doubt(found)}" if found.doubtful else ""
-        yield clean_line(f"No regression was found from {found.baseline.label} to {found.candidate.label}{but}.")
+        but = f", but {doubt(regression)}" if regression.doubtful else ""
+        yield clean_line(
+            f"No regression was found from {regression.baseline.label} to {regression.candidate.label}{but}."
+        )
 
 
 def _by_how_much(metric: Judged) -> str:

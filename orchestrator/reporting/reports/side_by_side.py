@@ -159,7 +159,7 @@ def _value(several: SideBySide) -> dict[str, Any]:
 
 
 def _cell_value(several: SideBySide, cell: Beside) -> Mapping[str, Any]:
-    found = [
+    figures_of_runs = [
         {
             "run": run.report.run,
             "samples_per_s": one.measurement.throughput.value if one and one.measurement else None,
@@ -170,7 +170,7 @@ def _cell_value(several: SideBySide, cell: Beside) -> Mapping[str, Any]:
         }
         for run, one, over in zip(several.runs, cell.found, cell.over_first, strict=True)
     ]
-    return {"cell": cell.cell_id, "note": cell.note, "runs": found}
+    return {"cell": cell.cell_id, "note": cell.note, "runs": figures_of_runs}
 
 
 def _suites(several: SideBySide) -> Suites:

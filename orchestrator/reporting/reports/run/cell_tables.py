@@ -60,7 +60,9 @@ def intervals(measured: Measured, names: Names, group: str, shares: Mapping[str,
         *("Scatter of repeats", "Scatter of blocks", "Cores busy"),
         *(("Harness",) if shares is not None else ()),
     )
-    rows = (row_of(names[cell.cell.id], cell, tuple(_interval(cell, found, shares))) for cell, found in measured)
+    rows = (
+        row_of(names[cell.cell.id], cell, tuple(_interval(cell, measurement, shares))) for cell, measurement in measured
+    )
     caption = "How sure the throughput is, in samples/s, and how far repeats and blocks scatter"
     table = cell_table(columns(heads, range(1, len(heads)), (3, 4)), rows, caption, f"Intervals of {group}")
     return Details("Intervals and scatter", (table,))
@@ -84,7 +86,7 @@ def _interval(
 
 def phases(measured: Measured, names: Names, group: str) -> Details:
     """Return the duration of each phase of the containers of a cell."""
-    rows = (row_of(names[cell.cell.id], cell, _phases(dict(found.phases_s))) for cell, found in measured)
+    rows = (row_of(names[cell.cell.id], cell, _phases(dict(measurement.phases_s))) for cell, measurement in measured)
     heads = columns(("Framework", *(phase.replace("_", " ") for phase in PHASES)), range(1, 1 + len(PHASES)))
     caption = "Mean duration of each phase of a container's life; create is the host's, the others are inside"
     return Details("Phases", (cell_table(heads, rows, caption, f"Phases of {group}", is_narrow=False),))
@@ -119,12 +121,12 @@ def resources(measured: Measured, names: Names, group: str) -> Iterator[Details]
 
 
 def _used(repeat: Repeat, *, has_gpus: bool) -> Iterator[str | TableCell]:
-    found = repeat.measurement
-    if found is None:
+    measurement = repeat.measurement
+    if measurement is None:
         return
-    used, gpus = found.used, found.gpus
+    used, gpus = measurement.used, measurement.gpus
     yield str(repeat.outcome.repeat)
-    yield memory_cell(found.peak_rss_bytes, found.peak_device_bytes)
+    yield memory_cell(measurement.peak_rss_bytes, measurement.peak_device_bytes)
     for spent in (used.user_s, used.system_s) if used else (None, None):
         yield figure("–" if spent is None else seconds(spent), spent)
     for moved in (used.read_bytes, used.written_bytes) if used else (None, None):
@@ -143,7 +145,7 @@ def memory_cell(size_bytes: int, device_bytes: int | None) -> TableCell:
 def models(measured: Measured, names: Names, group: str) -> Details:
     """Return the size of the models and their losses."""
     heads = ("Framework", "Parameters", "Multiply-adds", "First loss", "Last loss")
-    rows = (row_of(names[cell.cell.id], cell, _model(found)) for cell, found in measured)
+    rows = (row_of(names[cell.cell.id], cell, _model(measurement)) for cell, measurement in measured)
     caption = (
         "What was run, counted from the model's definition; multiply-adds per sample, forward. Losses are medians "
         "over the repeats"
@@ -177,7 +179,7 @@ def every_repeat(view: PageView, cells: Sequence[CellReport], name: str, names: 
 
 
 def _repeat(view: PageView, cell: CellReport, repeat: Repeat, names: Names | None) -> Row:
-    outcome, found = repeat.outcome, repeat.measurement
+    outcome, measurement = repeat.outcome, repeat.measurement
     cells: list[str | TableCell] = [
         cell.label if names else cell.cell.id,
         str(outcome.repeat),
@@ -185,9 +187,9 @@ def _repeat(view: PageView, cell: CellReport, repeat: Repeat, names: Names | Non
             spaced((status_chip(outcome.status), *((Chip("disturbed", "open"),) if outcome.disturbance else ())))
         ),
     ]
-    if names and found:
-        cells.append(figure(rate(found.samples_per_s), found.samples_per_s))
-        cells.append(figure(percent(found.block_variation), found.block_variation))
+    if names and measurement:
+        cells.append(figure(rate(measurement.samples_per_s), measurement.samples_per_s))
+        cells.append(figure(percent(measurement.block_variation), measurement.block_variation))
     elif names:
         cells += ["–", "–"]
     cells.append(figure(seconds(outcome.wall_s) if outcome.wall_s else "–", sortable(outcome.wall_s)))

@@ -112,19 +112,19 @@ def _rank(cell: CellReport, place: Placed, names: Names, number: int, *, has_oth
     name = cell.cell.id
     disturbed = sum(bool(repeat.outcome.disturbance) for repeat in cell.repeats)
     ended = status_chips(cell.statuses, *((Chip("disturbed", "open", disturbed),) if disturbed else ()))
-    found = cell.measurement
-    figures = tuple(_figures(found, place.to_best, has_others=has_others)) if found else ("–",) * _FIGURES
+    measurement = cell.measurement
+    figures = tuple(_figures(measurement, place.to_best, has_others=has_others)) if measurement else ("–",) * _FIGURES
     cells = (
         figure(place.rank.label if place.rank else "–", str(number)),
         figure(place.label, place.label, name if place.label != name else ""),
         *figures,
         TableCell(ended),
     )
-    return Row(cells, Tone.PLAIN if found else Tone.FAINT, anchor=name, ranks=names[name])
+    return Row(cells, Tone.PLAIN if measurement else Tone.FAINT, anchor=name, ranks=names[name])
 
 
-def _figures(found: Measurement, over: Ratio | None, *, has_others: bool) -> Iterator[str | TableCell]:
-    throughput, latency = found.throughput, found.latency
+def _figures(measurement: Measurement, over: Ratio | None, *, has_others: bool) -> Iterator[str | TableCell]:
+    throughput, latency = measurement.throughput, measurement.latency
     yield figure(Phrase(rate(throughput.value), "b"), throughput.value, rate_interval(throughput))
     if over:
         yield figure(factor(over.value), over.value, factor_interval(over))
@@ -141,8 +141,8 @@ def _figures(found: Measurement, over: Ratio | None, *, has_others: bool) -> Ite
     else:
         yield "–"
         yield "–"
-    yield figure(seconds(found.start_s), found.start_s)
-    yield memory_cell(found.peak_rss_bytes, found.peak_device_bytes)
+    yield figure(seconds(measurement.start_s), measurement.start_s)
+    yield memory_cell(measurement.peak_rss_bytes, measurement.peak_device_bytes)
 
 
 def _floors(view: PageView, part: Part, names: Names) -> Table:
@@ -152,16 +152,16 @@ def _floors(view: PageView, part: Part, names: Names) -> Table:
 
 
 def _floor(cell: CellReport, floor: Floor, names: Names) -> Row:
-    found, name = cell.measurement, cell.cell.id
+    measurement, name = cell.measurement, cell.cell.id
     cells = (
         figure(floor.label, floor.label, name),
         figure("–" if floor.step_s is None else seconds(floor.step_s), floor.step_s),
         figure("–" if floor.share is None else share(floor.share), floor.share),
-        figure(seconds(found.start_s), found.start_s) if found else figure("–", ""),
-        memory_cell(found.peak_rss_bytes, None) if found else figure("–", ""),
+        figure(seconds(measurement.start_s), measurement.start_s) if measurement else figure("–", ""),
+        memory_cell(measurement.peak_rss_bytes, None) if measurement else figure("–", ""),
         TableCell(status_chips(cell.statuses)),
     )
-    return Row(cells, Tone.PLAIN if found else Tone.FAINT, anchor=name, ranks=names[name])
+    return Row(cells, Tone.PLAIN if measurement else Tone.FAINT, anchor=name, ranks=names[name])
 
 
 def _epochs(measured: Measured, names: Names, group: Group) -> Table:
@@ -235,10 +235,10 @@ def _ratio(over: Ratio | None) -> TableCell:
 
 def _parity(group: Group, cells: Sequence[CellReport]) -> Details:
     rows = (
-        _work(cell, other, found)
+        _work(cell, other, pair)
         for place, cell in enumerate(cells)
-        for other, found in zip(cells, group.parity[place][:place], strict=False)
-        if found
+        for other, pair in zip(cells, group.parity[place][:place], strict=False)
+        if pair
     )
     heads = columns(("One", "Other", "Work", "Largest difference ÷ bar", "Why"), (3,), (4,))
     caption = (
@@ -248,16 +248,16 @@ def _parity(group: Group, cells: Sequence[CellReport]) -> Details:
     return Details("Parity: is it the same work?", (cell_table(heads, rows, caption, f"Parity of {group.label}"),))
 
 
-def _work(cell: CellReport, other: CellReport, found: PairParity) -> Row:
-    part = max((each.value / each.bar for each in found.differences if each.bar), default=None)
-    known = f"Known fault: {found.known_fault}" if found.known_fault else ""
+def _work(cell: CellReport, other: CellReport, pair: PairParity) -> Row:
+    part = max((each.value / each.bar for each in pair.differences if each.bar), default=None)
+    known = f"Known fault: {pair.known_fault}" if pair.known_fault else ""
     return Row(
         (
             cell.label,
             other.label,
-            TableCell(Chip(found.work.value, _WORK.get(found.work, "open"))),
+            TableCell(Chip(pair.work.value, _WORK.get(pair.work, "open"))),
             figure("–" if part is None else "0" if part == 0 else factor(part), part),
-            TableCell(found.reason or found.note, (known,) if known else ()),
+            TableCell(pair.reason or pair.note, (known,) if known else ()),
         )
     )
 

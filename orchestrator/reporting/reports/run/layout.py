@@ -54,31 +54,31 @@ def layout(report: Report) -> tuple[RunPage, ...]:
     parts = [part for group in report.groups for part in _parts(group, rows)]
     if sum(rows.values()) <= MOST_ON_ONE_PAGE:
         return (RunPage(INDEX, tuple(parts)),)
-    found = [RunPage(INDEX, ())]
+    pages = [RunPage(INDEX, ())]
     kept: list[Part] = []
     filled = 0
     for part in parts:
         size = sum(rows[cell_id] for cell_id in part.cell_ids)
         if kept and filled + size > MOST_ON_ONE_PAGE:
-            found.append(RunPage(f"groups-{len(found):04}.html", tuple(kept)))
+            pages.append(RunPage(f"groups-{len(pages):04}.html", tuple(kept)))
             kept, filled = [], 0
         kept.append(part)
         filled += size
-    found.append(RunPage(f"groups-{len(found):04}.html", tuple(kept)))
-    return tuple(found)
+    pages.append(RunPage(f"groups-{len(pages):04}.html", tuple(kept)))
+    return tuple(pages)
 
 
 def _rows(cell: CellReport) -> int:
     return _ROWS_PER_CELL + 2 * len(cell.repeats) + (len(cell.epochs.curve) if cell.epochs else 0)
 
 
-def places(found: tuple[RunPage, ...]) -> Mapping[str, str]:
+def places(pages: tuple[RunPage, ...]) -> Mapping[str, str]:
     """The page of every cell and every group's first part, by cell id and by the group's anchor."""
-    return dict(_addresses(found))
+    return dict(_addresses(pages))
 
 
-def _addresses(found: tuple[RunPage, ...]) -> Iterator[tuple[str, str]]:
-    for page in found:
+def _addresses(pages: tuple[RunPage, ...]) -> Iterator[tuple[str, str]]:
+    for page in pages:
         for part in page.parts:
             if part.first == 1:
                 yield part.anchor, page.name
@@ -93,11 +93,11 @@ Directory = list[tuple[str, str, str, list[tuple[str, str, str]]]]
 """RunPage, anchor and title of every part, and id, label and further words of each of its cells."""
 
 
-def directory(found: tuple[RunPage, ...], cells: Mapping[str, CellReport]) -> Directory:
+def directory(pages: tuple[RunPage, ...], cells: Mapping[str, CellReport]) -> Directory:
     """List which page has which cell, for the filter and the addresses of a report of many pages."""
     listed: Directory = []
     left = MOST_IN_DIRECTORY
-    for page in found:
+    for page in pages:
         for part in page.parts:
             words = {place.cell_id: place.to_best.verdict.value for place in part.places if place.to_best}
             rows = [_listed(cells[cell_id], words.get(cell_id, "")) for cell_id in part.cell_ids[:left]]

@@ -156,26 +156,26 @@ def _outcome_columns(repeat: Repeat) -> dict[str, Value]:
 
 
 def _measured_columns(repeat: Repeat) -> dict[str, Value]:
-    found = repeat.measurement
-    if found is None:
+    measurement = repeat.measurement
+    if measurement is None:
         return {}
-    latency = found.latency
+    latency = measurement.latency
     return {
-        "samples_per_s": found.samples_per_s,
-        "block_variation": found.block_variation,
-        "cpu_cores": found.cpu_cores,
-        "peak_rss_bytes": found.peak_rss_bytes,
-        "peak_device_bytes": found.peak_device_bytes,
-        "first_loss": found.first_loss,
-        "last_loss": found.last_loss,
-        "parameters": found.parameters,
-        "multiply_adds": found.multiply_adds,
+        "samples_per_s": measurement.samples_per_s,
+        "block_variation": measurement.block_variation,
+        "cpu_cores": measurement.cpu_cores,
+        "peak_rss_bytes": measurement.peak_rss_bytes,
+        "peak_device_bytes": measurement.peak_device_bytes,
+        "first_loss": measurement.first_loss,
+        "last_loss": measurement.last_loss,
+        "parameters": measurement.parameters,
+        "multiply_adds": measurement.multiply_adds,
         "latency_p50_s": latency.p50_s if latency else None,
         "latency_p90_s": latency.p90_s if latency else None,
         "latency_p99_s": latency.p99_s if latency else None,
-        **_used_columns(found),
-        **_epoch_columns(found.epochs),
-        **{f"{phase}_s": seconds for phase, seconds in found.phases_s},
+        **_used_columns(measurement),
+        **_epoch_columns(measurement.epochs),
+        **{f"{phase}_s": seconds for phase, seconds in measurement.phases_s},
     }
 
 
