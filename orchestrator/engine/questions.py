@@ -2,9 +2,11 @@
 
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, TextIO
 
 import docker
 import requests
@@ -16,10 +18,12 @@ from orchestrator.engine.confinement import Limits, profile_for
 from orchestrator.engine.containers import ContainerEnd, ContainerSpec, EngineLostError, container
 from orchestrator.engine.images import BuildError, one_line
 from orchestrator.logs import BoundedLog
-from orchestrator.processes import Cause, StartError, last_line, tail
+from orchestrator.processes import Cause, StartError, Stop, last_line, tail
 
 USER, ROOT = "65534:65534", "0:0"
 LIMITS = Limits(memory_bytes=1 << 30, pids=512, shm_bytes=64 << 20, tmp_bytes=256 << 20)
+PYTHON_TIMEOUT_S = 600.0
+NEVER = threading.Event()
 ANSWER_BYTES = 1 << 20
 """Many times what an image with all frameworks answers."""
 
@@ -29,34 +33,64 @@ def ask(client: docker.DockerClient, image: str, arguments: Sequence[str], *, ti
 
     The answer is cut at about `ANSWER_BYTES`. Raises `BuildError` with its last line where it fails or does not end.
     """
-    return _asked(client, ContainerSpec(image, None, USER, tuple(arguments)), timeout_s, ANSWER_BYTES)
+    with _answer(client, ContainerSpec(image, None, USER, tuple(arguments)), timeout_s, ANSWER_BYTES) as answer:
+        return answer.read()
 
 
-def ask_python(
-    client: docker.DockerClient, image: str, source: str, *, answer_bytes: int, timeout_s: float = 600.0
-) -> str:
-    """Run a program in the Python of an image, isolated from its packages, and return what it wrote.
+@contextmanager
+def python_answer(
+    client: docker.DockerClient, image: str, program: str, *, stop: Stop, limit_bytes: int
+) -> Iterator[TextIO]:
+    """Run a program in the Python of an image, isolated from its packages, and give what it wrote.
 
-    It runs as root without capabilities, which may read every file of root and write none. Raises as `ask` does.
+    It runs as root, may read the files of all users, and write none. Raises as `ask` does, and if `stop` is set.
     """
-    python = _python(client, image)
-    command = ("-I", "-S", "-c", source)
-    return _asked(client, ContainerSpec(image, None, ROOT, command, program=python), timeout_s, answer_bytes)
-
-
-def _python(client: docker.DockerClient, image: str) -> str:
-    """Return the interpreter that the entry point of an image names, else the first one on its path."""
-    document = client.api.inspect_image(image)  # type: ignore[no-untyped-call]  # the library has no types here
-    entry_point = (document.get("Config") or {}).get("Entrypoint") or []
-    return str(entry_point[0]) if entry_point[1:2] == ["-m"] else "python"
-
-
-def _asked(client: docker.DockerClient, spec: ContainerSpec, timeout_s: float, answer_bytes: int) -> str:
     try:
-        labels = ((ownership.LABEL, str(ownership.this_process())),)
-        confined = replace(spec, labels=labels, limits=replace(LIMITS, seccomp=profile_for(client)))
-        with tempfile.TemporaryDirectory() as folder:
-            return _answer(client, confined, Path(folder), timeout_s, answer_bytes)
+        document = client.api.inspect_image(image)  # type: ignore[no-untyped-call]  # the library has no types here
+    except DockerException as error:
+        raise BuildError(one_line(str(error))) from error
+    spec = ContainerSpec(
+        image, None, ROOT, ("-I", "-S", "-c", program), program=interpreter(document), reads_everything=True
+    )
+    with _answer(client, spec, PYTHON_TIMEOUT_S, limit_bytes, stop) as answer:
+        yield answer
+
+
+def interpreter(document: Mapping[str, Any]) -> str:
+    """Return the interpreter that the entry point of an image names, as inspected, else the first one on its path."""
+    entry_point = (document.get("Config") or {}).get("Entrypoint") or []
+    return str(entry_point[0]) if entry_point[1:2] == ["-m"] and entry_point[0] else "python"
+
+
+@contextmanager
+def _answer(
+    client: docker.DockerClient,
+    spec: ContainerSpec,
+    timeout_s: float,
+    limit_bytes: int,
+    stop: Stop = NEVER,
+) -> Iterator[TextIO]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "answer"
+        with _refusals():
+            labels = ((ownership.LABEL, str(ownership.this_process())),)
+            confined = replace(spec, labels=labels, limits=replace(LIMITS, seccomp=profile_for(client)))
+            with (
+                BoundedLog(path, limit_bytes=limit_bytes) as answer,
+                container(client, confined, path.with_name("log"), answer) as running,
+            ):
+                running.start()
+                end = running.wait(timeout_s, stop)
+            _refuse(end, path.with_name("log"), timeout_s)
+        with path.open(encoding="utf-8", errors="replace") as text:
+            yield text
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Raise `BuildError` where the engine refuses, and the error of the connection where it goes away."""
+    try:
+        yield
     except EngineLostError as error:
         if isinstance(error.__cause__, requests.exceptions.RequestException) and is_lost(error.__cause__):
             raise error.__cause__ from error
@@ -67,20 +101,10 @@ def _asked(client: docker.DockerClient, spec: ContainerSpec, timeout_s: float, a
         raise BuildError(one_line(str(error))) from error
 
 
-def _answer(client: docker.DockerClient, spec: ContainerSpec, folder: Path, timeout_s: float, answer_bytes: int) -> str:
-    log, path = folder / "log", folder / "answer"
-    with (
-        BoundedLog(path, limit_bytes=answer_bytes) as answer,
-        container(client, spec, log, answer) as running,
-    ):
-        running.start()
-        end = running.wait(timeout_s, threading.Event())
-    _refuse(end, log, timeout_s)
-    return path.read_text(encoding="utf-8", errors="replace")
-
-
 def _refuse(end: ContainerEnd, log: Path, timeout_s: float) -> None:
     """Raise `BuildError` unless the container ended by itself and without an error."""
+    if end.cause is Cause.STOPPED:
+        raise BuildError("it was stopped")
     if end.cause is not Cause.EXITED:
         raise BuildError(f"it did not answer within {timeout_s:g} s")
     if end.exit_code:

@@ -4,23 +4,34 @@ from collections.abc import Mapping, Sequence
 
 from orchestrator.bundles.describe import sbom
 from orchestrator.bundles.format import layout
+from orchestrator.bundles.format.streams import STOPPED, TransferStoppedError
 from orchestrator.bundles.write.request import Export
 from orchestrator.engine.images import BuildError
 from orchestrator.events import Notice
 
 
 def write_bills(export: Export) -> None:
-    """Write a bill of materials for every image."""
+    """Write a bill of materials for every image. Raises `TransferStoppedError` after a request to stop."""
     for image in export.images:
         write_bill(export, image.reference, image.config, [layer.diff_id for layer in image.layers])
 
 
 def write_bill(export: Export, reference: str, image_id: str, diff_ids: Sequence[str]) -> None:
-    """Write the bill of one image on the engine, with a notice if it is incomplete."""
+    """Write the bill of one image on the engine, with a notice if it is incomplete.
+
+    Raises `TransferStoppedError` after a request to stop.
+    """
     files, missing = _package_files(export, reference)
+    if export.stop.is_set():
+        raise TransferStoppedError(STOPPED)
+    try:
+        bill = sbom.bill(reference, image_id, diff_ids, files)
+    # An image may list anything, and names that no package can have are refused by libraries in many ways.
+    except (ValueError, TypeError, RecursionError) as error:
+        missing = f"all packages, since what its files list cannot be described: {error}"
+        bill = sbom.bill(reference, image_id, diff_ids, {})
     if missing:
         export.listener(Notice(f"the bill of materials of {reference} lacks {missing}"))
-    bill = sbom.bill(reference, image_id, diff_ids, files)
     path = export.folder / layout.SBOM / f"{layout.file_name(reference)}.cdx.json"
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(bill)
@@ -29,7 +40,7 @@ def write_bill(export: Export, reference: str, image_id: str, diff_ids: Sequence
 def _package_files(export: Export, reference: str) -> tuple[Mapping[str, str], str]:
     """Return the package files of an image, and what they lack, empty if they are complete."""
     try:
-        files = export.package_files(export.client, reference)
+        files = export.package_files(export.client, reference, export.stop)
     except (BuildError, ValueError) as error:
         return {}, f"all packages, since its Python did not list them: {error}"
     return files, sbom.missing(files)

@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import requests
+
 from orchestrator.bundles.format.manifest import Manifest
 from orchestrator.bundles.format.streams import STOPPED, TransferStoppedError
 from orchestrator.bundles.write import output_folder
 from orchestrator.bundles.write.completion import complete
 from orchestrator.bundles.write.images import write_images
 from orchestrator.bundles.write.request import Export, Part
+from orchestrator.engine.client import is_lost
 from orchestrator.errors import HostError, InputError, remedy
 
 
@@ -27,6 +30,12 @@ def write(export: Export, parts: Sequence[Part]) -> Manifest:
                 raise TransferStoppedError(STOPPED)
             part(export)
         return complete(export)
+    except requests.exceptions.RequestException as error:
+        if not is_lost(error):
+            raise
+        raise HostError(
+            f"the engine was lost while the bundle was written: {error}; start it again, and run the command again"
+        ) from error
     except OSError as error:
         raise HostError(
             f"{error.filename or export.folder}: cannot be written: {error.strerror}; {remedy(error, '-o')}"

@@ -48,7 +48,7 @@ class Export:
     """True to install the wheels here without an index, as a proof that they are enough."""
     sign: Callable[[bytes], bytes] | None = None
     """Returns the signature over the bytes of a manifest."""
-    package_files: Callable[[docker.DockerClient, str], Mapping[str, str]] = package_files
+    package_files: Callable[[docker.DockerClient, str, Stop], Mapping[str, str]] = package_files
     """Returns the text of each package file of an image, by path."""
     images: tuple[Image, ...] = ()
     """The images in the bundle, which are written before any other part."""

@@ -1,4 +1,5 @@
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,12 @@ from cyclonedx.validation.json import JsonStrictValidator
 from orchestrator.bundles.describe import sbom
 from orchestrator.bundles.describe.package_files import UNREAD
 from orchestrator.bundles.format import layout
+from orchestrator.bundles.format.streams import TransferStoppedError
 from orchestrator.bundles.write import export as exporting
 from orchestrator.bundles.write.bills import write_bills
 from orchestrator.engine.images import BuildError
 from orchestrator.events import Notice
+from orchestrator.processes import Stop
 from tests.unit.bundles.small_bundles import an_engine, an_export
 
 IMAGE = "sha256:" + "ab" * 32
@@ -186,21 +189,28 @@ def test_a_bill_that_lacks_nothing_that_is_known_does_not(path: str) -> None:
     assert "compositions" not in bill({path: STATUS})
 
 
-def no_files(client: docker.DockerClient, image: str) -> dict[str, str]:
+def no_files(client: docker.DockerClient, image: str, stop: Stop) -> dict[str, str]:
     """Stands in for an image without package files."""
-    del client, image
+    del client, image, stop
     return {}
 
 
-def no_python(client: docker.DockerClient, image: str) -> dict[str, str]:
+def no_python(client: docker.DockerClient, image: str, stop: Stop) -> dict[str, str]:
     """Stands in for an image whose Python does not answer."""
-    del client, image
+    del client, image, stop
     raise BuildError("exec format error")
+
+
+def odd_names(client: docker.DockerClient, image: str, stop: Stop) -> dict[str, str]:
+    """Stands in for an image with a package that no system can have."""
+    del client, image, stop
+    return {"var/lib/dpkg/status": "Package: /\nVersion: 1\nStatus: install ok installed\n"}
 
 
 @pytest.mark.parametrize(
     ("package_files", "lacking"),
     [
+        (odd_names, "all packages, since what its files list cannot be described: "),
         (no_files, "the packages of the system, of which no database was found"),
         (no_python, "all packages, since its Python did not list them: exec format error"),
     ],
@@ -215,5 +225,20 @@ def test_an_export_reports_what_its_bills_lack(
 
     reference = "bench/small:1-cpu-0123456789ab"
     (written,) = (tmp_path / "bundle" / layout.SBOM).iterdir()
-    assert Notice(f"the bill of materials of {reference} lacks {lacking}") in events
+    (notice,) = [each.message for each in events if isinstance(each, Notice) and "bill of materials" in each.message]
+    assert notice.startswith(f"the bill of materials of {reference} lacks {lacking}")
     assert json.loads(written.read_text())["compositions"][0]["aggregate"] == "incomplete"
+
+
+def test_a_stop_ends_the_bills(tmp_path: Path) -> None:
+    stop = threading.Event()
+
+    def stopping(client: docker.DockerClient, image: str, stop: Stop) -> dict[str, str]:
+        del client, image
+        stop.set()
+        raise BuildError("it was stopped")
+
+    export = an_export(an_engine("1"), tmp_path / "bundle", ["1"], stop=stop, package_files=stopping)
+
+    with pytest.raises(TransferStoppedError):
+        exporting.write(export, (write_bills,))
