@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
+from itertools import groupby
 from typing import Annotated, Any
 
 import typer
@@ -27,33 +28,44 @@ _MOST_CHARACTERS = 40
 """Of a number that was given and cannot be used."""
 
 COMMANDS = {
-    "plan": ("measure.plan", "Show what would run, what is skipped and why, and about how long it takes."),
+    "plan": ("measure.plan", "Show what would run, and what is skipped and why."),
     "build": ("measure.build", "Build the images that are missing."),
     "run": ("measure.run", "Run a matrix, or the plan of a bundle, and report."),
     "report": ("look.report", "Show runs again from their files, alone or side by side."),
-    "regress": ("compare.regress", "Measure two releases in turn and judge the second."),
-    "bisect": ("compare.bisect", "Find the published release that changed a cell."),
-    "compare": ("compare.runs", "Compare stored runs where that is fair."),
     "runs": ("look.runs", "List the runs of a results folder."),
     "show": ("look.runs", "Show how every repeat of a run or of a cell ended."),
     "models": ("look.catalog", "List the models with their defaults."),
     "frameworks": ("look.catalog", "List the frameworks and the releases known to work."),
-    "schema": ("look.catalog", "Print a JSON Schema, of matrix.yaml for editors or of a stored file."),
-    "doctor": ("host.doctor", "Say whether this host is fit to measure."),
-    "clean": ("host.clean", "Remove what of ours takes disk and can be made again."),
-    "nightly": ("compare.nightly", "Measure new releases on the package index against the baseline."),
+    "schema": ("look.catalog", "Print the JSON Schema of a file, such as matrix.yaml."),
+    "regress": ("compare.regress", "Measure two releases in turn and judge the second."),
+    "bisect": ("compare.bisect", "Find the published release that changed a cell."),
+    "compare": ("compare.runs", "Compare stored runs where that is fair."),
+    "nightly": ("compare.nightly", "Measure new releases against the baseline."),
     "history": ("compare.history", "Show a series for each cell, metric and host over all runs."),
     "export": ("ship.export", "Write a bundle for a server without internet."),
     "verify": ("ship.load", "Prove every byte of a bundle against its manifest."),
     "load": ("ship.load", "Verify a bundle, and put its images on the engine."),
     "collect": ("ship.returns", "Gather runs into one checksummed file."),
     "merge": ("ship.returns", "Put the runs of such a file beside those that are there."),
+    "doctor": ("host.doctor", "Say whether this host is fit to measure."),
+    "clean": ("host.clean", "Remove what of ours takes disk and can be made again."),
 }
-"""The module and the short help of every command; a module is imported where its command is named."""
+"""The module and the short help of every command, by the group of its module.
+
+A module is imported where its command is named.
+"""
 
 
 class _Commands(TyperGroup):
-    """The group of all commands; it says in plain words what is wrong with a value of an option."""
+    """The group of all commands. It says in plain words what is wrong with a value of an option."""
+
+    def format_commands(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
+        """Write the commands by their groups, each with the whole of its short help."""
+        del ctx
+        width = max(map(len, COMMANDS))
+        for group, names in groupby(COMMANDS, lambda name: COMMANDS[name][0].partition(".")[0]):
+            with formatter.section(group.capitalize()):
+                formatter.write_dl([(name.ljust(width), COMMANDS[name][1]) for name in names])
 
     def resolve_command(self, ctx: typer.Context, args: list[str]) -> tuple[Any, Any, list[str]]:  # type: ignore[override]
         """Return the command that is named, with its options; what it needs may take long to import."""

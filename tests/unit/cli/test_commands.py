@@ -346,13 +346,29 @@ def test_table_names_every_command_of_a_module(module: str) -> None:
     assert registered == {name for name, (other, _) in COMMANDS.items() if other == module}
 
 
-def test_help_lists_every_command_with_one_short_line(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("width", ["60", "80", "200"])
+def test_help_lists_every_command_in_its_group(
+    width: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", width)
     with pytest.raises(SystemExit):
         main(["--help"])
 
-    lines = capsys.readouterr().out.partition("Commands:\n")[2].splitlines()
-    assert [line.split()[0] for line in lines] == list(COMMANDS)
-    assert all(len(line.split()) > 3 for line in lines)
+    text = capsys.readouterr().out
+    shown: dict[str, str] = {}
+    for group in ("Measure", "Look", "Compare", "Ship", "Host"):
+        lines = text.partition(f"\n{group}:\n")[2].partition("\n\n")[0].splitlines()
+        names = [line.split()[0] for line in lines if line[2] != " "]
+        assert names == [name for name, (module, _) in COMMANDS.items() if module.startswith(f"{group.lower()}.")]
+        shown |= dict.fromkeys(names, group)
+    assert list(shown) == list(COMMANDS)
+    assert "..." not in text.partition("\nMeasure:\n")[2]
+    assert all(help_ in " ".join(text.split()) for _, help_ in COMMANDS.values())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_short_help_fits_one_line(name: str) -> None:
+    assert len(f"  {max(COMMANDS, key=len)}  {COMMANDS[name][1]}") <= 78
 
 
 def test_unknown_command_gets_a_close_match(capsys: pytest.CaptureFixture[str]) -> None:
