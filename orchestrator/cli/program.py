@@ -13,6 +13,8 @@ import typer
 from typer.core import TyperGroup
 
 from orchestrator import __version__
+from orchestrator.cli import everywhere
+from orchestrator.cli.output import manner
 from orchestrator.errors import HostError, OrchestratorError, plain_words
 
 _NO_CHOICE = re.compile(r"'(?P<given>.*)' is not one of (?P<choices>'.*')\.?")
@@ -70,7 +72,9 @@ class _Commands(TyperGroup):
     def resolve_command(self, ctx: typer.Context, args: list[str]) -> tuple[Any, Any, list[str]]:  # type: ignore[override]
         """Return the command that is named, with its options; what it needs may take long to import."""
         name, _, rest = super().resolve_command(ctx, args)
-        return name, _loaded(name) if name else None, rest
+        command = _loaded(name) if name else None
+        everywhere.offer(command, self.params)
+        return name, command, rest
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         """Run the command that was named."""
@@ -140,8 +144,11 @@ def _top(
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
     ] = False,
+    quiet: everywhere.Quiet = False,
+    verbose: everywhere.Verbose = False,
+    color: everywhere.UseColor = None,
 ) -> None:
-    del version
+    del version, quiet, verbose, color
 
 
 def run(arguments: Sequence[str] | None) -> int:
@@ -149,7 +156,8 @@ def run(arguments: Sequence[str] | None) -> int:
     stdout = sys.stdout
     try:
         given = sys.argv[1:] if arguments is None else list(arguments)
-        program()(args=given)
+        with manner.of_one_command():
+            program()(args=given)
         sys.stdout.flush()
     except SystemExit as end:
         # Typer puts another stdout there when the reader of ours has gone, as in `| head`: no failure of the command.
@@ -173,4 +181,4 @@ def run(arguments: Sequence[str] | None) -> int:
 def _say(message: str) -> None:
     from orchestrator.cli.output import speech  # noqa: PLC0415 - only errors need it, and its import takes long
 
-    speech.say(message)
+    speech.say_error(message)

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from orchestrator.cli.examples import examples
 from orchestrator.cli.measure.options import IdleWait, RetryFailed
 from orchestrator.cli.options import (
     BaseImage,
@@ -33,7 +34,9 @@ from orchestrator.workflows.search.search import search
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("bisect")(bisect)
+    app.command(
+        "bisect", epilog=examples("orchestrator bisect --good mxnet==1.2.0 --bad mxnet==1.9.1 --cell lenet-train-b200")
+    )(bisect)
 
 
 Good = Annotated[
@@ -118,7 +121,7 @@ def bisect(
     )
     findings = result.record.found
     if not result.complete or findings is None:
-        speech.say(f"stopped; go on with: {result.resume_command}")
+        speech.say_error(f"stopped; go on with: {result.resume_command}")
         raise typer.Exit(INTERRUPTED)
     if findings.releases.ends is None:
         speech.say(f"evidence: {result.folder / INDEX}")

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from orchestrator.cli.examples import examples
 from orchestrator.cli.options import Json, Results
 from orchestrator.cli.output import outputs, speech
 from orchestrator.cli.output.hosts import this_host
@@ -23,7 +24,7 @@ _WIDTH = 100
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("history")(history)
+    app.command("history", epilog=examples("orchestrator history --select 'mxnet-*/lenet-*' --metric all"))(history)
 
 
 def history(

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from orchestrator.cli.examples import examples
 from orchestrator.cli.measure.options import IdleWait
 from orchestrator.cli.options import BaseImage, DataFolder, Json, ModelsFolder
 from orchestrator.cli.output import speech
@@ -19,9 +20,13 @@ NightlyFile = Annotated[Path, typer.Option("-f", "--file", help="What is watched
 
 def register(app: typer.Typer) -> None:
     """Add the command with what is below it."""
-    group = typer.Typer(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+    group = typer.Typer(
+        epilog=examples("orchestrator nightly --file nightly.yaml --json"),
+        invoke_without_command=True,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
     group.callback()(nightly)
-    group.command("accept")(accept)
+    group.command("accept", epilog=examples("orchestrator nightly accept mxnet==1.9.1"))(accept)
     app.add_typer(group, name="nightly")
 
 
@@ -50,7 +55,7 @@ def _say(result: NightResult, *, json: bool) -> None:
         speech.print_json(night.model_dump(mode="json", by_alias=True))
         return
     if night.posted is not None and not night.posted.delivered:
-        speech.say(f"warning: the webhook was not delivered: {night.posted.reason}")
+        speech.say_error(f"warning: the webhook was not delivered: {night.posted.reason}")
     console = speech.output()
     for line in lines(night):
         speech.tell(console, line)

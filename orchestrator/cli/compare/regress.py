@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from orchestrator.analysis.verdicts import Verdict
+from orchestrator.cli.examples import examples
 from orchestrator.cli.measure.options import ExtraRepeats, IdleWait, Repeats, Resume, Retries, RetryFailed
 from orchestrator.cli.options import (
     BaseImage,
@@ -33,7 +34,13 @@ from orchestrator.workflows.regress import RegressOptions, RegressResult
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("regress")(regress)
+    app.command(
+        "regress",
+        epilog=examples(
+            "orchestrator regress --baseline mxnet==1.5.1 --candidate mxnet==1.9.1",
+            "orchestrator regress --resume latest --strict",
+        ),
+    )(regress)
 
 
 Baseline = Annotated[
@@ -127,7 +134,7 @@ def regress(
     )
     verdicts.show(result.run, result.regression, shown_as, output, json=json)
     if not result.regression.complete:
-        speech.say(f"stopped; go on with: {result.resume_command}")
+        speech.say_error(f"stopped; go on with: {result.resume_command}")
         raise typer.Exit(INTERRUPTED)
     _end(result, strict=strict)
 

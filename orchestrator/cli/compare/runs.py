@@ -6,6 +6,7 @@ import typer
 
 from orchestrator.cli.compare.regress import Metrics
 from orchestrator.cli.completion import run_names
+from orchestrator.cli.examples import examples
 from orchestrator.cli.options import Json, Results
 from orchestrator.cli.output import verdicts
 from orchestrator.cli.output.hosts import this_host
@@ -19,7 +20,13 @@ from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("compare")(compare)
+    app.command(
+        "compare",
+        epilog=examples(
+            "orchestrator compare 20260102T030405Z-abcd latest",
+            "orchestrator compare latest:mxnet==1.5.1 latest:mxnet==1.9.1 --metric latency_p50=3%",
+        ),
+    )(compare)
 
 
 def compare(

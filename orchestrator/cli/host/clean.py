@@ -7,6 +7,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from orchestrator.cli.examples import examples
 from orchestrator.cli.options import Json
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
@@ -18,7 +19,7 @@ _DEFAULTS = CleanOptions()
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("clean")(clean)
+    app.command("clean", epilog=examples("orchestrator clean --keep-last 1", "orchestrator clean --yes"))(clean)
 
 
 def clean(
@@ -55,7 +56,7 @@ def _show(items: Sequence[SurplusItem], problem: str) -> None:
     if items:
         console.print(table)
     if problem:
-        speech.say(f"images were not looked at: {problem}")
+        speech.say_error(f"images were not looked at: {problem}")
     freed = sum(item.frees_bytes for item in items if item.removed is not False) / 1e9
     dry = any(item.removed is None for item in items)
     verb, hint = ("would free", "; --yes does it") if dry else ("freed", "")

@@ -7,6 +7,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from orchestrator.cli.examples import examples
 from orchestrator.cli.options import BaseImage, Json, Results
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
@@ -21,7 +22,7 @@ _STYLES = {Level.OK: "green", Level.UNKNOWN: "dim", Level.WARNING: "yellow", Lev
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("doctor")(doctor)
+    app.command("doctor", epilog=examples("orchestrator doctor --results /srv/results"))(doctor)
 
 
 def doctor(results: Results = _DEFAULTS.results, base_image: BaseImage = None, json: Json = False) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from orchestrator.catalog import ModelInfo
+from orchestrator.cli.examples import examples
 from orchestrator.cli.options import Json, MatrixFile, ModelsFolder
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.tables import plain_table, texts
@@ -14,8 +15,9 @@ from orchestrator.workflows.look.catalog import ModelsOptions, SchemaName
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    for command in (models, frameworks, schema):
-        app.command(command.__name__)(command)
+    app.command("models", epilog=examples("orchestrator models --file matrix.yaml --json"))(models)
+    app.command("frameworks", epilog=examples("orchestrator frameworks --json"))(frameworks)
+    app.command("schema", epilog=examples("orchestrator schema matrix", "orchestrator schema regression"))(schema)
 
 
 def models(file: MatrixFile = None, models: ModelsFolder = None, json: Json = False) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from orchestrator.cli.completion import run_names
+from orchestrator.cli.examples import examples
 from orchestrator.cli.options import EveryRun, Json, Results
 from orchestrator.cli.output import outputs, speech
 from orchestrator.cli.output.hosts import this_host
@@ -26,7 +27,9 @@ _DEFAULTS = ReportOptions()
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("report")(report)
+    app.command(
+        "report", epilog=examples("orchestrator report latest --format html", "orchestrator report --all -o hosts.csv")
+    )(report)
 
 
 def report(
@@ -51,7 +54,7 @@ def report(
     result = workflow.report(options, this_host(json=json))
     if shown_as == HTML:
         for problem in result.problems:
-            speech.say(f"no page: {problem}")
+            speech.say_error(f"no page: {problem}")
         speech.say(f"page: {result.page}")
     elif shown_as == TABLE and output is None:
         _show(result)
@@ -80,4 +83,4 @@ def show(report: Report, page: WrittenPage) -> None:
     if page.path is not None:
         speech.tell(console, f"page: {page.path}")
     else:
-        speech.say(f"no page: {page.problem}")
+        speech.say_error(f"no page: {page.problem}")

@@ -9,6 +9,7 @@ import typer
 from rich.table import Table
 
 from orchestrator.cli.completion import run_cells, run_names
+from orchestrator.cli.examples import examples
 from orchestrator.cli.options import Json, Results
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
@@ -25,8 +26,8 @@ _DEFAULTS = RunsOptions()
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command("runs")(runs)
-    app.command("show")(show)
+    app.command("runs", epilog=examples("orchestrator runs --results /srv/results"))(runs)
+    app.command("show", epilog=examples("orchestrator show latest mxnet-1.9.1-cpu/lenet-train-b200"))(show)
 
 
 def runs(results: Results = _DEFAULTS.results, json: Json = False) -> None:
@@ -68,7 +69,7 @@ def show(
     """Show how every repeat of a run ended; of one cell also its figures and files."""
     shown = workflow.show(ShowOptions(run=run, cell=cell, results=results), this_host(json=json))
     if shown.problem:
-        speech.say(shown.problem)
+        speech.say_error(shown.problem)
     if json:
         speech.print_json([_entry(outcome, shown) for outcome in shown.outcomes])
         return

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from orchestrator.cli.examples import examples
 from orchestrator.cli.options import (
     BaseImage,
     Exclude,
@@ -29,7 +30,9 @@ _DEFAULTS = BuildOptions()
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("build")(build)
+    app.command("build", epilog=examples("orchestrator build --jobs 4", "orchestrator build --render dockerfiles"))(
+        build
+    )
 
 
 def build(

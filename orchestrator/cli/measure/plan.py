@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from orchestrator import planning
+from orchestrator.cli.examples import examples
 from orchestrator.cli.options import (
     Exclude,
     Json,
@@ -34,7 +35,9 @@ _DEFAULTS = PlanOptions()
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("plan")(plan)
+    app.command(
+        "plan", epilog=examples("orchestrator plan -f matrix.yaml", "orchestrator plan --select 'mxnet-*' --json")
+    )(plan)
 
 
 def plan(

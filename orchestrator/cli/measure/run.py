@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from orchestrator.cli.examples import examples
 from orchestrator.cli.look.report import show
 from orchestrator.cli.measure.options import (
     ExtraRepeats,
@@ -42,7 +43,9 @@ _DEFAULTS = RunOptions()
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("run")(run)
+    app.command(
+        "run", epilog=examples("orchestrator run --select 'mxnet-*' --repeats 10", "orchestrator run --resume latest")
+    )(run)
 
 
 FailFast = Annotated[bool, typer.Option("--fail-fast", help="Leave the rest not run after a failure.")]
@@ -86,7 +89,7 @@ def run(
     else:
         show(result.report, result.page)
     if result.stopped:
-        speech.say(f"stopped; go on with: {result.resume_command}")
+        speech.say_error(f"stopped; go on with: {result.resume_command}")
         raise typer.Exit(INTERRUPTED)
     if result.failed:
         raise typer.Exit(1)

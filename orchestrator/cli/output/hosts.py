@@ -5,38 +5,49 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from orchestrator.cli.output import speech, views
+from orchestrator.cli.output import manner, speech, views
+from orchestrator.cli.output.manner import Loudness
 from orchestrator.cli.output.signals import stop_on_signals
-from orchestrator.events import Event, Listener, Notice
+from orchestrator.events import Event, Listener, Notice, ignore
 from orchestrator.workflows.host.host import Host
 
 
 @dataclass
 class _Attendance:
-    """A listener with a view for as long as there is work. Before and after it, notices are plain lines."""
+    """A listener whose view changes for as long as there is work."""
 
-    json: bool
-    view: Listener | None = None
+    view: Listener
 
     def __call__(self, event: Event) -> None:
-        if self.view is not None:
-            self.view(event)
-        elif isinstance(event, Notice):
-            speech.say(event.message)
+        self.view(event)
 
 
 def this_host(*, json: bool = False) -> Host:
     """Return this host. With `json`, its view is for programs."""
-    attendance = _Attendance(json)
+    loudness = manner.current().loudness
+    idle_view = _idle_view(loudness, json=json)
+    attendance = _Attendance(idle_view)
     host = Host(os.environ, attendance)
 
     @contextmanager
     def working() -> Iterator[None]:
-        with stop_on_signals(host.stop), views.follow(json=json) as view:
+        with stop_on_signals(host.stop), views.follow(loudness, json=json) as view:
             attendance.view = view
             try:
                 yield
             finally:
-                attendance.view = None
+                attendance.view = idle_view
 
     return Host(os.environ, attendance, host.stop, working)
+
+
+def _idle_view(loudness: Loudness, *, json: bool) -> Listener:
+    """Return the listener of the time before and after the work."""
+    if loudness is Loudness.QUIET:
+        return ignore
+    return _show_notice if json or loudness is Loudness.NORMAL else views.timed()
+
+
+def _show_notice(event: Event) -> None:
+    if isinstance(event, Notice):
+        speech.say(event.message)

@@ -56,5 +56,5 @@ def _page(run: Run | None, regression: Regression, output: Path | None) -> Path 
         if output is not None:
             raise
         # Results may be read only; the table is worth reading all the same.
-        speech.say(f"no page: {error}")
+        speech.say_error(f"no page: {error}")
         return None

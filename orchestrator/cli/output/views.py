@@ -6,20 +6,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from rich.console import Console
-
-from orchestrator.events import Listener
+from orchestrator.cli.output import speech
+from orchestrator.cli.output.manner import Loudness
+from orchestrator.events import BuildFinished, Event, Listener, ignore
 from orchestrator.reporting.live.lines import LinesView
-from orchestrator.reporting.live.plain import PlainView
+from orchestrator.reporting.live.plain import PlainView, line
 from orchestrator.reporting.live.screen import LiveView
+from orchestrator.reporting.live.timed import TimedView
 
 
 @contextmanager
-def follow(*, json: bool = False) -> Iterator[Listener]:
+def follow(loudness: Loudness, *, json: bool = False) -> Iterator[Listener]:
     """Give a listener that shows events on stderr. With `json` they are lines for programs."""
-    console = Console(file=sys.stderr, highlight=False)
+    console = speech.console(sys.stderr)
+    if loudness is Loudness.QUIET:
+        yield ignore if json else _show_failure
+        return
     if json:
-        yield LinesView(_write, lambda: datetime.now(UTC))
+        yield LinesView(_write, _now)
+        return
+    if loudness is Loudness.VERBOSE:
+        yield timed()
         return
     if not console.is_terminal or console.is_dumb_terminal:
         plain = PlainView(_write)
@@ -32,6 +39,21 @@ def follow(*, json: bool = False) -> Iterator[Listener]:
         yield live
 
 
-def _write(line: str) -> None:
-    sys.stderr.write(line)
+def timed() -> Listener:
+    """Return a listener that shows every event in a line with its time."""
+    return TimedView(_write, _now)
+
+
+def _show_failure(event: Event) -> None:
+    """Show an environment that could not be made, which no answer does."""
+    if isinstance(event, BuildFinished) and event.reason and not event.stopped:
+        _write(f"{line(event, 0)}\n")
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _write(text: str) -> None:
+    sys.stderr.write(text)
     sys.stderr.flush()

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from orchestrator.bundles.format import layout
+from orchestrator.cli.examples import examples
 from orchestrator.cli.options import (
     BaseImage,
     Exclude,
@@ -60,7 +61,13 @@ Tar = Annotated[bool, typer.Option("--tar", help="Beside the folder, as one file
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("export")(export)
+    app.command(
+        "export",
+        epilog=examples(
+            "orchestrator export --offline --output bundle --tar",
+            "orchestrator export --offline --since offline_bundle/harness",
+        ),
+    )(export)
 
 
 def export(

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from orchestrator.cli.examples import examples
 from orchestrator.cli.options import Json
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
@@ -30,8 +31,8 @@ AllowedSigners = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command("verify")(verify)
-    app.command("load")(load)
+    app.command("verify", epilog=examples("orchestrator verify bundle.tar --allowed-signers signers"))(verify)
+    app.command("load", epilog=examples("orchestrator load bundle.tar"))(load)
 
 
 def verify(bundle: Bundle, allowed_signers: AllowedSigners = None, json: Json = False) -> None:

@@ -8,6 +8,7 @@ import typer
 from orchestrator.bundles.returns import publication
 from orchestrator.bundles.returns.results_manifest import RunEntry
 from orchestrator.cli.completion import run_names
+from orchestrator.cli.examples import examples
 from orchestrator.cli.options import EveryRun, Json, Results
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
@@ -21,8 +22,10 @@ _MOST_LEFT_OUT = 5
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command("collect")(collect)
-    app.command("merge")(merge)
+    app.command(
+        "collect", epilog=examples("orchestrator collect latest --output far.tar", "orchestrator collect --all")
+    )(collect)
+    app.command("merge", epilog=examples("orchestrator merge far.tar --results /srv/results"))(merge)
 
 
 def collect(
