@@ -1,8 +1,9 @@
 """Names that a shell offers for a value, if they are cheap to find. After any mistake it offers none."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -18,15 +19,21 @@ def run_names(context: typer.Context, incomplete: str) -> list[str]:
 
 
 def run_cells(context: typer.Context, incomplete: str) -> list[str]:
-    """Cells of the run that was named before."""
+    """Cells of the run that was named before, or of the latest."""
     from orchestrator.workflows.inputs.stored_runs import find_run  # noqa: PLC0415 - a shell waits for its import
 
     try:
         results = Path(context.params.get("results") or "results")
-        cells = find_run(results, str(context.params.get("run") or "")).plan().cells
+        cells = find_run(results, _run_named(context.params)).plan().cells
     except OrchestratorError:
         return []
     return _beginning(incomplete, (cell.id for cell in cells))
+
+
+def _run_named(params: Mapping[str, Any]) -> str:
+    """Return the first run that a command line names, in any of the arguments that take runs."""
+    runs = params.get("runs") or [str(params.get("run") or params.get("one") or "")]
+    return str(runs[0]).partition(":")[0].partition(",")[0]
 
 
 def bundle_names(context: typer.Context, incomplete: str) -> list[str]:

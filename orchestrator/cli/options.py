@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.cli.completion import bundle_names, cell_ids
+from orchestrator.cli.completion import bundle_names, cell_ids, run_cells
 
 MatrixFile = Annotated[
     Path | None,
@@ -32,6 +32,19 @@ Select = Annotated[
 Exclude = Annotated[
     list[str],
     typer.Option("--exclude", metavar="GLOB", autocompletion=cell_ids, help="No cells whose id matches."),
+]
+ShownCells = Annotated[
+    list[str],
+    typer.Option(
+        "--select",
+        metavar="GLOB",
+        autocompletion=run_cells,
+        help="Show only cells whose id matches, such as 'mxnet-*'; may be repeated. What is judged, and how, stays.",
+    ),
+]
+HiddenCells = Annotated[
+    list[str],
+    typer.Option("--exclude", metavar="GLOB", autocompletion=run_cells, help="Show no cells whose id matches."),
 ]
 Limit = Annotated[int, typer.Option("--limit", min=1, help="Refuse a matrix that expands to more cells than this.")]
 BaseImage = Annotated[

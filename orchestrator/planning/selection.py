@@ -19,6 +19,23 @@ class Selection:
     select: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
 
+    @property
+    def takes_all(self) -> bool:
+        """Return True if there are no globs."""
+        return not self.select and not self.exclude
+
+    @property
+    def options(self) -> str:
+        """Return the options that have globs, such as `--select and --exclude`."""
+        named = (("--select", self.select), ("--exclude", self.exclude))
+        return " and ".join(option for option, globs in named if globs)
+
+    def takes(self, *ids: str) -> bool:
+        """Return True if what goes by these ids is selected, such as both cells of a pair."""
+        return any(_match_any(self.select or ("*",), each) for each in ids) and not any(
+            _match_any(self.exclude, each) for each in ids
+        )
+
 
 def matches(glob: str, cell_id: str) -> bool:
     """Return true if a glob matches the whole id of a cell or, without a slash, either part of it.
@@ -41,24 +58,27 @@ def select(
 
     Raises `InputError` for every glob to select that matches no cell, and if nothing is left.
     """
-    if not selection.select and not selection.exclude:
+    if selection.takes_all:
         return list(cells), list(skips), []
-    mistakes = [_no_match(glob, cells, skips) for glob in selection.select if not _matches_any_cell(glob, cells)]
-    if mistakes:
-        raise InputError(*mistakes)
-    warnings = [
-        f"--exclude {glob!r} matches nothing"
-        for glob in selection.exclude
-        if not _matches_any_cell(glob, cells) and not any(matches(glob, skip.cell_id) for skip in skips)
-    ]
-
-    def wanted(cell_id: str) -> bool:
-        return _match_any(selection.select or ("*",), cell_id) and not _match_any(selection.exclude, cell_id)
-
-    selected = [cell for cell in cells if wanted(cell.id)]
+    ids = [cell.id for cell in cells]
+    check(selection, ids, skips)
+    selected = [cell for cell in cells if selection.takes(cell.id)]
     if not selected:
         raise InputError("--exclude leaves nothing to run of what is selected; drop one of its globs")
-    return selected, [skip for skip in skips if wanted(skip.cell_id)], warnings
+    taken = [skip for skip in skips if selection.takes(skip.cell_id)]
+    return selected, taken, idle_globs(selection, [*ids, *(skip.cell_id for skip in skips)])
+
+
+def check(selection: Selection, ids: Sequence[str], skips: Sequence[Skip] = ()) -> None:
+    """Raise `InputError` for every glob to select that matches no id, with a hint."""
+    mistakes = [_no_match(glob, ids, skips) for glob in selection.select if not _matches_any(glob, ids)]
+    if mistakes:
+        raise InputError(*mistakes)
+
+
+def idle_globs(selection: Selection, ids: Sequence[str]) -> list[str]:
+    """Return a warning for every glob to exclude that matches no id."""
+    return [f"--exclude {glob!r} matches nothing" for glob in selection.exclude if not _matches_any(glob, ids)]
 
 
 def narrowed(plan: Plan, selection: Selection) -> Plan:
@@ -81,15 +101,15 @@ def narrowed(plan: Plan, selection: Selection) -> Plan:
     )
 
 
-def _matches_any_cell(glob: str, cells: Iterable[Cell]) -> bool:
-    return any(matches(glob, cell.id) for cell in cells)
+def _matches_any(glob: str, ids: Iterable[str]) -> bool:
+    return any(matches(glob, each) for each in ids)
 
 
-def _no_match(glob: str, cells: Sequence[Cell], skips: Sequence[Skip]) -> str:
+def _no_match(glob: str, ids: Sequence[str], skips: Sequence[Skip]) -> str:
     for skip in skips:
         if matches(glob, skip.cell_id):
             return f"--select {glob!r} matches only what the plan leaves out: {skip.cell_id}: {skip.reason}"
-    parts = dict.fromkeys(part for cell in cells for part in cell.id.split("/"))
+    parts = dict.fromkeys(part for each in ids for part in each.split("/"))
     if any(glob in part for part in parts):
         return f"--select {glob!r} matches no cell as a whole; did you mean '*{glob}*'?"
     return f"--select {glob!r} matches no cell{did_you_mean(glob, tuple(parts))}"

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from orchestrator.catalog import load_faults
 from orchestrator.errors import InputError
+from orchestrator.planning import Selection
 from orchestrator.regression.metrics import parse_gates
-from orchestrator.regression.model import Regression
+from orchestrator.regression.model import JudgedPair, Regression
 from orchestrator.regression.sides import parse_side
 from orchestrator.regression.stored_runs.comparison import compare_runs
 from orchestrator.regression.stored_runs.operands import Operand
@@ -17,6 +18,7 @@ from orchestrator.resources import IMAGES
 from orchestrator.results.store import Run
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.shipped import shipped_catalog
+from orchestrator.workflows.inputs.shown_cells import check_shown
 from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS, find_run, report_hidden_runs
 
 BOTH_SIDES = ("baseline", "candidate")
@@ -32,6 +34,10 @@ class CompareOptions:
     """The same. Without it, `baseline` is a regression test."""
     metrics: tuple[str, ...] = ()
     """The metrics that decide, as for `regress`. With them, a regression test is judged anew from the same blocks."""
+    select: tuple[str, ...] = ()
+    """Globs over the ids of cells: only pairs with such a cell are shown. Every pair is judged all the same."""
+    exclude: tuple[str, ...] = ()
+    """Globs over the ids of cells whose pairs are not shown."""
     results: Path = DEFAULT_RESULTS
     """The results folder."""
 
@@ -41,7 +47,7 @@ class CompareResult:
     """A comparison of stored runs."""
 
     run: Run | None
-    """The run of a stored regression test, or None if runs were compared now."""
+    """The run of a stored regression test, or None if runs were compared now or pairs are left out."""
     regression: Regression
     """The verdict of every pair of cells."""
 
@@ -49,7 +55,7 @@ class CompareResult:
 def compare(options: CompareOptions, host: Host) -> CompareResult:
     """Compare stored runs, or read the stored verdict of a regression test.
 
-    Raises `InputError` if neither is there, or the runs cannot be compared.
+    Raises `InputError` if neither is there, a glob matches no cell, or the runs cannot be compared.
 
     Example: `compare(CompareOptions(baseline="latest:baseline", candidate="latest:candidate"), this_host()).regression`
     """
@@ -57,12 +63,33 @@ def compare(options: CompareOptions, host: Host) -> CompareResult:
     operands = _operands(options)
     if len(operands) == 1:
         run = find_run(options.results, operands[0].names[0])
-        return CompareResult(run, stored_regression(run))
+        shown = _selected(stored_regression(run), options, host)
+        return CompareResult(run if not (options.select or options.exclude) else None, shown)
     baseline, candidate = (_found(options.results, operand) for operand in operands)
     models = [cell.workload.model for side in (baseline, candidate) for run in side.runs for cell in run.plan().cells]
     gates = parse_gates(options.metrics, "--metric", models)
     faults = load_faults(IMAGES / "known_faults.yaml")
-    return CompareResult(None, compare_runs(baseline, candidate, gates, faults, idle_builders()))
+    compared = compare_runs(baseline, candidate, gates, faults, idle_builders())
+    return CompareResult(None, _selected(compared, options, host))
+
+
+def _selected(regression: Regression, options: CompareOptions, host: Host) -> Regression:
+    """Return the selected pairs, with the verdicts that they have in the family of all pairs.
+
+    Raises `InputError` if a glob matches no cell.
+    """
+    selection = Selection(options.select, options.exclude)
+    if selection.takes_all:
+        return regression
+    check_shown(selection, [_names(pair) for pair in regression.pairs], host)
+    pairs = tuple(pair for pair in regression.pairs if selection.takes(*_names(pair)))
+    left, total = len(regression.pairs) - len(pairs), len(regression.pairs)
+    said = f"{left:,} of {total:,} pairs left out by {selection.options}; the verdicts are those of the family of all"
+    return regression.model_copy(update={"pairs": pairs, "warnings": (*regression.warnings, *([said] if left else []))})
+
+
+def _names(pair: JudgedPair) -> tuple[str, ...]:
+    return tuple(name for name in (pair.id, pair.baseline_cell, pair.candidate_cell) if name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from orchestrator.errors import InputError
 from orchestrator.matrix.hints import did_you_mean
-from orchestrator.planning.selection import matches
+from orchestrator.planning.selection import Selection, matches
 from orchestrator.regression.history.acknowledged import load_acknowledged
 from orchestrator.regression.history.read import measured_cells
 from orchestrator.regression.history.series import LEAST_POINTS, MIN_EFFECT, Series, series, series_of
@@ -26,6 +26,8 @@ class HistoryOptions:
     """The results folder."""
     select: tuple[str, ...] = ()
     """Globs of the names of series, as in `mxnet-*/lenet-*`. Empty for all."""
+    exclude: tuple[str, ...] = ()
+    """Globs over the names of series that are not shown."""
     metrics: tuple[str, ...] = ("throughput",)
     """Names of metrics, or `all`."""
     host: str = ""
@@ -95,7 +97,8 @@ def _selected(every: Sequence[Series], options: HistoryOptions) -> list[Series]:
     ]
     if mistakes:
         raise InputError(*mistakes)
-    return [one for one in of_host if not options.select or any(matches(glob, one.name) for glob in options.select)]
+    selection = Selection(options.select, options.exclude)
+    return [one for one in of_host if selection.takes(one.name)]
 
 
 def _distinct(names: Iterable[str]) -> tuple[str, ...]:

@@ -21,7 +21,8 @@ WITHIN = {
         "write": ("format", "describe", "program"),
     },
     "reporting": {
-        "figures": (), "sentences": (), "live": (), "findings": ("figures",), "charts": ("findings", "figures"),
+        "figures": (), "sentences": (), "live": (), "selected": ("findings",), "findings": ("figures",),
+        "charts": ("findings", "figures"),
         "cases": (), "blocks": ("charts", "sentences"), "document": ("blocks", "cases", "sentences"),
         "formats": ("blocks", "cases", "document", "figures", "sentences"),
         "reports": ("blocks", "cases", "charts", "document", "figures", "findings", "formats", "sentences"),

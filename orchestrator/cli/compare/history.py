@@ -33,6 +33,7 @@ def history(
         list[str],
         typer.Option("--select", metavar="GLOB", help="Only series whose name matches, such as 'mxnet-*/lenet-*'."),
     ] = [],
+    exclude: Annotated[list[str], typer.Option("--exclude", metavar="GLOB", help="No series whose name matches.")] = [],
     metric: Annotated[
         list[str], typer.Option("--metric", metavar="NAME", help="Which metrics; throughput by default, 'all' for all.")
     ] = ["throughput"],
@@ -60,6 +61,7 @@ def history(
     options = HistoryOptions(
         results=results,
         select=tuple(select),
+        exclude=tuple(exclude),
         metrics=tuple(metric),
         host=host,
         by_release=by_release,

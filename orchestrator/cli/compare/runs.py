@@ -7,7 +7,7 @@ import typer
 from orchestrator.cli.compare.regress import Metrics
 from orchestrator.cli.completion import run_names
 from orchestrator.cli.examples import examples
-from orchestrator.cli.options import Json, Results
+from orchestrator.cli.options import HiddenCells, Json, Results, ShownCells
 from orchestrator.cli.output import verdicts
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.cli.output.verdicts import Format, Output
@@ -43,18 +43,23 @@ def compare(
         typer.Argument(metavar="[B]", autocompletion=run_names, help="The same. Without it, A is a regression test."),
     ] = None,
     metric: Metrics = [],
+    select: ShownCells = [],
+    exclude: HiddenCells = [],
     results: Results = DEFAULT_RESULTS,
     json: Json = False,
     format_: Format = None,
     output: Output = None,
 ) -> None:
-    """Compare stored runs, B over A, where that is fair. Exit 1 if B is worse or broke."""
+    """Compare stored runs, B over A, where that is fair. Exit 1 if B is worse or broke in what is shown."""
     shown_as = verdicts.check_output(format_, output, json=json)
-    if shown_as == HTML and output is None and (other is not None or metric):
+    if shown_as == HTML and output is None and (other is not None or metric or select or exclude):
         raise InputError(
             "--format html needs -o DIR: only the stored verdict of one test has its run's folder to go to"
         )
-    options = CompareOptions(baseline=one, candidate=other, metrics=tuple(metric), results=results)
+    options = CompareOptions(
+        baseline=one, candidate=other, metrics=tuple(metric), select=tuple(select), exclude=tuple(exclude),
+        results=results,
+    )  # fmt: skip
     result = workflow.compare(options, this_host(json=json))
     verdicts.show(result.run, result.regression, shown_as, output, json=json)
     if result.regression.regressions:

@@ -8,7 +8,7 @@ import typer
 
 from orchestrator.cli.completion import run_names
 from orchestrator.cli.examples import examples
-from orchestrator.cli.options import EveryRun, Json, Results
+from orchestrator.cli.options import EveryRun, HiddenCells, Json, Results, ShownCells
 from orchestrator.cli.output import outputs, speech
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.errors import InputError
@@ -42,6 +42,8 @@ def report(
         ),
     ] = None,
     every: EveryRun = False,
+    select: ShownCells = [],
+    exclude: HiddenCells = [],
     results: Results = _DEFAULTS.results,
     format_: Annotated[str | None, outputs.format_option(RUN)] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="PATH", help=outputs.OUTPUT_HELP)] = None,
@@ -50,7 +52,10 @@ def report(
     """Show a run again from its files, or several side by side, such as those of different hosts."""
     named_by = " and ".join(name for name, value in (("--json", json), ("--format", format_)) if value)
     shown_as = chosen_format(RUN, _named(format_, json=json), output, named_by)
-    options = ReportOptions(runs=runs or (), every=every, results=results, format=shown_as, output=output)
+    options = ReportOptions(
+        runs=runs or (), every=every, select=tuple(select), exclude=tuple(exclude), results=results, format=shown_as,
+        output=output,
+    )  # fmt: skip
     result = workflow.report(options, this_host(json=json))
     if shown_as == HTML:
         for problem in result.problems:

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from orchestrator.cli.completion import run_cells, run_names
 from orchestrator.cli.examples import examples
-from orchestrator.cli.options import Json, Results
+from orchestrator.cli.options import HiddenCells, Json, Results, ShownCells
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.cli.output.tables import plain_table, texts
@@ -63,11 +63,14 @@ def show(
             metavar="[CELL]", autocompletion=run_cells, help="Only the repeats of this cell, with figures and files."
         ),
     ] = "",
+    select: ShownCells = [],
+    exclude: HiddenCells = [],
     results: Results = _DEFAULTS.results,
     json: Json = False,
 ) -> None:
     """Show how every repeat of a run ended; of one cell also its figures and files."""
-    shown = workflow.show(ShowOptions(run=run, cell=cell, results=results), this_host(json=json))
+    options = ShowOptions(run=run, cell=cell, select=tuple(select), exclude=tuple(exclude), results=results)
+    shown = workflow.show(options, this_host(json=json))
     if shown.problem:
         speech.say_error(shown.problem)
     if json:

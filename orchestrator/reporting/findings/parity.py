@@ -79,8 +79,8 @@ def _report(check: Check, outcome: ParityOutcome | None, result: ParityResult | 
 def lines(group: Group) -> tuple[str, ...]:
     """Say what parity found of a group: every measured cell beside the first one, and who of them do other work."""
     beside = [(place.label, place.parity) for place in group.places if place.parity is not None]
-    if not beside:
-        return ()
+    if not beside or group.places[0].parity is not None:
+        return ()  # nothing is known, or the best is not shown: every line would name it
     best, alike = group.places[0].label, [label for label, verdict in beside if verdict.work is WorkParity.SAME]
     said = []
     if alike:

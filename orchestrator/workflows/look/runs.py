@@ -5,12 +5,14 @@ from pathlib import Path
 
 from orchestrator.domain import Outcome
 from orchestrator.errors import InputError
+from orchestrator.planning import Selection
 from orchestrator.results.contract import Result
 from orchestrator.results.evidence import read_repeat
 from orchestrator.results.listing import index
 from orchestrator.results.listing.index import RunSummary
 from orchestrator.results.store import Run
 from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.inputs.shown_cells import check_shown
 from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS, find_run, report_hidden_runs
 
 _HOW_TO_NAME_A_CELL = "; a cell is written IMAGE/WORK, as `orchestrator show` lists them"
@@ -32,6 +34,10 @@ class ShowOptions:
     """A run's name or its beginning, the latest by default. Or a cell, of the latest run that has it."""
     cell: str = ""
     """Only the repeats of this cell."""
+    select: tuple[str, ...] = ()
+    """Globs over the ids of cells. Only the repeats of these are shown."""
+    exclude: tuple[str, ...] = ()
+    """Globs over the ids of cells that are not shown."""
     results: Path = DEFAULT_RESULTS
     """The results folder."""
 
@@ -68,7 +74,8 @@ def runs(options: RunsOptions, host: Host) -> tuple[RunSummary, ...]:
 def show(options: ShowOptions, host: Host) -> ShowResult:
     """Return the ends of all repeats of a run, or of one of its cells.
 
-    Raises `InputError` if the run or the cell is not there, or nothing of the run can be read.
+    Raises `InputError` if the run or the cell is not there, a glob matches no cell that has ended, or nothing of the
+    run can be read.
     """
     results, name, cell = options.results, options.run, options.cell
     report_hidden_runs(results, host)
@@ -85,6 +92,9 @@ def show(options: ShowOptions, host: Host) -> ShowResult:
             )
     if problem and not outcomes:
         raise InputError(problem)
+    selection = Selection(options.select, options.exclude)
+    check_shown(selection, [(outcome.cell_id,) for outcome in outcomes], host)
+    outcomes = tuple(outcome for outcome in outcomes if selection.takes(outcome.cell_id))
     return ShowResult(run, cell, outcomes, problem or "")
 
 
