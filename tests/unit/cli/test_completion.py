@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.cli import main
+from tests.unit.cli.stored_runs import stored_run
 
 Offered = Callable[..., list[str]]
 
@@ -71,6 +72,19 @@ def test_runs_are_offered_newest_first(offered: Offered) -> None:
 
 def test_cells_of_the_matrix_are_offered(offered: Offered) -> None:
     assert offered("orchestrator run --select noop-1-cpu/m") == ["noop-1-cpu/mlp-train-b32"]
+
+
+@pytest.mark.parametrize("line", ["report 20990101", "show 20990101", "compare 20990101:mxnet==1", "report"])
+def test_cells_of_stored_runs_are_offered(line: str, folder: Path, offered: Offered) -> None:
+    stored_run(folder / "results", "20990101T000000Z-cccc")
+
+    assert offered(f"orchestrator {line} --select t") == ["torch-2.13.0-cpu/lenet-train-b200"]
+
+
+def test_options_of_every_command_are_offered(offered: Offered) -> None:
+    for line in ("orchestrator", "orchestrator runs", "orchestrator nightly accept"):
+        assert {"--quiet", "--verbose", "--color"} <= set(offered(f"{line} --"))
+    assert offered("orchestrator runs --color ") == ["auto", "always", "never"]
 
 
 @pytest.mark.parametrize("line", ["orchestrator run --select x", "orchestrator show 20260101T000000Z-aaaa n"])
