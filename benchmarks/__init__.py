@@ -1,4 +1,7 @@
-"""The code that runs inside the container: Python 3.6 and newer, the standard library, NumPy and one framework."""
+"""The code that runs inside the container.
+
+It needs Python 3.6 or newer, the standard library, NumPy and one framework.
+"""
 
 MEASUREMENT_VERSION = 2
-"""Raised when a change here changes what is measured; the history of results breaks there."""
+"""Raised if a change here changes what is measured. The history of results breaks there."""

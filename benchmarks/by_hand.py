@@ -1,4 +1,7 @@
-"""The container without a harness: `lenet --batch-size 200` measures and prints a readable result."""
+"""The command line of the container, which measures without the harness.
+
+`lenet --batch-size 200` measures LeNet and prints a readable result.
+"""
 
 import argparse
 import json
@@ -21,15 +24,15 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments):
     """Measure what the command line asks for, and print it."""
     parser = _arguments()
-    asked = parser.parse_args(arguments)
-    if asked.versions:
+    options = parser.parse_args(arguments)
+    if options.versions:
         versions = telemetry.versions(sys.path)
         print(json.dumps({"python": telemetry.python_version(), "versions": versions}, indent=1))
         return
-    request = _request(asked)
-    with _stdout_for_the_result(asked.json):
+    request = _request(options)
+    with _stdout_for_the_result(options.json):
         result, _ = modes.named(request.mode).answer(request, lambda _phase: None)
-    print(contract.result_text(result) if asked.json else "\n".join(_lines(request, result)))
+    print(contract.result_text(result) if options.json else "\n".join(_lines(request, result)))
 
 
 def _arguments():
@@ -53,42 +56,42 @@ def _arguments():
     return parser
 
 
-def _request(asked):
-    if asked.model is None:
+def _request(options):
+    if options.model is None:
         raise BadRequest("name a model, such as lenet; --help shows what there is")
-    if asked.framework is None:
+    if options.framework is None:
         raise BadRequest("name a framework by --framework or the variable BENCH_BUILDER")
-    if asked.steps is not None and asked.epochs is not None:
+    if options.steps is not None and options.epochs is not None:
         raise BadRequest("give either --steps or --epochs")
-    name, file = _model(asked.model)
+    name, file = _model(options.model)
     model = model_module(name, file)
-    batch_size = model.BATCH_SIZE if asked.batch_size is None else asked.batch_size
-    steps = None if asked.epochs is not None else 50 if asked.steps is None else asked.steps
+    batch_size = model.BATCH_SIZE if options.batch_size is None else options.batch_size
+    steps = None if options.epochs is not None else 50 if options.steps is None else options.steps
     document = {
-        "cell": "by-hand/%s-%s-b%s" % (name, asked.mode, batch_size),
+        "cell": "by-hand/%s-%s-b%s" % (name, options.mode, batch_size),
         "repeat": 0,
-        "framework": asked.framework,
-        "builder": asked.framework,
+        "framework": options.framework,
+        "builder": options.framework,
         "model": name,
-        "mode": asked.mode,
+        "mode": options.mode,
         "batch_size": batch_size,
-        "dataset": asked.dataset,
-        "data": mounted.described(asked.dataset, asked.data) if asked.data else None,
-        "options": dict(_option(text) for text in asked.option),
-        "threads": asked.threads,
-        "gpus": asked.gpus,
+        "dataset": options.dataset,
+        "data": mounted.described(options.dataset, options.data) if options.data else None,
+        "options": dict(_option(text) for text in options.option),
+        "threads": options.threads,
+        "gpus": options.gpus,
         "steps": steps,
-        "epochs": asked.epochs,
+        "epochs": options.epochs,
     }
-    definition = definitions.beside(model, asked.framework)
+    definition = definitions.beside(model, options.framework)
     return contract.request(document)._replace(model_file=file, definition_file=definition)
 
 
-def _model(asked):
-    """A model's name, and its file where it is none of the image's."""
-    if not asked.endswith(".py"):
-        return asked, None
-    return os.path.basename(asked)[: -len(".py")] or asked, os.path.abspath(asked)
+def _model(text):
+    """Return a model's name, and its file if it is none of the image's models."""
+    if not text.endswith(".py"):
+        return text, None
+    return os.path.basename(text)[: -len(".py")] or text, os.path.abspath(text)
 
 
 def _option(text):
@@ -102,7 +105,7 @@ def _option(text):
 
 
 class _stdout_for_the_result:
-    """While it holds, whatever is written to stdout, by C libraries too, goes to stderr."""
+    """A context that sends everything written to stdout, by C libraries too, to stderr."""
 
     def __init__(self, active):
         self._active = active
@@ -110,18 +113,18 @@ class _stdout_for_the_result:
     def __enter__(self):
         if self._active:
             sys.stdout.flush()
-            self._kept = os.dup(1)
+            self._stdout = os.dup(1)
             os.dup2(2, 1)
 
     def __exit__(self, *failure):
         if self._active:
             sys.stdout.flush()
-            os.dup2(self._kept, 1)
-            os.close(self._kept)
+            os.dup2(self._stdout, 1)
+            os.close(self._stdout)
 
 
 def _lines(request, result):
-    """The result for people, in ASCII because an image's locale may know nothing else."""
+    """Yield the result for people, in ASCII because the locale of an image may know nothing else."""
     model = model_module(request.model, request.model_file)
     facts = result["facts"]
     rates = sorted(block["samples"] / block["wall_s"] for block in result["blocks"])
@@ -158,6 +161,6 @@ def _environment(request, facts):
 
 
 def _percentile(values, share):
-    """The smallest value that at least this share of the values does not exceed (nearest rank)."""
+    """Return the smallest value that at least this share of the values does not exceed (nearest rank)."""
     ordered = sorted(values)
     return ordered[max(0, -(-len(ordered) * int(share * 100) // 100) - 1)]

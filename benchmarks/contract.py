@@ -1,4 +1,7 @@
-"""The file contract as the container sees it: read and check a request, write a result."""
+"""The file contract as the container sees it.
+
+A request is read and checked, and a result is written.
+"""
 
 import json
 import os
@@ -56,7 +59,7 @@ def _file_name(value):
 
 
 def _script(value):
-    """The host has checked what a script is; here only what would otherwise end in a traceback."""
+    """Check of a script only what would otherwise end in a traceback, because the host has checked the rest."""
     texts = ("folder", "file")
     fine = isinstance(value, dict) and all(isinstance(value.get(name), str) for name in texts)
     fine = fine and isinstance(value.get("arguments"), list) and isinstance(value.get("environment"), dict)
@@ -64,7 +67,7 @@ def _script(value):
 
 
 def _data(value):
-    """The host has checked the files; here only what would otherwise end in a traceback."""
+    """Check of the files only what would otherwise end in a traceback, because the host has checked the rest."""
     counts = ("classes", "training", "testing")
     fine = isinstance(value, dict) and all(isinstance(value.get(name), str) for name in ("folder", "format"))
     fine = fine and value["format"] in ("idx", "cifar-binary", "cifar-python")
@@ -109,11 +112,11 @@ _FIELDS = (
 )
 
 Request = namedtuple("Request", [name for name, _, _ in _FIELDS])
-Request.__doc__ = """What the host asks for, checked; `docs/contract.md` says what each field means."""
+Request.__doc__ = """A checked request of the host. `docs/contract.md` says what each field means."""
 
 
 def request(document):
-    """Check a request that was read from JSON; raises `BadRequest` with every mistake in one line."""
+    """Check a request that was read from JSON. Raises `BadRequest` with every mistake in one line."""
     if not isinstance(document, dict):
         raise BadRequest("the request is not a JSON object")
     schema = document.get("schema", SCHEMA)
@@ -138,7 +141,7 @@ def request(document):
 
 
 def read_request(folder):
-    """Read `request.json` below a folder; raises `BadRequest` where it is missing, broken or wrong."""
+    """Read `request.json` in a folder. Raises `BadRequest` if it is missing, broken or wrong."""
     path = os.path.join(folder, "request.json")
     try:
         with open(path, encoding="utf-8") as file:
@@ -155,7 +158,7 @@ def read_request(folder):
 
 
 def result_text(result):
-    """A result as JSON; raises `Diverged` where it holds a number that JSON does not know."""
+    """Return a result as JSON. Raises `Diverged` if it holds a number that JSON does not have."""
     try:
         return json.dumps(result, allow_nan=False, indent=1) + "\n"
     except ValueError:

@@ -1,4 +1,7 @@
-"""A framework's own definition of a model: a file whose `start` makes the session in place of the builder's."""
+"""Definitions of a model by the user for one framework.
+
+A definition is a file whose `start` makes the session in place of the builder's.
+"""
 
 import os
 
@@ -6,23 +9,26 @@ from benchmarks import own_models
 from benchmarks.errors import BadRequest, CannotTrain, Failure, Unsupported
 from benchmarks.vocabulary import features
 
-TELLING = ("native_layers", "weights", "predict")
-"""What a session of such a file may lack: it is asked of it for parity and for accuracy, never for time."""
+UNTIMED = ("native_layers", "weights", "predict")
+"""Methods that a session of a definition may lack, because only parity and accuracy call them."""
 
 
 def beside(model, builder):
-    """The file that defines a model for a builder, in the folder beside it that is called like it; None without one."""
+    """Return the file that defines a model for a builder, or None.
+
+    It is in the folder next to the model that has the model's name.
+    """
     path = os.path.join(os.path.splitext(model.__file__)[0], builder + ".py")
     return path if os.path.isfile(path) else None
 
 
 def maker(request, builder):
-    """What makes the session: the builder, or the model's own definition for it where the request names one."""
+    """Return what makes the session, which is the definition that the request names, or else the builder."""
     return Definition(request, builder) if request.definition_file else builder
 
 
 def start(maker, workload):
-    """Start a session; raises `Unsupported` with the names of the features that what makes it lacks."""
+    """Start a session. Raises `Unsupported` with the names of the features that its maker lacks."""
     missing = features.lacking(workload, maker)
     if features.TRAINING in missing:
         raise CannotTrain("%s lacks training%s" % (workload.builder, getattr(maker, "WHY_NO_TRAINING", "")))
@@ -32,12 +38,15 @@ def start(maker, workload):
 
 
 def lacking(session):
-    """What a session cannot be asked, of all that parity asks."""
-    return [name for name in TELLING if not hasattr(session, name)]
+    """Return the names of the methods that parity calls and a session lacks."""
+    return [name for name in UNTIMED if not hasattr(session, name)]
 
 
 class Definition:
-    """A definition that was run, with the interface of a builder; raises `BadRequest` with its line where it fails."""
+    """A definition that has been run, with the interface of a builder.
+
+    Raises `BadRequest` with the line of the file if it fails.
+    """
 
     def __init__(self, request, builder):
         self._path = request.definition_file
@@ -54,7 +63,7 @@ class Definition:
             raise BadRequest("%s: it has no function start(workload)" % self._shown)
 
     def start(self, workload):
-        """Make the session; raises `Unsupported` where an option is set that the definition does not know."""
+        """Make the session. Raises `Unsupported` if an option is set that the definition does not know."""
         for name, value in sorted(workload.options.items()):
             if name not in self._honoured and value != self.OPTIONS[name]:
                 raise Unsupported("the own definition %s has no option '%s'" % (self._shown, name))

@@ -1,17 +1,21 @@
-"""How a measurement can end short of a result: one class per exit code, every message one clear sentence."""
+"""The ways in which a measurement ends without a result.
+
+Each exit code has a class, and every message is one clear sentence.
+"""
 
 
 class Failure(Exception):
-    """What ran is not the work that was asked for; the message says why, for the last line on stderr.
+    """The work that ran is not the requested work.
 
-    The same work ends the same way again, which tells this from a crash.
+    The message gives the reason, for the last line on stderr. The same work fails in the same way again, and a crash
+    may not.
     """
 
     exit_code = 7
 
 
 class Diverged(Failure):
-    """The loss is no finite number, so what was timed is not the training that was asked for."""
+    """The loss is no finite number, so the timed work is not the requested training."""
 
 
 class Unsupported(Failure):
@@ -31,7 +35,7 @@ class ImportFailed(Failure):
 
 
 class BadRequest(Failure):
-    """What was asked for cannot be right in any framework."""
+    """The request cannot be right in any framework."""
 
     exit_code = 5
 

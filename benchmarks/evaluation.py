@@ -1,13 +1,13 @@
-"""How good the current weights are: loss and accuracy, computed in NumPy from a session's logits alone."""
+"""Loss and accuracy of the current weights, computed in NumPy from a session's logits alone."""
 
 from benchmarks.errors import Diverged, Failure
 
 
 def evaluator(session, data, batch_size, classes):
-    """Return a function that evaluates a session's current weights; it returns None where there are no logits.
+    """Return a function that evaluates a session's current weights.
 
-    Each call returns `train_loss`, of as many training samples as are held out, `test_loss` and `test_accuracy`, all
-    in evaluation mode. The samples are drawn at the first call.
+    It returns None if there are no logits. Else it returns `train_loss`, of as many training samples as are held out,
+    `test_loss` and `test_accuracy`, all in evaluation mode. The samples are drawn at the first call.
     """
     predict = getattr(session, "predict", lambda _inputs: None)
     sets = []
@@ -24,10 +24,10 @@ def evaluator(session, data, batch_size, classes):
 
 
 def scores(predict, samples, batch_size, classes):
-    """Mean softmax cross-entropy and accuracy of `predict` over (inputs, labels); None where it gives no logits.
+    """Return mean softmax cross-entropy and accuracy of `predict` over (inputs, labels), or None without logits.
 
-    Every call gets a full batch, the last one filled up from the beginning, because a batch of another size would
-    make frameworks plan anew, and the training that goes on would pay for it.
+    Every call gets a full batch, the last one filled up from the beginning. A batch of another size would make
+    frameworks plan anew, and the training that goes on would pay for it.
     """
     import numpy
 
@@ -45,7 +45,7 @@ def scores(predict, samples, batch_size, classes):
             raise Diverged("the predicted logits are not all finite: what diverged is no measurement")
         count = min(batch_size, len(labels) - begin)
         shifted = logits[:count] - logits[:count].max(axis=1, keepdims=True)
-        wanted = labels[begin : begin + count]
-        loss += float((numpy.log(numpy.exp(shifted).sum(axis=1)) - shifted[numpy.arange(count), wanted]).sum())
-        right += int((logits[:count].argmax(axis=1) == wanted).sum())
+        expected = labels[begin : begin + count]
+        loss += float((numpy.log(numpy.exp(shifted).sum(axis=1)) - shifted[numpy.arange(count), expected]).sum())
+        right += int((logits[:count].argmax(axis=1) == expected).sum())
     return loss / len(labels), right / len(labels)

@@ -1,8 +1,8 @@
-"""Timing a session: the first step, warm-up, timed blocks or epochs, and a latency pass.
+"""The timing of a session, by a first step, a warm-up, timed blocks or epochs, and a latency pass.
 
 A block is consecutive steps that are synchronised only at its ends, so asynchronous engines keep their pipelining.
-Nothing but the steps happens inside a block: no sampling, no reading of values, no allocation by the harness.
-What the host went through meanwhile is read before a block's first clock and after its last.
+Nothing but the steps happens inside a block: no sampling, no reading of values, no allocation by the harness. The
+conditions of the host are read before a block's first clock and after its last.
 """
 
 import itertools
@@ -14,11 +14,11 @@ from benchmarks import modes
 from benchmarks.sampling.conditions import Unsampled
 
 MARGIN = 1.25
-"""How much longer than the least a block is meant to be, so that ordinary jitter leaves few that come out short."""
+"""Factor over the least length that a block is meant to last, so that ordinary jitter makes few blocks too short."""
 LEAST_LATENCY_STEPS = 50
-"""Steps of the latency pass that are run however long they take, unless fewer are asked for."""
+"""Steps of the latency pass that run however long they take, unless the request has fewer."""
 LATENCY_LIMIT_S = 30.0
-"""Longest latency pass that has more steps than these, by the pace of the timed blocks."""
+"""Longest latency pass that has more steps than that, by the pace of the timed blocks."""
 
 Clock = namedtuple("Clock", "wall cpu")
 Clock.__doc__ = """Two functions that return seconds: wall time, and CPU time of the whole process."""
@@ -28,9 +28,11 @@ SYSTEM_CLOCK = Clock(time.perf_counter, time.process_time)
 Measurement = namedtuple(
     "Measurement", "first_step warmup blocks latency_s latency_conditions loss logits phases epochs"
 )
-Measurement.__doc__ = """Raw samples: blocks as dictionaries, latencies in seconds and what the host went through
-    meanwhile (None where that is not sampled), losses or None (inference), what the last inference step fetched or
-    None (training), phases in seconds, an evaluation for each epoch."""
+Measurement.__doc__ = """Raw samples of a session.
+
+    Blocks are dictionaries, latencies and phases are in seconds, and each epoch has an evaluation. The conditions of
+    the latency pass are None if they are not sampled. Losses are None in inference, and the logits of the last step
+    are None in training."""
 
 
 def measure(  # noqa: PLR0913 -- what is measured, for how long, by what clock, and three listeners
@@ -38,9 +40,8 @@ def measure(  # noqa: PLR0913 -- what is measured, for how long, by what clock, 
 ):
     """Measure a session as its request says.
 
-    `enter(phase)` is called where a phase begins, `evaluate()` after each epoch of training; `sampler` reads the
-    conditions around every block, by default none.
-    Raises `Diverged` where a training loss is not finite.
+    `enter(phase)` is called when a phase begins, and `evaluate()` after each epoch of training. `sampler` reads the
+    conditions around every block. By default nothing is read. Raises `Diverged` if a training loss is not finite.
     """
     timer = _Timer(session, request.batch_size, clock, sampler or Unsampled())
     timing = modes.named(request.mode).TIMING(session)
@@ -79,22 +80,26 @@ def measure(  # noqa: PLR0913 -- what is measured, for how long, by what clock, 
 
 
 def _epochs(timer, count, steps, evaluate):
-    """Time each epoch as a block; return those, and what an evaluation after each one says, with the time it took."""
-    # The first step was of the first epoch's first batch; epochs are whole passes over the data.
+    """Time each epoch as a block.
+
+    Return the blocks, and the scores of an evaluation after each one with the seconds it took.
+    """
+    # The first step took the first batch, and epochs are whole passes over the data.
     timer.rewind()
     blocks, evaluations = [], []
     for _ in range(count):
         blocks.append(timer.block(steps))
-        taken_s, scores = timer.aside(evaluate) if evaluate else (0.0, None)
+        evaluation_s, scores = timer.aside(evaluate) if evaluate else (0.0, None)
         if scores:
-            evaluations.append(dict(scores, evaluation_s=taken_s))
+            evaluations.append(dict(scores, evaluation_s=evaluation_s))
     return blocks, evaluations
 
 
 def _warm_up(timer, request, least_s):
-    """Run at least the warm-up steps and one block that is long enough; return the blocks, and steps per timed block.
+    """Run at least the warm-up steps and one block that is long enough.
 
-    Timed blocks take their even share of the asked-for steps or more, so that enough blocks are enough steps.
+    Return the blocks, and the number of steps per timed block. Timed blocks take their even share of the requested
+    steps or more, so that enough blocks are enough steps.
     """
     blocks = [timer.block(request.warmup_steps)]
     while blocks[-1]["wall_s"] < least_s:
@@ -104,10 +109,10 @@ def _warm_up(timer, request, least_s):
 
 
 def _steady(timer, request, least_s, steps):
-    """Time blocks until enough in a row are long enough; return those, and all that came before them.
+    """Time blocks until enough in a row are long enough.
 
-    Dropping short blocks alone would drop the fast ones, so one that comes out short starts the count anew with
-    longer blocks; this ends, because they only grow.
+    Return these blocks, and all blocks before them. To drop short blocks alone would drop the fast ones. So a block
+    that is too short starts the count anew with longer blocks. This ends, because blocks only grow.
     """
     blocks, before = [], []
     while len(blocks) < request.min_blocks:
@@ -119,26 +124,26 @@ def _steady(timer, request, least_s, steps):
     return blocks, before
 
 
-def latency_steps(asked, block):
-    """Return how many steps the latency pass has: as many as asked, or fewer if they would take longer than the limit.
+def latency_steps(requested, block):
+    """Return the number of steps of the latency pass.
 
-    The number is set before the pass, by the pace of the last timed block: a pass that a clock ends would hold slow
-    steps less often than they occur.
+    It is the requested number, or less if that would take longer than the limit. The number is set before the pass, by
+    the pace of the last timed block. A pass that a clock ends would hold slow steps less often than they occur.
     """
-    lasting_s = asked * block["wall_s"] / block["steps"]
+    lasting_s = requested * block["wall_s"] / block["steps"]
     if lasting_s <= LATENCY_LIMIT_S:
-        return asked
-    return max(min(asked, LEAST_LATENCY_STEPS), int(asked * LATENCY_LIMIT_S / lasting_s))
+        return requested
+    return max(min(requested, LEAST_LATENCY_STEPS), int(requested * LATENCY_LIMIT_S / lasting_s))
 
 
 def _grown(block, least_s):
-    """Steps for the block after a short one: what should last, but at most ten times as many at once."""
+    """Return the number of steps that should last long enough, but at most ten times those of the short block."""
     lasting = math.ceil(block["steps"] * least_s * MARGIN / block["wall_s"])
     return min(max(lasting, block["steps"] + 1), 10 * block["steps"])
 
 
 class _Timer:
-    """Runs steps round the ring of batches; `handle` is what the last step returned."""
+    """A runner of steps round the ring of batches. `handle` is what the last step returned."""
 
     def __init__(self, session, batch_size, clock, sampler):
         self._step = session.step
@@ -151,7 +156,7 @@ class _Timer:
         self.handle = None
 
     def block(self, steps):
-        """Time this many steps, synchronised at their end; what ran before them was synchronised at its own."""
+        """Time this many steps and their synchronisation. All steps before them are synchronised already."""
         step, synchronise, (wall, cpu) = self._step, self._synchronise, self._clock
         batches = itertools.islice(self._ring, steps)
         handle = None
@@ -174,7 +179,7 @@ class _Timer:
         self._ring = itertools.cycle(self._batches)
 
     def aside(self, action):
-        """Do something between two blocks: return the seconds it took, and what it returned."""
+        """Run an action between two blocks. Returns the seconds it took, and what it returned."""
         begin = self._clock.wall()
         returned = action()
         return self._clock.wall() - begin, returned
@@ -185,11 +190,11 @@ class _Timer:
         Returns their seconds, and the conditions of the whole pass.
         """
         step, wall = self._step, self._clock.wall
-        taken = [0.0] * steps
+        seconds = [0.0] * steps
         self._sampler.begin()
         for number, batch in enumerate(itertools.islice(self._ring, steps)):
             begin = wall()
             self.handle = step(batch)
             finish(self.handle)
-            taken[number] = wall() - begin
-        return taken, self._sampler.end()
+            seconds[number] = wall() - begin
+        return seconds, self._sampler.end()

@@ -1,4 +1,4 @@
-"""Files from outside that hold a model, run as they are, with their mistakes told at their place."""
+"""Model files from outside, run as they are, with messages that name the place of a mistake."""
 
 import hashlib
 import sys
@@ -9,11 +9,11 @@ from benchmarks.vocabulary import layers
 
 REQUIRED = ("TITLE", "INPUT_SHAPE", "CLASSES", "BATCH_SIZE", "SAMPLES", "OPTIMIZER", "build")
 RAISED = (Exception, SystemExit)
-"""What a file from outside may raise: one that ends its process would choose the exit code, which is ours to mean."""
+"""What a file from outside may raise. It may not end the process, whose exit code is ours to choose."""
 
 
 def load(path, name):
-    """Run a model file and return it as a module; raises `BadRequest` with the line where that cannot be done."""
+    """Run a model file and return it as a module. Raises `BadRequest` with the line if that cannot be done."""
     module = run(path, "benchmarks.models." + name, name + ".py")
     missing = [each for each in REQUIRED if not hasattr(module, each)]
     if missing:
@@ -22,7 +22,10 @@ def load(path, name):
 
 
 def run(path, name, shown):
-    """Run a file as the module `name`, with `SHA256` of its text; `shown` is what messages call it."""
+    """Run a file as the module `name`, with `SHA256` of its text.
+
+    `shown` is its name in messages. Raises `BadRequest` with the line if that cannot be done.
+    """
     module = types.ModuleType(name)
     module.__file__ = path
     try:
@@ -31,7 +34,7 @@ def run(path, name, shown):
     except OSError as error:
         raise BadRequest("the model file %s cannot be read: %s" % (path, error.strerror)) from None
     module.SHA256 = hashlib.sha256(source).hexdigest()
-    # What a class or a compiler looks up by the name of its module, it finds there alone.
+    # A class or a compiler finds its module by name there alone.
     sys.modules[name] = module
     try:
         exec(compile(source, path, "exec"), module.__dict__)
@@ -41,7 +44,7 @@ def run(path, name, shown):
 
 
 def record(model):
-    """Record a model's inputs and layers; raises `BadRequest` with the line that asks for what cannot be."""
+    """Record a model's inputs and layers. Raises `BadRequest` with the line of a layer that cannot be made."""
     try:
         return layers.recorded(model.build)
     except RAISED as error:
@@ -49,7 +52,10 @@ def record(model):
 
 
 def placed(error, path, shown):
-    """`mine.py:12: dense takes flat features, …`, by the last line of the file on the way to the error."""
+    """Return the message of an error, with the last line of the file on the way to it.
+
+    An example is `mine.py:12: dense takes flat features, …`.
+    """
     import traceback
 
     frames = traceback.extract_tb(error.__traceback__)

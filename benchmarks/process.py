@@ -1,4 +1,7 @@
-"""What every process that runs a session does: prepare itself, import the builder, tell facts and failures."""
+"""The work that every process does to run a session.
+
+A process prepares itself, imports the builder, and reports facts and failures.
+"""
 
 import os
 import signal
@@ -29,8 +32,8 @@ _DEVICE_MEMORY = (
 
 
 def dying_with_this():
-    """Give what a child calls first, so that it is killed with this process, by whatever this ends."""
-    # Here, for no measurement needs it, and between fork and exec little may be done.
+    """Return a function that a child calls first, so that it is killed when this process ends for any reason."""
+    # Imported here, because no measurement needs it, and little may be done between fork and exec.
     import ctypes
 
     prctl, parent = getattr(ctypes.CDLL(None), "prctl", None), os.getpid()
@@ -38,14 +41,14 @@ def dying_with_this():
     def bind():
         if prctl is not None:
             prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-            if os.getppid() != parent:  # it has ended before
+            if os.getppid() != parent:  # it has ended already
                 os._exit(1)
 
     return bind
 
 
 def prepare(request):
-    """Pin the process and set its thread variables: both only count before NumPy and the framework are imported."""
+    """Pin the process and set its thread variables, which count only before NumPy and the framework are imported."""
     if request.cpuset:
         try:
             os.sched_setaffinity(0, request.cpuset)
@@ -59,7 +62,10 @@ def prepare(request):
 
 
 def import_builder(name, enter):
-    """Import a builder and with it its framework; return the module and the seconds it took."""
+    """Import a builder and with it its framework. Returns the module and the seconds it took.
+
+    Raises `BadRequest` if there is no such builder, and `ImportFailed` if it cannot be imported.
+    """
     if not exists("frameworks", name):
         raise BadRequest("there is no framework builder '%s' in this image" % name)
     begin = time.perf_counter()
@@ -67,14 +73,14 @@ def import_builder(name, enter):
     try:
         builder = __import__("benchmarks.frameworks." + name, fromlist=["start"])
     except (Exception, SystemExit) as error:
-        # Whatever a framework raises while it is imported, it is the environment that is wrong.
+        # Whatever a framework raises while it is imported, the environment is wrong.
         raise ImportFailed("%s cannot be imported: %s" % (name, describe(error))) from error
     return builder, time.perf_counter() - begin
 
 
 @contextmanager
 def device_memory(request):
-    """Raise `DeviceOutOfMemory` in place of what a framework raises where the memory of a GPU does not suffice."""
+    """Raise `DeviceOutOfMemory` in place of a framework's own error if the memory of a GPU does not suffice."""
     try:
         yield
     except Exception as error:
@@ -85,17 +91,20 @@ def device_memory(request):
 
 
 def _is_device_memory(error):
-    """Frameworks share no class for it, and old ones have none at all: the message tells."""
+    """Return whether an error means that the memory of a device does not suffice.
+
+    The message decides, because frameworks share no class for it, and old ones have none at all.
+    """
     text = "%s: %s" % (type(error).__name__, error)
     return any(sign in text for sign in _DEVICE_MEMORY)
 
 
 def facts(request, workload, session):
-    """What can be asked of the machine, of what was asked for, and of the framework; None where that tells nothing."""
+    """Return the facts of the machine, the request and the framework, with None for what the framework omits."""
     unknown = dict.fromkeys(("framework_version", "layout", "precision", "threads", "device"))
-    told = dict(unknown, **session.facts())
-    found = dict(_without_framework(request, workload), **told)
-    return dict(found, definition_sha256=workload.definition_sha256)
+    reported = dict(unknown, **session.facts())
+    combined = dict(_without_framework(request, workload), **reported)
+    return dict(combined, definition_sha256=workload.definition_sha256)
 
 
 def _without_framework(request, workload):
@@ -117,6 +126,6 @@ def _without_framework(request, workload):
 
 
 def describe(error):
-    """An exception as one line: its type and the first line of its message."""
+    """Return an exception as one line, with its type and the first line of its message."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return "%s: %s" % (type(error).__name__, lines[0][:300]) if lines else type(error).__name__

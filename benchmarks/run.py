@@ -1,8 +1,10 @@
-"""Entry of the container: `python -m benchmarks.run`, with `--io DIR` for the harness, or by hand.
+"""The entry of the container, `python -m benchmarks.run`.
 
-Exit status: 0 measured, 3 unsupported, 4 import failed, 5 bad request, 6 device out of memory, 7 not the work that was
-asked for (a loss that is no number, other parameters than counted), 1 a crash.
-Where it is not 0, the last line on stderr is one sentence that says why.
+With `--io DIR` it answers the harness, and else it measures by hand.
+
+Exit status: 0 measured, 3 unsupported, 4 import failed, 5 bad request, 6 device out of memory, 7 not the requested work
+(a loss that is no number, other parameters than counted), 1 a crash. If it is not 0, the last line on stderr is one
+sentence with the reason.
 """
 
 import os
@@ -13,19 +15,19 @@ from benchmarks.errors import Failure
 
 
 def harness(folder):
-    """Answer `request.json` in a folder with `result.json`, telling in `phase` how far it is."""
+    """Answer `request.json` in a folder with `result.json`, and write to `phase` which phase runs."""
     request = contract.read_request(folder)
 
     def enter(phase):
         contract.write_atomically(folder, "phase", phase + "\n")
 
-    result, said = modes.named(request.mode).answer(request, enter)
+    result, summary = modes.named(request.mode).answer(request, enter)
     contract.write_atomically(folder, "result.json", contract.result_text(result))
-    print(said)
+    print(summary)
 
 
 def main(arguments):
-    """Run with command-line arguments; returns the exit code, after saying on stderr why it is not 0."""
+    """Run with command-line arguments. Returns the exit code, after the reason is on stderr if it is not 0."""
     try:
         if len(arguments) == 2 and arguments[0] == "--io":
             harness(arguments[1])
@@ -55,7 +57,7 @@ def _say(error, reason, exit_code):
 
 
 def _leave(exit_code):
-    """End at once: what frameworks print or crash on while they are torn down is no part of a measurement."""
+    """End at once, because what frameworks print or crash on while they are torn down is not measured."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(exit_code)

@@ -1,4 +1,4 @@
-"""Carry out a request whose steps are timed: build a session, measure it, and say what it was."""
+"""The answer to a request whose steps are timed, from the session to the result."""
 
 import time
 
@@ -17,9 +17,9 @@ def answer(request, enter):
 
 
 def execute(request, enter):
-    """Carry out a checked request: the result as plain values; `enter(phase)` is called where a phase begins.
+    """Carry out a checked request and return the result as plain values.
 
-    Raises a `Failure` whose class carries the exit code.
+    `enter(phase)` is called when a phase begins. Raises a `Failure` whose class carries the exit code.
     """
     started_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     process.prepare(request)
@@ -40,9 +40,9 @@ def execute(request, enter):
         evaluator = evaluation.evaluator(session, workload.data, workload.batch_size, workload.classes)
         evaluate = peaks.before(evaluator)
         epoch_steps = workload.steps_per_epoch
-        taken = measure.measure(session, request, epoch_steps, enter, evaluate=evaluate, sampler=sampler)
+        measurement = measure.measure(session, request, epoch_steps, enter, evaluate=evaluate, sampler=sampler)
         sampler.close()
-        _check_logits(taken.logits, workload)
+        _check_logits(measurement.logits, workload)
         memory = peaks.read()
     facts = process.facts(request, workload, session)
     return {
@@ -51,14 +51,14 @@ def execute(request, enter):
         "cell": request.cell,
         "repeat": request.repeat,
         "started_at": started_at,
-        "phases": dict({"import_s": import_s, "data_s": workload.data_s, "build_s": build_s}, **taken.phases),
-        "first_step": taken.first_step,
-        "warmup": taken.warmup,
-        "blocks": taken.blocks,
-        "latency_s": taken.latency_s,
-        "latency_conditions": taken.latency_conditions,
-        "loss": taken.loss,
-        "epochs": taken.epochs,
+        "phases": dict({"import_s": import_s, "data_s": workload.data_s, "build_s": build_s}, **measurement.phases),
+        "first_step": measurement.first_step,
+        "warmup": measurement.warmup,
+        "blocks": measurement.blocks,
+        "latency_s": measurement.latency_s,
+        "latency_conditions": measurement.latency_conditions,
+        "loss": measurement.loss,
+        "epochs": measurement.epochs,
         "model": {
             "parameters": counting.parameters(workload.layers),
             "multiply_adds": counting.multiply_adds(workload.layers),
@@ -70,14 +70,17 @@ def execute(request, enter):
 
 
 class _Peaks:
-    """Highest use of memory, read once: at the end, or before the first evaluation, which is no part of training."""
+    """The highest use of memory, read once.
+
+    It is read at the end, or before the first evaluation, which is no part of training.
+    """
 
     def __init__(self, session):
         self._session = session
-        self._found = None
+        self._peaks = None
 
     def before(self, evaluate):
-        """Return what reads first and then evaluates."""
+        """Return a function that reads first and then evaluates."""
 
         def reading_first():
             self.read()
@@ -86,11 +89,11 @@ class _Peaks:
         return reading_first
 
     def read(self):
-        """What it was when this was called first."""
-        if self._found is None:
+        """Return the highest use at the first call."""
+        if self._peaks is None:
             peaks = telemetry.peak_rss_bytes(), self._session.peak_device_bytes()
-            self._found = dict(zip(("peak_rss_bytes", "peak_device_bytes"), peaks))
-        return self._found
+            self._peaks = dict(zip(("peak_rss_bytes", "peak_device_bytes"), peaks))
+        return self._peaks
 
 
 def _sampler(request):
@@ -107,7 +110,7 @@ def _check_parameters(session, workload):
 
 
 def _check_logits(logits, workload):
-    """What inference yielded last, where it yields anything: one finite value per sample and class."""
+    """Raise a `Failure` unless the last logits, if any, are one finite value for each sample and class."""
     if logits is None:
         return
     import numpy

@@ -1,4 +1,4 @@
-"""What a framework builder is asked to build: a recorded model, its data, its weights, and how to run it."""
+"""The work that a framework builder builds, which is a recorded model, its data, its weights and its settings."""
 
 import importlib
 import importlib.util
@@ -14,12 +14,12 @@ _NAME = re.compile("[a-z][a-z0-9_]*")
 
 
 def exists(package, name):
-    """Whether `benchmarks/<package>/<name>.py` is there; decided without running it."""
+    """Return whether `benchmarks/<package>/<name>.py` exists, without running it."""
     return bool(_NAME.fullmatch(name)) and importlib.util.find_spec("benchmarks.%s.%s" % (package, name)) is not None
 
 
 def model_module(name, file=None):
-    """Import a model of this image, or run a `file` from outside; raises `BadRequest` where there is none."""
+    """Import a model of this image, or run a `file` from outside. Raises `BadRequest` if there is none."""
     if file is not None:
         return own_models.load(file, name)
     if not exists("models", name):
@@ -28,7 +28,7 @@ def model_module(name, file=None):
 
 
 class ModelWorkload:
-    """One model in one mode; data and weights are drawn only when a builder asks for them."""
+    """One model in one mode. Data and weights are drawn only when a builder asks for them."""
 
     def __init__(self, request, model, defaults):
         self.data = datasets.named(request.dataset, model, request.seed, request.data)
@@ -43,9 +43,9 @@ class ModelWorkload:
         self.options = merge_options(defaults, request.options, request.builder)
         self.input_shape = model.INPUT_SHAPE
         self.classes = model.CLASSES
-        # Of a file from outside: one of the image's own is known by the image.
+        # Of a file from outside alone, because the image identifies its own models.
         self.model_sha256 = getattr(model, "SHA256", None)
-        # Of the framework's own definition, which sets it where it makes the session.
+        # Of the framework's own definition, which sets it when it makes the session.
         self.definition_sha256 = None
         self.optimizer = optimizers.complete(model.OPTIMIZER)
         self.loss = getattr(model, "LOSS", features.LOSS)
@@ -57,9 +57,9 @@ class ModelWorkload:
         self.batch_count = self.data.batch_count(request.batch_size, request.epochs)
 
     def batches(self):
-        """Yield the distinct batches as they are drawn: (inputs, labels) as NumPy arrays, channels first.
+        """Yield the distinct batches as they are drawn, as (inputs, labels) in NumPy arrays, channels first.
 
-        From the first batch until the last one is placed, the time goes to `data_s`.
+        The time from the first batch until the last one is placed goes to `data_s`.
         """
         begin = time.perf_counter()
         for batch in self.data.batches(self.batch_size, self.batch_count):
@@ -67,22 +67,22 @@ class ModelWorkload:
         self.data_s += time.perf_counter() - begin
 
     def weights(self):
-        """Draw the initial weights: parameter name to NumPy array in canonical layout."""
+        """Draw the initial weights, from parameter name to NumPy array in canonical layout."""
         return weights.initial(self.layers, self.seed)
 
     def one_device(self):
-        """Whether to use the one GPU; raises `Unsupported` where more are asked for than builders drive."""
+        """Return whether to use the one GPU. Raises `Unsupported` for more than builders drive."""
         if self.gpus > 1:
             raise Unsupported("training on %d GPUs is not built yet; ask for one" % self.gpus)
         return self.gpus == 1
 
 
-def merge_options(defaults, asked, builder):
-    """Lay the asked-for options over a builder's defaults, which also fix their types."""
-    for name, value in sorted(asked.items()):
+def merge_options(defaults, requested, builder):
+    """Lay the requested options over a builder's defaults, which also fix their types."""
+    for name, value in sorted(requested.items()):
         if name not in defaults:
             raise Unsupported("%s has no option '%s'" % (builder, name))
         if type(value) is not type(defaults[name]):
             kind = type(defaults[name]).__name__
             raise BadRequest("option '%s' of %s takes a %s, not %r" % (name, builder, kind, value))
-    return dict(defaults, **asked)
+    return dict(defaults, **requested)
