@@ -1,8 +1,10 @@
-"""JAX with flax's layers and optax' optimizers, one `jax.jit` per step, without TF32; channels last.
+"""JAX with the layers of flax and the optimizers of optax, and one `jax.jit` for each step.
 
-The layers are flax' NNX modules, the interface that flax recommends for new code: they own their weights, so the
-framework itself can be asked what it made, and their LSTM cell holds its gates side by side as one product takes them.
-NNX's own transformations walk the modules in Python at every call; here they are split once, and a step is a plain
+It runs without TF32, and images are channels last.
+
+The layers are flax' NNX modules, the interface that flax recommends for new code. They own their weights, so the
+framework itself reports what it made, and their LSTM cell holds its gates side by side as one product takes them. NNX's
+own transformations walk the modules in Python at every call. Here the modules are split once, and a step is a plain
 function of arrays, which costs least.
 """
 
@@ -20,7 +22,7 @@ from benchmarks.native import jax as native
 
 OPTIONS = {"layout": "auto", "precision": "fp32"}
 LAYOUTS = ("auto", "channels_last")
-"""Flax has layers for channels last alone; XLA lays values out as it likes."""
+"""Flax has layers for channels last alone, and XLA lays values out as it likes."""
 
 
 def start(workload):
@@ -59,20 +61,20 @@ class _Session:
 
     @staticmethod
     def fetch(handle):
-        """Bring the logits to the host."""
+        """Copy the logits to the host."""
         return numpy.asarray(handle)
 
     @staticmethod
     def loss(handle):
-        """Mean over the batch."""
+        """Return the mean over the batch."""
         return float(handle)
 
     def weights(self):
-        """What the modules hold now, in canonical layout."""
+        """Return the current weights of the modules, in canonical layout."""
         return native.weights(self._layers, self._model.network())
 
     def native_layers(self):
-        """Every layer: its name, its output shape, and the weights it trains."""
+        """Return the name, the output shape and the number of trained weights of every layer."""
         network = self._model.network()
         return [
             (layer.name, native.canonical_shape(value.shape[1:]), native.trainable(layer, network))
@@ -80,88 +82,93 @@ class _Session:
         ]
 
     def predict(self, inputs):
-        """Logits of a NumPy batch in evaluation mode."""
+        """Return the logits of a NumPy batch in evaluation mode."""
         return numpy.asarray(self._infer(*self._model.state[:2], self._placed(inputs)))
 
     def _traced(self):
-        """Shape and type of what each layer yields for one sample, as JAX finds them without computing."""
+        """Return shape and type of what each layer yields for one sample, as JAX infers them without computing."""
         sample = jax.ShapeDtypeStruct((1,) + self._input_shape, self._input_dtype)
         return jax.eval_shape(self._model.values, *self._model.state[:2], sample)
 
     def facts(self):
-        """Threads are those of XLA's pool on the CPU, counted; the precision is a weight's and its layer's."""
+        """Return the facts that JAX reports.
+
+        Threads are those of XLA's pool on the CPU, counted. The precision is that of a weight and of what its layer
+        yields.
+        """
         weighted = next(value for layer, value in zip(self._layers, self._traced()) if layer.parameters)
-        asked = jax.config.jax_default_matmul_precision
+        matmul_precision = jax.config.jax_default_matmul_precision
         return {
             "framework_version": jax.__version__,
             "layout": "channels_last",
             "precision": precision_fact(self._model.state[0][0].dtype.name, weighted.dtype.name),
-            "tf32": self._gpu and self._precision == "fp32" and asked != "highest",
-            "matmul_precision": asked,
+            "tf32": self._gpu and self._precision == "fp32" and matmul_precision != "highest",
+            "matmul_precision": matmul_precision,
             "threads": _threads(),
             "device": str(jax.devices()[0]),
             "execution": "jax.jit",
         }
 
     def peak_device_bytes(self):
-        """Highest use of XLA's own allocator on the GPU."""
+        """Return the highest use of XLA's own allocator on the GPU, in bytes."""
         return (jax.devices()[0].memory_stats() or {}).get("peak_bytes_in_use") if self._gpu else None
 
 
 class _Model:
-    """A network split into what is fixed and arrays, so that a step is a function of arrays.
+    """A network split into a fixed definition and arrays, so that a step is a function of arrays.
 
-    `state` holds the arrays as they are now: weights, other variables (running values, random keys), and from the
-    first training step on the optimizer's.
+    `state` holds the current arrays: weights, other variables (running values, random keys), and from the first
+    training step on those of the optimizer.
     """
 
     def __init__(self, network):
         network.eval()
         self._evaluation = nnx.graphdef(network)
         network.train()
-        self._training, weights, others = nnx.split(network, nnx.Param, ...)
+        self._training, weights, variables = nnx.split(network, nnx.Param, ...)
         leaves, self._weights_tree = jax.tree.flatten(weights)
-        other_leaves, self._others_tree = jax.tree.flatten(others)
-        self.state = [leaves, other_leaves]
+        variable_leaves, self._variables_tree = jax.tree.flatten(variables)
+        self.state = [leaves, variable_leaves]
 
     def network(self):
-        """The modules with what they hold now, in evaluation mode."""
+        """Return the modules with the current arrays, in evaluation mode."""
         return self._merged(self._evaluation, *self.state[:2])
 
-    def values(self, weights, others, inputs):
-        """What each layer yields in evaluation mode."""
-        return self._merged(self._evaluation, weights, others).values(inputs)
+    def values(self, weights, variables, inputs):
+        """Return what each layer yields in evaluation mode."""
+        return self._merged(self._evaluation, weights, variables).values(inputs)
 
-    def logits(self, weights, others, inputs):
-        """Logits in evaluation mode, in float32 whatever computed them."""
-        return self.values(weights, others, inputs)[-1].astype(jnp.float32)
+    def logits(self, weights, variables, inputs):
+        """Return the logits in evaluation mode, in float32 whatever computed them."""
+        return self.values(weights, variables, inputs)[-1].astype(jnp.float32)
 
-    def loss(self, weights, others, inputs, labels):
-        """Mean loss in training mode, and the other variables as they are afterwards."""
-        network = self._merged(self._training, weights, others)
+    def loss(self, weights, variables, inputs, labels):
+        """Return the mean loss in training mode, and the other variables after it."""
+        network = self._merged(self._training, weights, variables)
         logits = network(inputs).astype(jnp.float32)
         loss = optax.softmax_cross_entropy_with_integer_labels(logits, labels).mean()
         return loss, jax.tree.leaves(nnx.state(network, nnx.Not(nnx.Param)))
 
-    def _merged(self, definition, weights, others):
-        return nnx.merge(definition, self._weights_tree.unflatten(weights), self._others_tree.unflatten(others))
+    def _merged(self, definition, weights, variables):
+        trees = self._weights_tree.unflatten(weights), self._variables_tree.unflatten(variables)
+        return nnx.merge(definition, *trees)
 
 
 def _configure(threads, gpu, precision):
-    """Settings that must stand before JAX starts its backend."""
+    """Change the settings that must be in place before JAX starts its backend."""
     jax.config.update("jax_platforms", "cuda" if gpu else "cpu")
     if precision == "fp32":
         # Else JAX may round the operands of products to TF32 on a GPU.
         jax.config.update("jax_default_matmul_precision", "highest")
     if threads:
-        # The only way to tell XLA's CPU client; without it there is one thread for each CPU of the process.
+        # XLA's CPU client has no other setting; without it there is one thread for each CPU of the process.
         os.environ["NPROC"] = str(threads)
     # Grow as needed: preallocated memory would hide what the model takes.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 
 def _threads():
-    """How many threads XLA's pool for single operations has, counted by their name; None where there are none."""
+    """Count the threads of XLA's pool for single operations by their name. Returns None if there are none."""
     count = 0
     for thread in os.listdir("/proc/self/task"):
         with open("/proc/self/task/%s/comm" % thread, encoding="ascii") as file:
@@ -174,10 +181,11 @@ def _training_step(model, optimizer):
     state.append(optimizer.init(state[0]))
 
     @functools.partial(jax.jit, donate_argnums=(0, 1, 2))
-    def train(weights, others, momenta, inputs, labels):
-        (loss, others), gradients = jax.value_and_grad(model.loss, has_aux=True)(weights, others, inputs, labels)
+    def train(weights, variables, momenta, inputs, labels):
+        graded = jax.value_and_grad(model.loss, has_aux=True)
+        (loss, variables), gradients = graded(weights, variables, inputs, labels)
         updates, momenta = optimizer.update(gradients, momenta, weights)
-        return optax.apply_updates(weights, updates), others, momenta, loss
+        return optax.apply_updates(weights, updates), variables, momenta, loss
 
     def step(batch):
         state[0], state[1], state[2], loss = train(*state, *batch)
@@ -187,10 +195,10 @@ def _training_step(model, optimizer):
 
 
 def _inference_step(infer, state):
-    weights, others = state
+    weights, variables = state
 
     def step(batch):
-        return infer(weights, others, batch[0])
+        return infer(weights, variables, batch[0])
 
     return step
 

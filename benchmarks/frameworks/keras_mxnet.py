@@ -1,10 +1,10 @@
-"""Keras 2 on MXNet (the keras-mxnet distribution): `train_on_batch` and `predict_on_batch`.
+"""Keras 2 on MXNet (the keras-mxnet distribution), through `train_on_batch` and `predict_on_batch`.
 
-Images are channels first unless the option `layout` says otherwise: MXNet's kernels are, and with channels last
-Keras-MXNet transposes before and after each one of them, and each convolution's weights too.
+Images are channels first unless the option `layout` says otherwise. MXNet's kernels are channels first, too. With
+channels last, Keras-MXNet transposes before and after each one of them, and the weights of each convolution.
 
-Keras-MXNet takes NumPy batches, checks and copies each one at every step, and it fetches the loss (or the logits)
-at every step too: all of it is its own doing, and part of what is measured.
+Keras-MXNet takes NumPy batches. It checks and copies each one at every step, and it fetches the loss (or the logits) at
+every step. All of that is its own work, and part of what is measured.
 """
 
 import os
@@ -50,40 +50,40 @@ class _Session:
             self.step = network.predict_on_batch
 
     def _laid(self, inputs):
-        """A batch of canonical images in the layout that runs here; any other as it is."""
+        """Return a batch of canonical images in the layout that runs here, and any other batch as it is."""
         if not self._last or inputs.ndim != 4:
             return inputs
         return numpy.ascontiguousarray(inputs.transpose(0, 2, 3, 1))
 
     @staticmethod
     def synchronise(_handle):
-        """Wait until MXNet's engine has nothing left to do: the update may still run when the loss is back."""
+        """Wait until MXNet's engine is idle, because the update may still run when the loss is back."""
         mx.nd.waitall()
 
     @staticmethod
     def fetch(handle):
-        """`predict_on_batch` has fetched the logits already."""
+        """Return the logits, which `predict_on_batch` has fetched already."""
         return handle
 
     @staticmethod
     def loss(handle):
-        """Mean over the batch."""
+        """Return the mean over the batch."""
         return float(handle)
 
     def weights(self):
-        """Copy them to the host; running values of batch norm come after those that are trained."""
-        held = {}
+        """Copy the trained weights to the host. In Keras, running values of batch norm come after them."""
+        weights = {}
         for layer, native in zip(self._layers, self._native):
             if layer.parameters:
                 arrays = native.get_weights()
                 if self._last:
                     arrays[0] = channel_first_rows(arrays[0], layer.settings.get("flattened"))
                 for parameter, value in zip(layer.parameters, arrays):
-                    held[parameter.name] = value if self._last else _turned(value, (2, 3, 1, 0))
-        return held
+                    weights[parameter.name] = value if self._last else _turned(value, (2, 3, 1, 0))
+        return weights
 
     def native_layers(self):
-        """Shapes are those that Keras has inferred."""
+        """Return every native layer, with the shape that Keras has inferred."""
         return [
             (layer.name, self._canonical(native.output_shape[1:]), _count(native))
             for layer, native in zip(self._layers, self._native)
@@ -94,11 +94,11 @@ class _Session:
         return tuple(shape[-1:]) + tuple(shape[:-1]) if self._last and len(shape) == 3 else shape
 
     def predict(self, inputs):
-        """MXNet keeps an executor of its own for prediction, which shares its weights with that for training."""
+        """Return logits from MXNet's executor for prediction, which shares its weights with that for training."""
         return self._network.predict_on_batch(self._laid(inputs))
 
     def facts(self):
-        """Threads are OpenMP's, as the library that MXNet itself is linked to tells them."""
+        """Return facts, with the threads that OpenMP reports in the library that MXNet itself is linked to."""
         return {
             "framework_version": "%s on MXNet %s" % (keras.__version__, mx.__version__),
             "layout": backend.image_data_format(),
@@ -110,7 +110,7 @@ class _Session:
 
     @staticmethod
     def peak_device_bytes():
-        """MXNet keeps no highest use."""
+        """Return None, because MXNet records no highest use."""
 
 
 def _network(workload, channels_last):
@@ -124,7 +124,7 @@ def _network(workload, channels_last):
             top, bottom, left, right = layer.settings["pads"]
             taken = [keras.layers.ZeroPadding2D(((top, bottom), (left, right)))(taken[0])]
         if layer.settings.get("rate") == 0:
-            # A Keras layer that hands on what it takes makes Keras-MXNet evaluate it, which fails.
+            # Keras-MXNet evaluates a layer that hands on what it takes, which fails.
             natives.append(None)
             values.append(taken[0])
             continue
@@ -144,14 +144,17 @@ def _network(workload, channels_last):
 
 
 def _pads_itself(layer):
-    """Whether Keras' own padding is the convolution's: with strides, or on one side more, it pads otherwise."""
+    """Return whether Keras' own padding is that of the convolution.
+
+    With strides, or with more padding on one side, Keras pads in another way.
+    """
     pads, kernel = layer.settings["pads"], layer.settings["kernel"]
     return not any(pads) or (layer.settings["stride"] == 1 and pads == (kernel // 2,) * 4)
 
 
 class _BatchNorm(keras.layers.BatchNormalization):
     def call(self, inputs):
-        """Learn the scale too, which Keras-MXNet's own call leaves fixed at one (`fix_gamma`) whatever it is told."""
+        """Learn the scale too, which Keras-MXNet's own call fixes at one (`fix_gamma`) whatever its setting."""
         taken = (inputs, self.gamma, self.beta, self.moving_mean, self.moving_variance)
         return _batch_norm(*taken, axis=self.axis, eps=self.epsilon, momentum=self.momentum, fix_gamma=False)
 
@@ -163,7 +166,10 @@ def _batch_norm(*taken, **settings):
 
 class _Lstm(keras.layers.LSTM):
     def get_initial_state(self, inputs):
-        """Zeros of shape (batch, units); Keras' own way fails on MXNet where another layer yields the inputs."""
+        """Return zeros of shape (batch, units).
+
+        Keras' own method fails on MXNet if another layer yields the inputs.
+        """
         zeros = backend.sum(backend.sum(backend.zeros_like(inputs), axis=1), axis=1, keepdims=True)
         return [backend.tile(zeros, [1, size]) for size in self.cell.state_size]
 
@@ -189,7 +195,7 @@ def _conv2d(layer):
 _LAYERS = {
     "conv2d": _conv2d,
     "dense": lambda layer: keras.layers.Dense(layer.settings["units"]),
-    # The default for the gates was `hard_sigmoid` then.
+    # The default for the gates is `hard_sigmoid` in Keras 2.2.
     "lstm": lambda layer: _Lstm(
         layer.settings["units"],
         recurrent_activation="sigmoid",
@@ -201,7 +207,7 @@ _LAYERS = {
     "average_pool": lambda layer: keras.layers.AveragePooling2D(layer.settings["size"]),
     "global_average_pool": lambda _layer: keras.layers.GlobalAveragePooling2D(),
     "add": lambda _layer: keras.layers.Add(),
-    # Told that its input is channels last, Flatten leaves the values as they lie, in either layout.
+    # With `channels_last`, Flatten leaves the values as they lie, in either layout.
     "flatten": lambda _layer: keras.layers.Flatten(data_format="channels_last"),
     "relu": lambda _layer: keras.layers.Activation("relu"),
     "dropout": lambda layer: keras.layers.Dropout(layer.settings["rate"]),
@@ -209,12 +215,12 @@ _LAYERS = {
 
 
 def _turned(array, axes):
-    """Turn a weight into Keras-MXNet's layout, or back: a convolution's by `axes`, others lie the same."""
+    """Turn a weight into Keras-MXNet's layout or back, which moves the axes of convolutions alone."""
     return array.transpose(axes) if array.ndim == 4 else array
 
 
 def _count(layers):
-    """Trainable parameters of a layer or a network, as Keras counts them."""
+    """Count the trainable parameters of a layer or a network, as Keras does."""
     return int(sum(backend.count_params(weights) for weights in layers.trainable_weights))
 
 

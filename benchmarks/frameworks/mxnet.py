@@ -1,4 +1,4 @@
-"""Apache MXNet 1.x through Gluon: hybrid blocks, a Trainer, channels first.
+"""Apache MXNet 1.x through Gluon, with hybrid blocks and a Trainer, channels first.
 
 With the precision `amp`, MXNet's own `contrib.amp` makes its operators compute in bfloat16.
 """
@@ -17,7 +17,7 @@ from benchmarks.vocabulary import graph
 OPTIONS = {"hybridize": True, "layout": "auto", "precision": "fp32"}
 _HAS_STATIC = tuple(int(part) for part in mx.__version__.split(".")[:2]) >= (1, 3)
 _STATIC = {"static_alloc": True, "static_shape": True} if _HAS_STATIC else {}
-"""A graph whose memory is planned once; MXNet 1.2 compiles a graph and plans at every step."""
+"""Settings of a graph whose memory is planned once. MXNet 1.2 compiles a graph and plans at every step."""
 
 
 def start(workload):
@@ -41,7 +41,7 @@ class _Session:
         native.set_weights(workload, self._blocks)
         if self._hybrid:
             network.hybridize(**_STATIC)
-            # The network's own graph holds all of it; what `_walk` runs must not make others beside it.
+            # The network's own graph holds all of it, and what `_walk` runs must not make more graphs.
             for block in self._blocks:
                 block.hybridize(False)
         self.batches = [
@@ -72,7 +72,10 @@ class _Session:
 
     @staticmethod
     def synchronise(handle):
-        """Wait until the engine has nothing left to do; old releases raise a failed step's error at its result only."""
+        """Wait until the engine is idle.
+
+        Old releases raise the error of a failed step only when its result is read.
+        """
         mx.nd.waitall()
         handle.wait_to_read()
 
@@ -83,19 +86,19 @@ class _Session:
 
     @staticmethod
     def loss(handle):
-        """Mean over the batch: Gluon's loss is one value per sample, and the Trainer divides by their number."""
+        """Return the mean over the batch, because Gluon's loss is one value per sample."""
         return float(handle.asnumpy().astype("float64").mean())
 
     def weights(self):
-        """Copy them to the host and into canonical layout."""
+        """Copy the weights to the host and into canonical layout."""
         return {
-            parameter.name: native.turned(held.data().asnumpy(), (2, 3, 1, 0))
+            parameter.name: native.turned(native_parameter.data().asnumpy(), (2, 3, 1, 0))
             for layer, block in zip(self._layers, self._blocks)
-            for parameter, held in zip(layer.parameters, native.parameters(layer, block))
+            for parameter, native_parameter in zip(layer.parameters, native.parameters(layer, block))
         }
 
     def native_layers(self):
-        """Shapes are those that the blocks yield for a sample of zeros."""
+        """Return every layer, with the shape that its block yields for a sample of zeros."""
         yielded = self._walk(mx.nd.zeros((1,) + self._layers[0].input_shape, self._context))
         return [
             (layer.name, value.shape[1:], native.count(block))
@@ -103,7 +106,7 @@ class _Session:
         ]
 
     def predict(self, inputs):
-        """Walk the blocks one by one, which leaves what the training step has compiled and allocated as it is."""
+        """Walk the blocks one by one, which does not change what the training step has compiled and allocated."""
         for value in self._walk(mx.nd.array(inputs, self._context)):
             logits = value
         return logits.astype("float32").asnumpy()
@@ -112,12 +115,12 @@ class _Session:
         """Yield what each block yields, in evaluation mode."""
         walk, count = graph.places(self._layers)
         values = [inputs] + [None] * (count - 1)
-        for block, (taken, given) in zip(self._blocks, walk):
-            values[given] = block(*[values[place] for place in taken])
-            yield values[given]
+        for block, (taken, target) in zip(self._blocks, walk):
+            values[target] = block(*[values[place] for place in taken])
+            yield values[target]
 
     def facts(self):
-        """Threads are OpenMP's, as the library that MXNet itself is linked to tells them."""
+        """Return facts, with the threads that OpenMP reports in the library that MXNet itself is linked to."""
         return {
             "framework_version": mx.__version__,
             "layout": "channels_first",
@@ -130,7 +133,7 @@ class _Session:
         }
 
     def _precision(self):
-        """Of a weight and of what its block yields."""
+        """Return the precision of a weight and of what its block yields."""
         zeros = mx.nd.zeros((1,) + self._layers[0].input_shape, self._context)
         pairs = zip(self._layers, self._blocks, self._walk(zeros))
         weight, value = next(
@@ -140,7 +143,7 @@ class _Session:
 
     @staticmethod
     def peak_device_bytes():
-        """MXNet keeps no highest use."""
+        """Return None, because MXNet records no highest use."""
 
 
 def _executed(hybrid):
@@ -157,12 +160,15 @@ def _inference_step(forward):
 
 
 def _in_float32(network):
-    """The network with its logits converted, as a loss takes them in every precision."""
+    """Return the network with its logits converted to float32, as a loss takes them in every precision."""
     return lambda inputs: network(inputs).astype("float32")
 
 
 def _require_channels_first(workload):
-    """Gluon's layers have a layout `NHWC`, but MXNet has kernels for it on GPUs alone, and not for all layers."""
+    """Raise `Unsupported` if channels last are requested.
+
+    Gluon's layers have a layout `NHWC`, but MXNet has kernels for it on GPUs alone, and not for all layers.
+    """
     if one_of(workload.options, "layout", LAYOUTS) == "channels_last":
         raise Unsupported(
             "MXNet has convolutions for channels_last on some GPUs alone; this builder runs channels_first"
@@ -170,9 +176,9 @@ def _require_channels_first(workload):
 
 
 def _mixed(workload):
-    """Turn on bfloat16 in MXNet's operators where it is asked for, before any block is made; return whether it is.
+    """Turn on bfloat16 in MXNet's operators if it is requested, and return whether it is.
 
-    MXNet replaces its operators in the whole process, which holds one session.
+    This comes before any block is made. MXNet replaces its operators in the whole process, which has one session.
     """
     precision = one_of(workload.options, "precision", PRECISIONS)
     if precision == "fp32":
@@ -182,7 +188,7 @@ def _mixed(workload):
     if workload.gpus:
         raise Unsupported("MXNet computes in bfloat16 on a CPU alone, through oneDNN")
     if any(layer.kind == "lstm" for layer in workload.layers):
-        # It leaves the fused LSTM in float32, and fails on its initial state where the network is hybridized.
+        # amp leaves the fused LSTM in float32, and fails on its initial state where the network is hybridized.
         raise Unsupported("contrib.amp of MXNet %s has no LSTM in bfloat16" % mx.__version__)
     from mxnet.contrib import amp
 
@@ -194,7 +200,7 @@ def _mixed(workload):
 
 
 def _dtype_name(value):
-    """MXNet's bfloat16 is a structure to NumPy, with one field of that name."""
+    """Return the name of a data type. MXNet's bfloat16 is a structure to NumPy, with one field of that name."""
     kind = numpy.dtype(value.dtype)
     return kind.names[0] if kind.names else kind.name
 
@@ -217,7 +223,7 @@ def _openmp_threads():
 
 
 def _features():
-    """Which libraries this build of MXNet computes with; empty before MXNet 1.5, which does not tell."""
+    """Return the libraries that this build of MXNet computes with, or none before MXNet 1.5, which lists none."""
     try:
         from mxnet.runtime import Features
     except ImportError:

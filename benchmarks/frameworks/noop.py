@@ -1,4 +1,4 @@
-"""No framework at all: every step is free, so what is left is what the harness itself costs."""
+"""A builder without a framework, whose steps are free, so that the cost of the harness itself is left."""
 
 from benchmarks.errors import Unsupported
 
@@ -25,29 +25,29 @@ class _Session:
 
     @staticmethod
     def fetch(_handle):
-        """There are no logits."""
+        """Return None, because there are no logits."""
 
     @staticmethod
     def loss(_handle):
-        """Nothing is learned, so nothing is lost."""
+        """Return 0, because nothing is learned."""
         return 0.0
 
     @staticmethod
     def weights():
-        """There are none, and so nothing to hold against other frameworks."""
+        """Raise `Unsupported`, because there are no weights to compare with other frameworks."""
         raise Unsupported("noop computes nothing: it has no weights and no layers")
 
     native_layers = weights
 
     @staticmethod
     def predict(_inputs):
-        """There are no logits."""
+        """Return None, because there are no logits."""
 
     @staticmethod
     def facts():
-        """There is nothing to say."""
+        """Return facts without a value."""
         return {"framework_version": None, "layout": None, "precision": None, "threads": None, "device": "none"}
 
     @staticmethod
     def peak_device_bytes():
-        """There is no device."""
+        """Return None, because there is no device."""

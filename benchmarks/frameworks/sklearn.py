@@ -1,4 +1,7 @@
-"""scikit-learn: inference by its `MLPClassifier`, which is dense layers with a ReLU after each but the last."""
+"""Inference by the `MLPClassifier` of scikit-learn.
+
+It is dense layers with a ReLU after each but the last.
+"""
 
 import warnings
 
@@ -37,7 +40,7 @@ class _Session:
         self.step = self._classifier.predict_proba
 
     def _native(self):
-        """Pairs of weight and bias, one for each dense layer."""
+        """Return pairs of weight and bias, one for each dense layer."""
         return list(zip(self._classifier.coefs_, self._classifier.intercepts_))
 
     def _placed(self, inputs):
@@ -45,7 +48,7 @@ class _Session:
 
     @staticmethod
     def synchronise(_handle):
-        """Wait for nothing: every step is synchronous."""
+        """Wait for nothing, because every step is synchronous."""
 
     @staticmethod
     def fetch(handle):
@@ -53,7 +56,7 @@ class _Session:
         return handle
 
     def weights(self):
-        """Copy what the classifier holds, which is in canonical layout."""
+        """Copy the weights of the classifier, which are in canonical layout."""
         return {
             parameter.name: array.copy()
             for layer, pair in zip(self._dense, self._native())
@@ -61,7 +64,7 @@ class _Session:
         }
 
     def native_layers(self):
-        """Return the dense layers alone; a ReLU is an activation of theirs."""
+        """Return the dense layers alone, because a ReLU is an activation of theirs."""
         return [
             (layer.name, bias.shape, weight.size + bias.size)
             for layer, (weight, bias) in zip(self._dense, self._native())
@@ -85,11 +88,11 @@ class _Session:
 
     @staticmethod
     def peak_device_bytes():
-        """Return None: there is no device."""
+        """Return None, because there is no device."""
 
 
 def _dense_layers(layers):
-    """Return the dense layers of a model; raises `Unsupported` if they are put together in another way."""
+    """Return the dense layers of a model. Raises `Unsupported` if they are put together in another way."""
     kinds = [layer.kind for layer in layers if layer.kind not in ("flatten", "dropout")]
     dense = [layer for layer in layers if layer.kind == "dense"]
     if kinds != ["dense", "relu"] * (len(dense) - 1) + ["dense"] or len(dense) < 2:

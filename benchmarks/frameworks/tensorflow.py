@@ -1,7 +1,7 @@
-"""TensorFlow 2 through Keras layers, with one `tf.function` per step, without TF32.
+"""TensorFlow 2 through Keras layers, with one `tf.function` for each step, without TF32.
 
 Images are channels last unless the option `layout` says otherwise. `xla` compiles the step's own `tf.function` and
-nothing else in the process; `eager` runs the step without any.
+nothing else in the process. `eager` runs the step without a `tf.function`.
 """
 
 import os
@@ -60,7 +60,7 @@ class _Session:
         return tf.constant(self._builder.native_inputs(inputs), self._input_dtype)
 
     def synchronise(self, handle):
-        """Read one value of the last step back; on a GPU wait for the update behind it too."""
+        """Read one value of the last step back, and on a GPU wait for the update behind it too."""
         if self._gpu:
             tf.test.experimental.sync_devices()
         (handle if self._training else handle[0, 0]).numpy()
@@ -72,29 +72,30 @@ class _Session:
 
     @staticmethod
     def loss(handle):
-        """Mean over the batch."""
+        """Return the mean over the batch."""
         return float(handle.numpy())
 
     def weights(self):
-        """What the layers hold now, in canonical layout."""
+        """Return the current weights of the layers, in canonical layout."""
         return self._builder.weights(self._layers, self._made)
 
     def native_layers(self):
-        """Every layer: its name, its output shape, and the weights it trains."""
+        """Return the name, the output shape and the number of trained weights of every layer."""
         return [
             (layer.name, self._builder.canonical_shape(tuple(made.output.shape)[1:]), _count(made))
             for layer, made in zip(self._layers, self._made)
         ]
 
     def predict(self, inputs):
-        """Logits of a NumPy batch in evaluation mode, run eagerly."""
+        """Return the logits of a NumPy batch in evaluation mode, run eagerly."""
         with tf.device(self._device):
             return tf.cast(self._network(self._placed(inputs), training=False), tf.float32).numpy()
 
     def facts(self):
-        """Threads are those of the intra-op pool; TensorFlow says 0 where it chooses for itself.
+        """Return the facts that TensorFlow reports.
 
-        The precision is that of a weight and of what its layer yields.
+        Threads are those of the intra-op pool, for which TensorFlow reports 0 if it chooses for itself. The precision
+        is that of a weight and of what its layer yields.
         """
         weighted = next(made for made in self._made if made.trainable_weights)
         dtypes = [tf.as_dtype(each.dtype).name for each in (weighted.trainable_weights[0], weighted.output)]
@@ -112,7 +113,7 @@ class _Session:
         }
 
     def _compiled_by_xla(self):
-        """Whether the step must be compiled by XLA, as the traced function itself has it."""
+        """Return whether XLA must compile the step, as the traced function itself has it."""
         if self._function is None:
             return False
         batch = self.batches[0]
@@ -120,7 +121,7 @@ class _Session:
         return bool(traced.function_def.attr["_XlaMustCompile"].b)
 
     def peak_device_bytes(self):
-        """Highest use of TensorFlow's own allocator on the GPU."""
+        """Return the highest use of TensorFlow's own allocator on the GPU, in bytes."""
         return int(tf.config.experimental.get_memory_info("GPU:0")["peak"]) if self._gpu else None
 
 
@@ -138,7 +139,7 @@ def _builder(workload, gpu, policy):
 
 
 def _count(holder):
-    """How many weights a model or a layer trains."""
+    """Count the weights that a model or a layer trains."""
     return sum(int(tf.size(weight)) for weight in holder.trainable_weights)
 
 
@@ -154,12 +155,15 @@ def _configure(threads, gpu):
 
 
 def _seed(seed):
-    """Seed dropout: Keras 3 draws from a seed of its own, and before TensorFlow 2.7 there is only TensorFlow's."""
+    """Seed dropout.
+
+    Keras 3 draws from a seed of its own, and before TensorFlow 2.7 there is only TensorFlow's.
+    """
     getattr(tf.keras.utils, "set_random_seed", tf.random.set_seed)(seed)
 
 
 def _decorator(options):
-    """What makes a step's function: a `tf.function`, one that XLA compiles, or None for none."""
+    """Return what makes a step's function, which is a `tf.function`, one that XLA compiles, or None."""
     if not options["xla"]:
         return None if options["eager"] else tf.function
     if options["eager"]:
@@ -169,7 +173,7 @@ def _decorator(options):
 
 
 def _training_step(network, workload, compiled):
-    """Return the step's `tf.function` (None where eager), and the step."""
+    """Return the step's `tf.function` (None if eager), and the step."""
     loss_of = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     optimizer = _optimizer(workload.optimizer)
     variables = network.trainable_variables
@@ -190,7 +194,7 @@ def _training_step(network, workload, compiled):
 
 
 def _inference_step(network, compiled):
-    """Return the step's `tf.function` (None where eager), and the step."""
+    """Return the step's `tf.function` (None if eager), and the step."""
 
     def infer(inputs):
         return tf.cast(network(inputs, training=False), tf.float32)

@@ -1,7 +1,7 @@
-"""PyTorch: `torch.nn` layers, eager unless the option `compile` says otherwise, without TF32.
+"""PyTorch with `torch.nn` layers, eager unless the option `compile` says otherwise, without TF32.
 
-Shapes are channels first as always in PyTorch; `layout` says how the values lie in memory, and left to itself it is
-what is fast: channels last on a CPU and in reduced precision, channels first for float32 on a GPU.
+Shapes are channels first as always in PyTorch. `layout` says how the values lie in memory. By default that is the fast
+layout: channels last on a CPU and in reduced precision, channels first for float32 on a GPU.
 """
 
 import os
@@ -17,7 +17,7 @@ from benchmarks.native import torch as native
 
 OPTIONS = {"compile": False, "layout": "auto", "precision": "fp32"}
 OLDEST = (1, 7)
-"""Earlier releases have no switch for TF32. The catalog says so too, so that only images of one's own get here."""
+"""The first release with a switch for TF32. The catalog has no earlier one, but a user's own image may."""
 
 
 def start(workload):
@@ -71,7 +71,10 @@ class _Session:
         return inputs
 
     def _forward(self, network):
-        """What makes float32 logits from inputs: the network itself in float32, which costs nothing."""
+        """Return a function that makes float32 logits from inputs.
+
+        In float32 it is the network itself, which costs nothing.
+        """
         if self._precision == "fp32":
             return network
         if self._precision == "bf16":
@@ -87,26 +90,26 @@ class _Session:
         return forward
 
     def synchronise(self, _handle):
-        """Wait for the GPU; on a CPU every step is synchronous."""
+        """Wait for the GPU. On a CPU every step is synchronous."""
         if self._device.type == "cuda":
             torch.cuda.synchronize()
 
     @staticmethod
     def fetch(handle):
-        """Bring the logits to the host, where on a CPU they are already."""
+        """Copy the logits to the host, unless they are there already."""
         return handle.cpu().numpy()
 
     @staticmethod
     def loss(handle):
-        """Mean over the batch."""
+        """Return the mean over the batch."""
         return float(handle.item())
 
     def weights(self):
-        """What the modules hold now, in canonical layout."""
+        """Return the current weights of the modules, in canonical layout."""
         return native.weights(self._layers, self._made)
 
     def native_layers(self):
-        """Every layer that has a module: its name, its output shape, and the weights it trains."""
+        """Return the name, the output shape and the number of trained weights of every layer with a module."""
         return [
             (layer.name, tuple(output.shape[1:]), native.trainable(module))
             for layer, module, output in zip(self._layers, self._made, self._yielded())
@@ -114,19 +117,22 @@ class _Session:
         ]
 
     def predict(self, inputs):
-        """Logits of a NumPy batch in evaluation mode, never compiled."""
+        """Return the logits of a NumPy batch in evaluation mode, never compiled."""
         with native.evaluating(self._network):
             return self._forward(self._network)(self._placed_inputs(inputs)).cpu().numpy()
 
     def _yielded(self):
-        """What each module yields for one sample of zeros."""
+        """Return what each module yields for one sample of zeros."""
         zeros = self._placed_inputs(numpy.zeros((1,) + tuple(self._layers[0].input_shape), numpy.float32))
         with native.evaluating(self._network), native.watching(self._made) as yielded:
             self._forward(self._network)(zeros)
         return yielded
 
     def facts(self):
-        """Threads are those of the intra-op pool; the precision is that of a weight and of what its layer yields."""
+        """Return the facts that PyTorch reports.
+
+        Threads are those of the intra-op pool. The precision is that of a weight and of what its layer yields.
+        """
         weighted = [output for layer, output in zip(self._layers, self._yielded()) if layer.parameters]
         dtypes = [next(self._network.parameters()).dtype, weighted[0].dtype]
         facts = {
@@ -143,7 +149,7 @@ class _Session:
         return dict(facts, graph_breaks=_graph_breaks()) if self._compiled else facts
 
     def peak_device_bytes(self):
-        """Highest sum of the tensors on the GPU."""
+        """Return the highest sum of the tensors on the GPU, in bytes."""
         return torch.cuda.max_memory_allocated() if self._device.type == "cuda" else None
 
 
@@ -163,14 +169,14 @@ def _compile(network):
         raise Unsupported("torch.compile needs PyTorch 2.0 or newer; here is %s" % torch.__version__)
     if not any(shutil.which(name) for name in (os.environ.get("CXX"), "g++", "clang++") if name):
         raise Unsupported("torch.compile needs a C++ compiler, and there is none here: install g++")
-    # Fresh for each process, so that a repeat never finds what another one compiled. The default folder is named after
+    # Fresh for each process, so that a repeat never uses what another one compiled. The default folder is named after
     # the user, who in a container may have no name, and making an optimizer has set the variable to it already.
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = tempfile.mkdtemp(prefix="torchinductor-")
     return torch.compile(network)
 
 
 def _graph_breaks():
-    """How often the compiler had to hand back to Python, by its own count."""
+    """Count the times that the compiler had to hand back to Python, by its own counter."""
     from torch._dynamo.utils import counters
 
     return sum(counters["graph_break"].values())
@@ -191,7 +197,7 @@ def _training_step(forward, optimizer):
 
 
 def _inference_step(forward):
-    # `inference_mode` came with PyTorch 1.9; what was there before saves less bookkeeping.
+    # `inference_mode` came with PyTorch 1.9; `no_grad` saves less bookkeeping.
     without_gradients = getattr(torch, "inference_mode", torch.no_grad)
 
     @without_gradients()
@@ -215,7 +221,10 @@ def _optimizer(parameters, settings):
 
 
 def _loses_updates(parameters):
-    """Whether fused SGD leaves these weights as they are: bfloat16 on a CPU, whole vectors of it (seen with 2.13)."""
+    """Return whether fused SGD leaves these weights as they are.
+
+    It does so with whole vectors of bfloat16 on a CPU (seen with 2.13).
+    """
     return any(weight.dtype == torch.bfloat16 and not weight.is_cuda for weight in parameters)
 
 
@@ -228,7 +237,7 @@ def _fused(optimizer, parameters, **settings):
 
 
 def _form(optimizer):
-    """Which of its implementations an optimizer runs; None in inference."""
+    """Return the name of the implementation that an optimizer runs, or None in inference."""
     if optimizer is None:
         return None
     if optimizer.defaults.get("fused"):

@@ -1,4 +1,7 @@
-"""Native layers of frameworks that build graphs and have several precisions: one module each, used by its builder."""
+"""Native layers of frameworks that build graphs and have several precisions.
+
+Each module is used by the builder of its name.
+"""
 
 from benchmarks.errors import BadRequest
 
@@ -7,12 +10,12 @@ PRECISIONS = ("fp32", "bf16", "amp")
 
 
 def one_of(options, name, values):
-    """The value of an option that names one of several; raises `BadRequest` for any other."""
+    """Return the value of an option that names one of several. Raises `BadRequest` for any other value."""
     if options[name] not in values:
         raise BadRequest("option '%s' is one of %s, not '%s'" % (name, ", ".join(values), options[name]))
     return options[name]
 
 
 def precision_fact(weights, compute):
-    """Say which precision is in force, from the names of two data types that the framework was asked for."""
+    """Return the precision in force, from the names of two data types that the framework reports."""
     return weights if weights == compute else "%s with %s weights" % (compute, weights)

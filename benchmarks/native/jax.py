@@ -1,4 +1,4 @@
-"""Flax layers (its NNX interface) for the vocabulary, and where their weights lie; images are channels last."""
+"""Flax layers (its NNX interface) for the vocabulary, channels last, and the places of their weights."""
 
 import jax
 from flax import nnx
@@ -8,7 +8,7 @@ from benchmarks.vocabulary.weights import channel_first_rows, channels_last_rows
 
 
 class FlaxLstm(nnx.Module):
-    """An LSTM over (batch, time, features): flax's cell with one product for all gates, in its scan."""
+    """An LSTM over (batch, time, features), made of flax's scan and its cell with one product for all gates."""
 
     def __init__(self, features, units, sequences, dtypes, rngs):
         cell = nnx.OptimizedLSTMCell(features, units, recurrent_kernel_init=_ZEROS, rngs=rngs, **dtypes)
@@ -16,16 +16,16 @@ class FlaxLstm(nnx.Module):
         self.units, self.sequences, self.dtype = units, sequences, dtypes["dtype"]
 
     def __call__(self, inputs):
-        """Yield every output, or the last one."""
+        """Return every output, or the last one."""
         zeros = jnp.zeros((inputs.shape[0], self.units), self.dtype)
         (_, hidden), outputs = self.loop(inputs, initial_carry=(zeros, zeros))
         return outputs if self.sequences else hidden
 
 
 class Network(nnx.Module):
-    """A recorded model: one attribute for each layer that has weights or a state, and functions for the rest.
+    """A recorded model with one attribute for each layer that has weights or a state.
 
-    Its Python runs only while JAX traces it.
+    The other layers are functions. Its Python runs only while JAX traces it.
     """
 
     def __init__(self, layers, weights_dtype, compute_dtype, seed):
@@ -40,18 +40,18 @@ class Network(nnx.Module):
         self.walk = tuple(walk)
 
     def __call__(self, inputs):
-        """Logits of a batch."""
+        """Return the logits of a batch."""
         return self.values(inputs)[-1]
 
     def values(self, inputs):
-        """What each layer yields, in recorded order."""
+        """Return what each layer yields, in recorded order."""
         values = [inputs]
         for name, function, taken in self.walk:
             values.append((function or getattr(self, name))(*[values[position] for position in taken]))
         return values[1:]
 
 
-# The harness sets the weights, so nothing is drawn; and what flax draws for a recurrent matrix has no bfloat16.
+# Nothing is drawn, because the harness sets the weights, and flax draws no recurrent matrix in bfloat16.
 _ZEROS = nnx.initializers.zeros_init()
 
 
@@ -109,11 +109,14 @@ _VARIABLES = {
 
 
 def _variables(layers, network):
-    """Yield each parameter's name, its variable, and the image that a flatten took before a dense weight, else None."""
+    """Yield each parameter's name, its variable, and the shape of a flattened image or None.
+
+    The shape is that of the image which a flatten took before a dense weight.
+    """
     for layer in layers:
         if layer.parameters:
-            held = _VARIABLES[layer.kind](getattr(network, layer.name))
-            for number, (parameter, variable) in enumerate(zip(layer.parameters, held)):
+            variables = _VARIABLES[layer.kind](getattr(network, layer.name))
+            for number, (parameter, variable) in enumerate(zip(layer.parameters, variables)):
                 yield parameter.name, variable, None if number else layer.settings.get("flattened")
 
 
@@ -125,7 +128,7 @@ def set_weights(layers, network, weights):
 
 
 def weights(layers, network):
-    """What the variables hold as canonical float32 arrays, by parameter name."""
+    """Return the values of the variables as canonical float32 arrays, by parameter name."""
     return {
         name: channel_first_rows(jax.device_get(variable.get_value()).astype("float32"), flattened)
         for name, variable, flattened in _variables(layers, network)
@@ -133,21 +136,21 @@ def weights(layers, network):
 
 
 def trainable(layer, network):
-    """How many weights the module of a layer trains."""
+    """Count the weights that the module of a layer trains."""
     state = nnx.state(getattr(network, layer.name), nnx.Param) if hasattr(network, layer.name) else ()
     return sum(leaf.size for leaf in jax.tree.leaves(state))
 
 
 def native_inputs(inputs):
-    """A NumPy batch of canonical images, channels last; any other batch as it is."""
+    """Return a NumPy batch of canonical images as channels last, and any other batch as it is."""
     return inputs.transpose(0, 2, 3, 1) if inputs.ndim == 4 else inputs
 
 
 def native_shape(shape):
-    """An image's canonical shape, channels last; any other as it is."""
+    """Return an image's canonical shape as channels last, and any other shape as it is."""
     return tuple(shape[1:]) + tuple(shape[:1]) if len(shape) == 3 else tuple(shape)
 
 
 def canonical_shape(shape):
-    """The way back."""
+    """Return the canonical shape of a native one."""
     return tuple(shape[-1:]) + tuple(shape[:-1]) if len(shape) == 3 else tuple(shape)

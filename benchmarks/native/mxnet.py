@@ -1,4 +1,4 @@
-"""Gluon blocks for the vocabulary, channels first, and where their weights lie."""
+"""Gluon blocks for the vocabulary, channels first, and the places of their weights."""
 
 import mxnet as mx
 from mxnet import gluon
@@ -14,7 +14,7 @@ def make(layer):
 
 
 def network(layers, blocks):
-    """One block of all of them: a stack where they are one."""
+    """Return one block of all blocks, which is a stack if the layers are one."""
     if not graph.is_stack(layers):
         return _Graph(layers, blocks)
     stack = gluon.nn.HybridSequential()
@@ -36,9 +36,9 @@ class _Graph(gluon.HybridBlock):
     def hybrid_forward(self, _, x):
         """Run the blocks in their order."""
         values = [x] + [None] * (self._count - 1)
-        for block, (taken, given) in self._walk:
-            values[given] = block(*[values[place] for place in taken])
-        return values[given]
+        for block, (taken, target) in self._walk:
+            values[target] = block(*[values[place] for place in taken])
+        return values[target]
 
 
 class _Add(gluon.HybridBlock):
@@ -48,7 +48,10 @@ class _Add(gluon.HybridBlock):
 
 
 class _Lstm(gluon.HybridBlock):
-    """MXNet's fused LSTM, which takes time first; the bias that it adds to the recurrent product stays at zero."""
+    """MXNet's fused LSTM, which takes time first.
+
+    The bias that it adds to the recurrent product stays at zero.
+    """
 
     def __init__(self, layer):
         super().__init__()
@@ -111,7 +114,7 @@ _LAYERS = {
 
 
 def parameters(layer, block):
-    """Gluon's parameters in the order of the layer's own."""
+    """Return Gluon's parameters in the order of the layer's own."""
     if not layer.parameters:
         return []
     if layer.kind == "lstm":
@@ -123,7 +126,7 @@ def parameters(layer, block):
 
 
 def set_weights(workload, blocks):
-    """Set what the harness draws."""
+    """Set the weights that the harness draws."""
     weights = workload.weights()
     for layer, block in zip(workload.layers, blocks):
         for parameter, native in zip(layer.parameters, parameters(layer, block)):
@@ -131,10 +134,10 @@ def set_weights(workload, blocks):
 
 
 def turned(array, axes):
-    """Turn a weight into MXNet's layout, or back: a convolution's by `axes`, while a matrix is transposed."""
+    """Turn a weight into MXNet's layout or back, which moves convolutions by `axes` and transposes a matrix."""
     return array.transpose(axes) if array.ndim == 4 else array.T
 
 
 def count(block):
-    """Logical trainable parameters: what MXNet updates."""
+    """Count the logical trainable parameters, which are those that MXNet updates."""
     return sum(size(each.shape) for each in block.collect_params().values() if each.grad_req != "null")

@@ -1,4 +1,4 @@
-"""Keras layers on TensorFlow for the vocabulary, and where their weights lie."""
+"""Keras layers on TensorFlow for the vocabulary, and the places of their weights."""
 
 import tensorflow as tf
 
@@ -8,7 +8,7 @@ LAYERS = tf.keras.layers
 
 
 class Builder:
-    """Makes the layers of one model: in one data format, under one precision policy, for XLA or not."""
+    """A maker of the layers of one model, in one data format, under one precision policy, for XLA or not."""
 
     def __init__(self, channels_last, policy, xla):
         self.channels_last = channels_last
@@ -27,19 +27,19 @@ class Builder:
         return tf.keras.Model(inputs, values[-1]), made
 
     def native_shape(self, shape):
-        """An image's shape as it runs here, without the batch; any other as it is."""
+        """Return an image's shape as it runs here, without the batch, and any other shape as it is."""
         return tuple(shape[1:]) + tuple(shape[:1]) if self.channels_last and len(shape) == 3 else tuple(shape)
 
     def canonical_shape(self, shape):
-        """The way back."""
+        """Return the canonical shape of a native one."""
         return tuple(shape[-1:]) + tuple(shape[:-1]) if self.channels_last and len(shape) == 3 else tuple(shape)
 
     def native_inputs(self, inputs):
-        """A NumPy batch of canonical images in the layout that runs here; any other batch as it is."""
+        """Return a NumPy batch of canonical images in the layout that runs here, and any other batch as it is."""
         return inputs.transpose(0, 2, 3, 1) if self.channels_last and inputs.ndim == 4 else inputs
 
     def _conv2d(self, settings):
-        # TensorFlow's own `same` is what the vocabulary's means, also where strides make it asymmetric.
+        # TensorFlow's own `same` is that of the vocabulary, also if strides make it asymmetric.
         return LAYERS.Conv2D(
             settings["filters"], settings["kernel"], strides=settings["stride"], use_bias=settings["bias"],
             padding="same" if any(settings["pads"]) else "valid", **self._format, **self._policy
@@ -65,7 +65,7 @@ class Builder:
         return LAYERS.Add(**self._policy)
 
     def _lstm(self, settings):
-        # The default, an orthogonal matrix, is not to be had in bfloat16; the harness sets the weights anyway.
+        # The default, an orthogonal matrix, cannot be drawn in bfloat16, and the harness sets the weights anyway.
         rule = {"recurrent_initializer": "glorot_uniform"}
         rule.update(self._policy)
         if not self._xla:
@@ -75,7 +75,7 @@ class Builder:
         return LAYERS.RNN(cell, return_sequences=settings["sequences"], **self._policy)
 
     def _flatten(self, _settings):
-        # In either layout: as the values lie. With `channels_first` Keras would transpose them to channels last.
+        # Values stay as they lie in either layout. With `channels_first` Keras would transpose them to channels last.
         return LAYERS.Flatten(data_format="channels_last", **self._policy)
 
     def _relu(self, _settings):
@@ -85,7 +85,7 @@ class Builder:
         return LAYERS.Dropout(settings["rate"], **self._policy)
 
     def set_weights(self, layers, made, weights):
-        """Set canonical arrays into the native layers; running values of batch norm stay as Keras starts them."""
+        """Set canonical arrays into the native layers. Running values of batch norm stay as Keras starts them."""
         for layer, native in zip(layers, made):
             if layer.parameters:
                 arrays = [weights[parameter.name] for parameter in layer.parameters]
@@ -93,14 +93,14 @@ class Builder:
                 native.set_weights(arrays + native.get_weights()[len(arrays) :])
 
     def weights(self, layers, made):
-        """What the native layers hold as canonical float32 arrays, by parameter name."""
-        held = {}
+        """Return the weights of the native layers as canonical float32 arrays, by parameter name."""
+        weights = {}
         for layer, native in zip(layers, made):
             if layer.parameters:
                 arrays = [array.astype("float32") for array in native.get_weights()]
                 arrays[0] = self._rows(layer, arrays[0], channel_first_rows)
-                held.update((parameter.name, array) for parameter, array in zip(layer.parameters, arrays))
-        return held
+                weights.update((parameter.name, array) for parameter, array in zip(layer.parameters, arrays))
+        return weights
 
     def _rows(self, layer, array, permute):
         flattened = layer.settings.get("flattened") if self.channels_last else None

@@ -1,4 +1,4 @@
-"""PyTorch's layers for the vocabulary, and where their weights lie."""
+"""PyTorch's layers for the vocabulary, and the places of their weights."""
 
 import contextlib
 import operator
@@ -10,7 +10,10 @@ from benchmarks.vocabulary import graph
 
 
 class TorchLstm(torch.nn.LSTM):
-    """`torch.nn.LSTM` that yields its outputs alone: all of them, or the last; its second bias is zero and frozen."""
+    """A `torch.nn.LSTM` that yields all of its outputs or the last one, and no state.
+
+    Its second bias is zero and frozen.
+    """
 
     def __init__(self, features, units, sequences):
         super().__init__(features, units, batch_first=True)
@@ -60,12 +63,15 @@ _LAYERS = {
 
 
 def modules(layers):
-    """Make one module for each layer; None where an operator does."""
+    """Make one module for each layer, or None if an operator does its work."""
     return [_LAYERS[layer.kind](layer) for layer in layers]
 
 
 def network(layers, made):
-    """Put modules together: a Sequential, or for a model with branches a module whose `forward` is straight code."""
+    """Put modules together.
+
+    Return a Sequential, or for a model with branches a module whose `forward` is straight code.
+    """
     if graph.is_stack(layers):
         return torch.nn.Sequential(*made)
     if not hasattr(torch, "fx"):
@@ -105,7 +111,7 @@ def set_weights(layers, made, weights):
 
 
 def weights(layers, made):
-    """Copy what the native tensors hold into canonical float32 arrays, by parameter name."""
+    """Copy the native tensors into canonical float32 arrays, by parameter name."""
     return {
         name: tensor.detach().float().cpu().permute(*_inverse(axes)).contiguous().numpy().copy()
         for name, tensor, axes in _tensors(layers, made)
@@ -117,13 +123,13 @@ def _inverse(axes):
 
 
 def trainable(module):
-    """How many logical weights a module trains; the second bias of an LSTM is frozen."""
+    """Count the logical weights that a module trains. The second bias of an LSTM is frozen."""
     return sum(parameter.numel() for parameter in module.parameters() if parameter.requires_grad)
 
 
 @contextlib.contextmanager
 def evaluating(whole):
-    """Run what stands inside in evaluation mode and without gradients; afterwards all is as it was."""
+    """Run the inner block in evaluation mode and without gradients, and restore the mode after it."""
     training = whole.training
     whole.eval()
     try:
@@ -135,7 +141,10 @@ def evaluating(whole):
 
 @contextlib.contextmanager
 def watching(made):
-    """Collect what each module yields inside: a list in the order of the modules, None where there is none."""
+    """Collect what each module yields in the inner block.
+
+    Yield a list in the order of the modules, with None for a layer without a module.
+    """
     yielded = [None] * len(made)
 
     def keep(number):
