@@ -1,7 +1,7 @@
-"""What models are fed with: seeded synthetic data that can be learned, or real images.
+"""The data that models are trained with, which is seeded synthetic data that can be learned, or real images.
 
-A dataset has `samples` in an epoch, a `batch_count`, `batches` that are drawn one by one, `held_out()` samples that
-are never trained with, as many `seen(batch_size)` ones that are, and `facts()`.
+A dataset has `samples` in an epoch, a `batch_count`, `batches` that are drawn one by one, `held_out()` samples that are
+never trained with, as many `seen(batch_size)` ones that are, and `facts()`.
 """
 
 from benchmarks.errors import Unsupported
@@ -12,14 +12,14 @@ RING_BATCHES = 16
 RING_BYTES = 256 * 1024 * 1024
 HELD_OUT = 1000
 STREAM = 1
-"""Keeps what is drawn here apart from what other modules draw from the same seed."""
+"""The random stream of this module, which keeps its draws apart from those of other modules by the same seed."""
 HELD_OUT_STREAM = 5
 
 
 def named(name, model, seed, data=None):
-    """Prepare a dataset for a model; raises `Unsupported` for a name that this image does not know.
+    """Prepare a dataset for a model. Raises `Unsupported` for a name that this image does not know.
 
-    `data` describes one that lies in a folder of the user's own, as a request does.
+    `data` describes a dataset in a folder of the user's own, as a request does.
     """
     if data is not None:
         return Pictures(name, mounted.load(data), model.INPUT_SHAPE, model.CLASSES, seed)
@@ -32,7 +32,7 @@ def named(name, model, seed, data=None):
 
 
 class Synthetic:
-    """Each class has a mean, and samples scatter around it."""
+    """A dataset whose samples scatter around the mean of their class."""
 
     def __init__(self, model, seed):
         self.samples = model.SAMPLES
@@ -54,11 +54,11 @@ class Synthetic:
         return batch_count(values, batch_size, self.samples, epochs)
 
     def batches(self, batch_size, count):
-        """Yield batches of inputs and labels; every epoch has them in the same order."""
+        """Yield batches of inputs and labels, in the same order in every epoch."""
         return self._as_taken(synthetic(self._shape, self._classes, batch_size, count, self._seed))
 
     def held_out(self):
-        """Draw samples that are never trained with, around the same means: inputs and labels."""
+        """Draw inputs and labels that are never trained with, around the same means."""
         import numpy
 
         means, _ = _means(self._shape, self._classes, self._seed)
@@ -66,14 +66,14 @@ class Synthetic:
         return next(self._as_taken(_scattered(means, random, self._held_out, 1)))
 
     def seen(self, batch_size):
-        """Draw the first training samples again, as many as are held out: inputs and labels."""
+        """Draw inputs and labels of the first training samples again, as many as are held out."""
         import numpy
 
         inputs, labels = zip(*self.batches(batch_size, -(-self._held_out // batch_size)))
         return numpy.concatenate(inputs)[: self._held_out], numpy.concatenate(labels)[: self._held_out]
 
     def facts(self):
-        """What was trained with."""
+        """Return name, checksum and sizes of the dataset."""
         return {"name": "synthetic", "sha256": None, "training": self.samples, "testing": self._held_out}
 
     def _as_taken(self, batches):
@@ -81,24 +81,25 @@ class Synthetic:
 
 
 def batch_count(sample_values, batch_size, samples, epochs):
-    """How many distinct batches of synthetic data to place, within the bytes there are for a ring or an epoch."""
+    """Return how many distinct batches of synthetic data to place within the bytes of a ring or an epoch."""
     wanted = samples // batch_size if epochs else min(RING_BATCHES, samples // batch_size)
     fitting = (EPOCH_BYTES if epochs else RING_BYTES) // (4 * sample_values * batch_size)
     return max(1, min(wanted, fitting))
 
 
 def synthetic(shape, classes, batch_size, batches, seed):
-    """Yield batches of inputs (float32, `batch_size` x `shape`, channels first) and labels (int32), drawn one by one.
+    """Yield batches of inputs and labels, drawn one by one.
 
-    A class mean is uniform in ±0.5 per value and the noise around it in ±1, so one sample's values overlap between
-    classes and many values together tell them apart. The same seed gives the same data everywhere.
+    Inputs are float32 of `batch_size` x `shape`, channels first. Labels are int32. A class mean is uniform in ±0.5 per
+    value and the noise around it in ±1. So one value of a sample overlaps between classes, and many values together
+    tell them apart. The same seed gives the same data everywhere.
     """
     means, random = _means(shape, classes, seed)
     return _scattered(means, random, batch_size, batches)
 
 
 def _means(shape, classes, seed):
-    """Draw the mean of each class, and return the generator that goes on with the training samples."""
+    """Draw the mean of each class. Returns the means, and the generator that goes on with the training samples."""
     import numpy
 
     random = numpy.random.RandomState([seed, STREAM])
@@ -109,7 +110,7 @@ def _means(shape, classes, seed):
 
 
 def _scattered(means, random, batch_size, batches):
-    """Draw sample by sample: large temporaries would leave their mark on the heap that is then measured."""
+    """Draw sample by sample, because large temporaries would leave their mark on the heap that is measured later."""
     import numpy
 
     classes, shape = len(means), means.shape[1:]
@@ -122,9 +123,9 @@ def _scattered(means, random, batch_size, batches):
 
 
 def binary(batches):
-    """Make the inputs of batches Bernoulli: 1 where a value is above zero, else 0.
+    """Make the inputs of batches Bernoulli, with 1 for a value above zero and else 0.
 
-    Of what `synthetic` draws that is half of the values in all, and by class between a quarter and three quarters.
+    Half of the values that `synthetic` draws become 1, and between a quarter and three quarters of a class.
     """
     for inputs, labels in batches:
         inputs[...] = inputs > 0

@@ -1,7 +1,7 @@
-"""The handwritten digits that ship with the program: 1797 real images of 8 x 8 pixels in 10 classes.
+"""The handwritten digits that ship with the program, 1797 real images of 8 x 8 pixels in 10 classes.
 
 Optical Recognition of Handwritten Digits, UCI Machine Learning Repository, Alpaydin and Kaynak (1998), CC BY 4.0, in
-the selection of scikit-learn's `load_digits`; `data/digits.txt` says how the file is laid out.
+the selection of scikit-learn's `load_digits`. `data/digits.txt` describes the layout of the file.
 """
 
 import gzip
@@ -13,19 +13,19 @@ from benchmarks.inputs.pictures import Split
 
 PATH = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "digits.gz")
 SHA256 = "e1d88a0854e29e01d16358d2cd026aa8fc20dfc4cdb3fce004300857ea82aa70"
-"""Of the unpacked bytes."""
+"""The checksum of the unpacked bytes."""
 COUNT = 1797
 TRAINING = 1437
 SIDE = 8
 HIGHEST = 16
 STREAM = 3
-"""Keeps what is drawn here apart from what other modules draw from the same seed."""
+"""The random stream of this module, which keeps its draws apart from those of other modules by the same seed."""
 
 
 def load(seed, path=PATH):
-    """Read the digits and split them by the seed: 1437 to train with, 360 to test with.
+    """Read the digits and split them by the seed into 1437 to train with and 360 to test with.
 
-    Raises `Failure` where the file is not the one that this module knows by its checksum.
+    Raises `Failure` if the file has another checksum than this module expects.
     """
     import numpy
 

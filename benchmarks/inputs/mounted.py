@@ -1,7 +1,7 @@
-"""Datasets from a folder of the user's own, in their original formats, held against the sums they must have.
+"""Datasets from a folder of the user's own, in their original formats, compared with known checksums.
 
 A member is looked for as it is, gzipped (`NAME.gz`), in the folder that its archive unpacks to, and in the archive.
-Sums are of the unpacked bytes. `orchestrator/catalog/mounted.py` looks in the same order before a run begins.
+Checksums are of the unpacked bytes. `orchestrator/catalog/mounted.py` looks in the same order before a run begins.
 """
 
 import gzip
@@ -16,14 +16,14 @@ from benchmarks.inputs.pictures import Split
 
 FOLDER = "/data"
 PUBLISHED = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "published.json")
-"""What is known of published datasets: their formats, and the sum of every member."""
+"""The file of published datasets, with their formats and the checksum of every member."""
 ARCHIVES = {
     "cifar-binary": ("cifar-10-batches-bin", "cifar-10-binary.tar.gz"),
     "cifar-python": ("cifar-10-batches-py", "cifar-10-python.tar.gz"),
 }
 HIGHEST = 255
 _IDX_BYTES = 0x08
-"""Of the magic number: unsigned bytes; its last byte is the number of dimensions."""
+"""The third byte of the magic number, for unsigned bytes. The last one is the number of dimensions."""
 
 
 def published():
@@ -33,21 +33,21 @@ def published():
 
 
 def described(name, folder):
-    """Describe a published dataset in a folder as a request does; raises `BadRequest` where it is not all there."""
+    """Describe a published dataset in a folder as a request does. Raises `BadRequest` if it is incomplete."""
     known = published()
     if name not in known:
         raise BadRequest("no published dataset is called '%s'; there is %s" % (name, ", ".join(sorted(known))))
     entry = known[name]
     formats = entry["formats"]
-    found = [each for each in sorted(formats) if all(_holds(folder, each, member) for member in formats[each])]
-    if not found:
+    complete = [each for each in sorted(formats) if all(_holds(folder, each, member) for member in formats[each])]
+    if not complete:
         raise BadRequest("%s does not hold the files of %s; they are at %s" % (folder, name, entry["where"]))
     shape = {key: entry[key] for key in ("image", "classes", "training", "testing")}
-    return dict(shape, folder=folder, format=found[0], files=formats[found[0]])
+    return dict(shape, folder=folder, format=complete[0], files=formats[complete[0]])
 
 
 def load(data):
-    """Read the dataset that a request describes; raises `BadRequest` where it is not what that says."""
+    """Read the dataset that a request describes. Raises `BadRequest` if the files do not match the description."""
     members, sums = {}, []
     for name, wanted in data["files"].items():
         content = _read(data["folder"], data["format"], name)
@@ -69,7 +69,7 @@ def load(data):
 
 
 def _places(folder, kind, name):
-    """Where a member may lie, as (path, whether it is gzipped)."""
+    """Return the paths where a member may lie, each with True if the file is gzipped."""
     places = [(os.path.join(folder, name), False), (os.path.join(folder, name + ".gz"), True)]
     if kind in ARCHIVES:
         places.append((os.path.join(folder, ARCHIVES[kind][0], name), False))
@@ -103,7 +103,7 @@ def _read(folder, kind, name):
 
 
 def _idx(members, _image):
-    """Read MNIST's own format: a magic number, the extents, big-endian, then bytes."""
+    """Read MNIST's own format, which is a magic number, the extents, big-endian, then bytes."""
     names = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
     images, labels, test_images, test_labels = [_array(members[name], name) for name in names]
     return (images[:, None], labels), (test_images[:, None], test_labels)
@@ -123,7 +123,7 @@ def _array(content, name):
 
 
 def _cifar_binary(members, image):
-    """Read CIFAR's binary version: of each image a byte of label, then its channels one after another."""
+    """Read CIFAR's binary version, in which an image is a byte of label, then its channels one after another."""
     import numpy
 
     def rows(content):
@@ -137,7 +137,7 @@ def _cifar_binary(members, image):
 
 
 def _cifar_python(members, image):
-    """Read CIFAR's Python version: each batch a dictionary with `data` and `labels`, pickled by Python 2."""
+    """Read CIFAR's Python version, whose batches are dictionaries of `data` and `labels`, pickled by Python 2."""
     import numpy
 
     def rows(content):
@@ -157,7 +157,7 @@ def _joined(members, rows):
 
 
 def _unpickled(content):
-    """Unpickle what needs nothing but NumPy's arrays; anything else that a pickle may call is refused."""
+    """Unpickle NumPy's arrays, and refuse anything else that a pickle may call."""
     import io
     import pickle
 

@@ -1,10 +1,10 @@
-"""Real images: fitted to a model's input by one rule, and dealt out in a seeded order that no framework can change.
+"""Real images, fitted to a model's input by one rule and dealt out in a seeded order.
 
-The rule, without any resampling that libraries could disagree in: an image is enlarged by a whole factor, the largest
-that fits (nearest neighbour: each pixel becomes a square), and centred on a border of zeros; where the border is odd,
-the larger part is below and to the right. Values are divided by their highest, so they lie in 0 ... 1. Grey images
-repeat in every channel. A model of flat features takes the image of that many values, row by row, if it is square.
-`orchestrator/catalog/datasets.py` has the same rule in its terms, and a test holds them against each other.
+No framework can change the order. The rule has no resampling, which libraries could disagree in. An image is enlarged
+by a whole factor, the largest that fits (nearest neighbour: each pixel becomes a square), and centred on a border of
+zeros. If the border is odd, the larger part is below and to the right. Values are divided by their highest, so they lie
+in 0 ... 1. Grey images repeat in every channel. A model of flat features takes the image of that many values, row by
+row, if it is square. `orchestrator/catalog/datasets.py` has the same rule in its terms, and a test compares the two.
 """
 
 from collections import namedtuple
@@ -12,7 +12,7 @@ from collections import namedtuple
 from benchmarks.errors import BadRequest
 
 STREAM = 4
-"""Keeps what is drawn here apart from what other modules draw from the same seed."""
+"""The random stream of this module, which keeps its draws apart from those of other modules by the same seed."""
 EPOCH_BYTES = 1024 * 1024 * 1024
 
 Split = namedtuple("Split", "training training_labels testing testing_labels highest sha256")
@@ -22,7 +22,7 @@ Split.__doc__ = (
 
 
 def canvas(shape, channels, height, width):
-    """Give the (channels, height, width) that a model's input shape makes of images; None where they do not fit."""
+    """Return the (channels, height, width) that a model's input shape makes of images, or None if they do not fit."""
     if len(shape) == 1:
         side = int(round((shape[0] / channels) ** 0.5))
         shape = (channels, side, side) if channels * side * side == shape[0] else ()
@@ -40,7 +40,7 @@ def fitted(images, shape, highest):
     enlarged = images.repeat(factor, axis=2).repeat(factor, axis=3)
     top, left = (target[1] - height * factor) // 2, (target[2] - width * factor) // 2
     placed = numpy.zeros((count,) + target, numpy.float32)
-    # A single grey channel goes to every one there is; three stay three.
+    # A single grey channel goes to every channel, and three channels stay three.
     placed[:, :, top : top + height * factor, left : left + width * factor] = enlarged
     placed /= highest
     return placed.reshape((count,) + tuple(shape))
@@ -61,9 +61,10 @@ class Pictures:
         self._seed = seed
 
     def batch_count(self, batch_size, epochs):
-        """How many distinct batches to place: every epoch in an order of its own, as far as their bytes allow.
+        """Return how many distinct batches to place.
 
-        Where they do not, the orders of the first epochs come again. A run of steps needs one order.
+        Every epoch has an order of its own, as far as the bytes allow. Beyond that, the orders of the first epochs come
+        again. A run of steps needs one order.
         """
         per_epoch = self.samples // batch_size
         values = 1
@@ -73,9 +74,9 @@ class Pictures:
         return per_epoch * min(epochs or 1, fitting)
 
     def batches(self, batch_size, count):
-        """Yield batches of inputs (float32) and labels (int32): pass after pass, each in an order of its own.
+        """Yield batches of inputs (float32) and labels (int32), pass after pass, each in an order of its own.
 
-        What does not fill a batch at the end of a pass is left out of it.
+        Samples that do not fill a batch at the end of a pass are left out of it.
         """
         import numpy
 
@@ -88,16 +89,16 @@ class Pictures:
             yield self._inputs(self._split.training[chosen]), self._split.training_labels[chosen].astype(numpy.int32)
 
     def held_out(self):
-        """The test set: inputs and labels."""
+        """Return inputs and labels of the test set."""
         return self._inputs(self._split.testing), self._split.testing_labels.astype("int32")
 
     def seen(self, _batch_size):
-        """As many training samples as there are test samples, the same in every epoch: inputs and labels."""
+        """Return inputs and labels of as many training samples as there are test samples, always the same ones."""
         count = len(self._split.testing)
         return self._inputs(self._split.training[:count]), self._split.training_labels[:count].astype("int32")
 
     def facts(self):
-        """What was trained with."""
+        """Return name, checksum and sizes of the dataset."""
         return {
             "name": self._name,
             "sha256": self._split.sha256,

@@ -1,1 +1,4 @@
-"""One file per model: its name in `matrix.yaml`, one `build(net)`, and literals which the host reads unrun."""
+"""One file for each model, named as in `matrix.yaml`.
+
+A file has one `build(net)`, and literals which the host reads without running it.
+"""

@@ -9,7 +9,7 @@ OPTIMIZER = {"name": "adam", "learning_rate": 0.001}
 
 
 def build(net):
-    """Two convolutions with average pools, then dense layers of 120, 84 and 10 units, all with ReLU."""
+    """Build two convolutions with average pools, then dense layers of 120, 84 and 10 units, all with ReLU."""
     x = net.input(*INPUT_SHAPE)
     x = net.average_pool(net.relu(net.conv2d(x, 6, 5)), 2)
     x = net.average_pool(net.relu(net.conv2d(x, 16, 3)), 2)

@@ -1,4 +1,7 @@
-"""One LSTM of 128 units over 40 random binary vectors, as a character model would see them: 104 508 parameters."""
+"""One LSTM of 128 units over 40 random binary vectors, as a character model would see them.
+
+It has 104 508 parameters.
+"""
 
 TITLE = "LSTM 128"
 INPUT_SHAPE = (40, 60)
@@ -10,5 +13,5 @@ OPTIMIZER = {"name": "rmsprop", "learning_rate": 0.01}
 
 
 def build(net):
-    """The last output of an LSTM over 40 steps of 60 features, then one dense layer."""
+    """Build an LSTM over 40 steps of 60 features, and one dense layer on its last output."""
     return net.dense(net.lstm(net.input(*INPUT_SHAPE), 128), CLASSES)

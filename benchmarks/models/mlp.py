@@ -1,4 +1,4 @@
-"""Three dense layers with dropout: the fully connected workload of Keras' framework benchmarks."""
+"""Three dense layers with dropout, the fully connected workload of Keras' framework benchmarks."""
 
 TITLE = "MLP 784-512-512-1000"
 INPUT_SHAPE = (784,)
@@ -9,7 +9,7 @@ OPTIMIZER = {"name": "rmsprop", "learning_rate": 0.0001}
 
 
 def build(net):
-    """784 features, twice 512 units with ReLU and dropout of 0.2, logits of 1000 classes."""
+    """Build twice 512 units with ReLU and dropout of 0.2 on 784 features, and logits of 1000 classes."""
     x = net.input(*INPUT_SHAPE)
     for units in (512, 512):
         x = net.dropout(net.relu(net.dense(x, units)), 0.2)

@@ -1,4 +1,7 @@
-"""ResNet20 for images of 32 x 32 pixels (He et al. 2016) with projection shortcuts: 272 474 parameters."""
+"""ResNet20 for images of 32 x 32 pixels (He et al. 2016) with projection shortcuts.
+
+It has 272 474 parameters.
+"""
 
 TITLE = "ResNet20"
 INPUT_SHAPE = (3, 32, 32)
@@ -9,7 +12,10 @@ OPTIMIZER = {"name": "adam", "learning_rate": 0.001}
 
 
 def build(net):
-    """A convolution of 16 filters, three stages of three basic blocks with 16, 32 and 64, the mean of each channel."""
+    """Build three stages of three basic blocks between a convolution and a dense layer.
+
+    The convolution has 16 filters, the stages have 16, 32 and 64, and the dense layer takes the mean of each channel.
+    """
     x = net.relu(_normalised(net, net.input(*INPUT_SHAPE), 16, 3, 1))
     for filters in (16, 32, 64):
         for block in range(3):
@@ -18,7 +24,7 @@ def build(net):
 
 
 def _block(net, x, filters, stride):
-    """Two convolutions passed by a shortcut, which is a 1 x 1 convolution where the shape changes."""
+    """Build two convolutions and a shortcut past them, which is a 1 x 1 convolution if the shape changes."""
     inner = net.relu(_normalised(net, x, filters, 3, stride))
     inner = _normalised(net, inner, filters, 3, 1)
     shortcut = x if stride == 1 else _normalised(net, x, filters, 1, stride)

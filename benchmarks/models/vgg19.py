@@ -1,4 +1,7 @@
-"""VGG-19 with batch norm for images of 32 x 32 pixels (Simonyan and Zisserman 2015): 20 040 522 parameters."""
+"""VGG-19 with batch norm for images of 32 x 32 pixels (Simonyan and Zisserman 2015).
+
+It has 20 040 522 parameters.
+"""
 
 TITLE = "VGG-19-BN"
 INPUT_SHAPE = (3, 32, 32)
@@ -11,7 +14,7 @@ PARITY_LEARNING_RATE = 0.0001
 
 
 def build(net):
-    """Sixteen convolutions of size 3 in five stages, each stage ending in a pool, then one dense layer."""
+    """Build sixteen convolutions of size 3 in five stages, each stage ending in a pool, then one dense layer."""
     x = net.input(*INPUT_SHAPE)
     for filters, convolutions in ((64, 2), (128, 2), (256, 4), (512, 4), (512, 4)):
         for _ in range(convolutions):
