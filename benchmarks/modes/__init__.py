@@ -1,10 +1,10 @@
 """One module for each mode of a request, named as requests name it.
 
-A module offers `answer(request, enter)`, which carries out a checked request and returns the result as plain values and
-a line that says what was done; it raises a `Failure` whose class carries the exit code.
+A module offers `answer(request, enter)`, which carries out a checked request. It returns the result as plain values and
+a line that says what was done. It raises a `Failure` whose class carries the exit code.
 
-A mode that times the steps of a session also offers `TRAINS`, which says whether builders make a session that learns,
-and `TIMING`, a class that is made with a session and has
+A mode that times the steps of a session also offers `TRAINS`, which is true if builders make a session that learns, and
+`TIMING`, a class that is made with a session and has
 
 - `finish`: called with the handle of a step in the latency pass, waits until that step is done;
 - `loss(handle, when)`: the finite loss of a step, or None if the mode has none;

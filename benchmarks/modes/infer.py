@@ -1,4 +1,4 @@
-"""Inference: a step runs forward alone, and its logits are fetched in the latency pass."""
+"""Inference, whose step runs forward alone and whose logits are fetched in the latency pass."""
 
 from benchmarks import timed
 
@@ -20,7 +20,7 @@ class InferenceTiming:
 
     @staticmethod
     def loss(_handle, _when):
-        """Return None: inference has no loss."""
+        """Return None, because inference has no loss."""
 
 
 TIMING = InferenceTiming

@@ -1,4 +1,4 @@
-"""Parity: nothing is timed; the session is asked what it is made of and what it computes."""
+"""Parity, which times nothing and reads what a session is made of and what it computes."""
 
 from benchmarks.parity import check
 

@@ -1,7 +1,7 @@
-"""A foreign script run unchanged, and the numbers taken from what it prints, line by line, by patterns.
+"""A foreign script, run unchanged, with numbers taken by patterns from the lines that it prints.
 
-Nothing here is measured by us but how long the script ran as a whole. A pattern may be any regular expression, also
-one that takes forever on some line: lines are cut, and each pattern has so many seconds for a whole run and no more.
+Only the duration of the whole script is measured here. A pattern may be any regular expression, also one that takes
+forever on some line. So lines are cut, and each pattern has a limited number of seconds for a whole run.
 """
 
 import hashlib
@@ -20,19 +20,19 @@ from benchmarks.sampling import telemetry
 
 LINE_BYTES = 4096
 MATCHING_S = 10.0
-"""Of one pattern, over all lines."""
+"""Seconds of one pattern, over all lines."""
 MOST_VALUES = 100000
 _CHUNK_BYTES = 65536
 
 
 def answer(request, enter):
-    """Run the script of a request to its end; raises `Failure` if it does not end with status 0."""
+    """Run the script of a request to its end. Raises `Failure` if it does not end with status 0."""
     process.prepare(request)
     return execute(request, enter), "ran %s" % request.cell
 
 
 def execute(request, enter):
-    """Run the script of a request to its end; return the result as plain values."""
+    """Run the script of a request to its end and return the result as plain values."""
     started_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     script = request.script
     readers = [Reader(metric["name"], metric["pattern"], metric["take"]) for metric in script["metrics"]]
@@ -56,7 +56,7 @@ def execute(request, enter):
         "repeat": request.repeat,
         "started_at": started_at,
         "wall_s": wall_s,
-        "metrics": {reader.name: reader.found() for reader in readers},
+        "metrics": {reader.name: reader.result() for reader in readers},
         "memory": {"peak_rss_bytes": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024},
         "facts": dict(
             telemetry.machine(),
@@ -70,7 +70,7 @@ def execute(request, enter):
 
 
 class Reader:
-    """Takes one metric from lines of text."""
+    """A reader of one metric from lines of text."""
 
     def __init__(self, name, pattern, take):
         self.name = name
@@ -85,7 +85,7 @@ class Reader:
         self._problem = ""
 
     def read(self, line):
-        """Look for the pattern in a line; more than one match in a line are several."""
+        """Look for the pattern in a line, which may match several times."""
         if self._problem:
             return
         if self._left_s <= 0:
@@ -103,13 +103,13 @@ class Reader:
             return
         self._left_s -= time.perf_counter() - begin
         for text in texts:
-            self._keep(text)
+            self._add(text)
 
-    def found(self):
-        """Values that count, how many matches there were, and what went wrong, if anything did."""
+    def result(self):
+        """Return the values that count, the number of matches, and what went wrong or None."""
         return {"values": self._values, "matches": self._matches, "problem": self._problem or None}
 
-    def _keep(self, text):
+    def _add(self, text):
         try:
             value = float(text)
         except (TypeError, ValueError):
@@ -133,14 +133,14 @@ def _too_long(_signal, _frame):
 
 
 def _number(match):
-    """The text of the group `value`, of the only group, or of the whole match."""
+    """Return the text of the group `value`, of the only group, or of the whole match."""
     if "value" in match.re.groupindex:
         return match.group("value")
     return match.group(1 if match.re.groups else 0)
 
 
 def _environment(script):
-    """Ours without the path to our own package, and what the matrix adds."""
+    """Return our environment without the path to our own package, with the variables of the matrix."""
     environment = dict(os.environ, PYTHONUNBUFFERED="1", PYTHONDONTWRITEBYTECODE="1")
     own = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     paths = [path for path in environment.pop("PYTHONPATH", "").split(os.pathsep) if path and path != own]
@@ -150,7 +150,7 @@ def _environment(script):
 
 
 def _run(command, folder, environment, readers):
-    """Run a command to its end, hand on what it prints, and let the readers see each line; return its status."""
+    """Run a command to its end, pass on what it prints, and let the readers see each line. Returns its status."""
     before = signal.signal(signal.SIGALRM, _too_long)
     try:
         child = subprocess.Popen(
@@ -177,14 +177,17 @@ def _run(command, folder, environment, readers):
 
 
 class Lines:
-    """Cuts a stream of bytes into lines, each at most `LINE_BYTES` long; what is beyond that is passed over."""
+    """A cutter of a stream of bytes into lines of at most `LINE_BYTES`. The rest of a line is passed over."""
 
     def __init__(self):
         self._begun = b""
         self._over = False
 
     def split(self, chunk):
-        """Yield the lines that a chunk ends, as text; an empty chunk ends the last one. A carriage return ends one."""
+        """Yield the lines that a chunk ends, as text.
+
+        An empty chunk ends the last line. A carriage return ends a line, too.
+        """
         pieces = (self._begun + chunk).replace(b"\r", b"\n").split(b"\n")
         if not chunk:
             pieces.append(b"")

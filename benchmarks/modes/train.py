@@ -1,4 +1,4 @@
-"""Training: a step runs forward and backward, and the optimizer updates the weights."""
+"""Training, whose step runs forward and backward and updates the weights by the optimizer."""
 
 import math
 
@@ -23,7 +23,7 @@ class TrainingTiming:
         self.finish = session.synchronise
 
     def loss(self, handle, when):
-        """Return the loss of a step; raises `Diverged` if it is not finite."""
+        """Return the loss of a step. Raises `Diverged` if it is not finite."""
         loss = self._session.loss(handle)
         if not math.isfinite(loss):
             raise Diverged("the loss is %s %s: what diverged is no measurement" % (loss, when))
@@ -31,7 +31,7 @@ class TrainingTiming:
 
     @staticmethod
     def outputs(_handle):
-        """Return None: a training step yields a loss."""
+        """Return None, because a training step yields a loss."""
 
 
 TIMING = TrainingTiming

@@ -30,8 +30,8 @@ def found(pattern: str, *lines: str, take: str = "all") -> dict[str, object]:
     reader = script.Reader("speed", pattern, take)
     for line in lines:
         reader.read(line)
-    said: dict[str, object] = reader.found()
-    return said
+    values: dict[str, object] = reader.result()
+    return values
 
 
 def split(*chunks: bytes) -> list[str]:
