@@ -1,8 +1,8 @@
-"""What the host and this process went through while something was timed: counters read before and after it.
+"""The conditions of the host and this process while something is timed, from readings before and after it.
 
-A reading costs a few short reads of files that stay open, and happens between timed intervals, never inside one.
-What cannot be read, because the kernel lacks it or the container hides it, is left out of every interval.
-`docs/measurement.md` says what each figure means; what counts as a disturbance is for the host to judge.
+A reading costs a few short reads of files that stay open, and happens between timed intervals, never inside one. What
+cannot be read, because the kernel lacks it or the container hides it, is left out of every interval.
+`docs/measurement.md` says what each figure means. The host judges what counts as a disturbance.
 """
 
 import os
@@ -12,27 +12,28 @@ import time
 from collections import namedtuple
 
 MOST_CPUS = 16
-"""CPUs whose frequency and thermal events are read: enough to see throttling, few enough to stay cheap."""
+"""CPUs whose frequency and thermal events are read, enough to see throttling, few enough to stay cheap."""
 _READ_BYTES = 1 << 18
 _TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 UNREADABLE = (OSError, ValueError, LookupError)
-"""What a file raises that is not there, is denied, or holds something else than it does on Linux."""
+"""What reading a file raises if it is missing, is denied, or holds something else than on Linux."""
 
 Places = namedtuple("Places", "proc sys")
-Places.__doc__ = """Where /proc and /sys are."""
+Places.__doc__ = """The paths of /proc and /sys."""
 
 HOST = Places("/proc", "/sys")
 
 _Reading = namedtuple("_Reading", "counters gauges")
-_Reading.__doc__ = """Counters only grow, and an interval has their difference; gauges are what is so at its end."""
+_Reading.__doc__ = """Counters only grow, and an interval has their difference. Gauges hold at its end."""
 
 
 class Sampler:
-    """Reads the conditions of this process on its CPUs; `close()` it when done.
+    """A reader of the conditions of this process on its CPUs.
 
-    `begin()` and `end()` bracket what is timed. `gpus` of `benchmarks/sampling/gpus.py` are read too if they are given.
+    `begin()` and `end()` bracket what is timed, and `close()` releases the files. `gpus` is a reader of GPUs as in
+    `benchmarks/sampling/gpus.py`, or None.
     """
 
     def __init__(self, places=HOST, cpus=None, clock=time.perf_counter, gpus=None):
@@ -43,25 +44,25 @@ class Sampler:
         self._last = None
 
     def begin(self):
-        """Read before what is to be timed."""
+        """Read before the timed interval."""
         if self._gpus:
             self._gpus.begin()
         self._last = self._read()
 
     def end(self):
-        """Read after it: the conditions of the interval as a dictionary, in SI units, without what is not known."""
+        """Read after the interval and return its conditions by name, in SI units, without unknown ones."""
         before, after = self._last, self._read()
-        found = {
+        conditions = {
             name: _rounded(value - before.counters[name])
             for name, value in after.counters.items()
             if name in before.counters
         }
         if self._gpus:
-            found["gpus"] = self._gpus.end()
-        return dict(found, **after.gauges)
+            conditions["gpus"] = self._gpus.end()
+        return dict(conditions, **after.gauges)
 
     def close(self):
-        """Give the open files back."""
+        """Close the open files."""
         for source in self._sources:
             source.close()
         if self._gpus:
@@ -81,27 +82,27 @@ class Sampler:
 
 
 class Unsampled:
-    """Reads nothing: what a sampler is measured against."""
+    """A sampler that reads nothing, with which a real one is compared."""
 
     def begin(self):
         """Do nothing."""
 
     def end(self):
-        """There is nothing to tell."""
+        """Return None, because nothing is read."""
 
     def close(self):
-        """There is nothing open."""
+        """Do nothing, because nothing is open."""
 
 
 class _Source:
-    """One or more files that stay open, and what their texts say: `parse(texts, counters, gauges)`."""
+    """One or more files that stay open, and a parser of their texts, `parse(texts, counters, gauges)`."""
 
     def __init__(self, paths, parse):
         self._files = [file for file in map(_opened, paths) if file is not None]
         self._parse = parse
 
     def works(self):
-        """Whether it can be read and understood; if not, it is closed."""
+        """Return whether it can be read and understood. If not, it is closed."""
         try:
             if self._files:
                 self.read({}, {})
@@ -145,7 +146,7 @@ def _sources(places, cpus):
 
 
 def _groups(proc, root):
-    """The folder of this process's control group, where the hierarchy is one, and that of the controller `cpu`."""
+    """Yield the folder of this process's control group in a single hierarchy, and that of the controller `cpu`."""
     try:
         with open(proc + "/self/cgroup", encoding="ascii", errors="replace") as lines:
             entries = [line.rstrip("\n").split(":", 2) for line in lines]
@@ -153,11 +154,11 @@ def _groups(proc, root):
         return
     for _, controllers, path in (entry for entry in entries if len(entry) == 3):
         names = {"": ("", "/unified"), "cpu": ("/cpu",)}.get("cpu" if "cpu" in controllers.split(",") else controllers)
-        # In a container, the group's own folder is mounted at the root, whatever path the kernel tells.
+        # In a container, the group's own folder is mounted at the root, whatever path the kernel reports.
         folders = [root + name + own for name in names or () for own in (path.rstrip("/"), "")]
-        found = next((folder for folder in folders if os.path.exists(folder + "/cpu.stat")), None)
-        if found:
-            yield found
+        existing = next((folder for folder in folders if os.path.exists(folder + "/cpu.stat")), None)
+        if existing:
+            yield existing
 
 
 def _cpu_time(cpus):

@@ -1,7 +1,7 @@
-"""What the GPUs of this process go through while something is timed, asked of their driver before and after it.
+"""The conditions of the GPUs of this process while something is timed, from readings of their driver.
 
-Nothing here lists processes, which takes milliseconds under the driver's global lock, and nothing reads the power,
-whose sensor sees a quarter of the time on some GPUs: energy is a counter of the GPU itself.
+Nothing here lists processes, which takes milliseconds under the driver's global lock. Nothing reads the power, whose
+sensor sees a quarter of the time on some GPUs, because energy is a counter of the GPU itself.
 """
 
 _MILLI = 1e-3
@@ -17,24 +17,24 @@ _SLOWED = (
 
 
 def watched():
-    """The GPUs that the driver shows this process; None without a driver or a library for it."""
+    """Return the GPUs that the driver shows this process, or None without a driver or a library for it."""
     try:
         import pynvml
 
         pynvml.nvmlInit()
         return Gpus(pynvml)
     except Exception:
-        # Neither is required: without them nothing is known of the GPUs, and what is measured stays the same.
+        # Neither is required. Without them the GPUs have no conditions, and what is measured stays the same.
         return None
 
 
 class Gpus:
-    """Asks the driver through its library: `begin()` and `end()` bracket what is timed."""
+    """A reader of the driver through its library. `begin()` and `end()` bracket what is timed."""
 
     def __init__(self, library):
         self._library = library
         handles = [library.nvmlDeviceGetHandleByIndex(index) for index in range(library.nvmlDeviceGetCount())]
-        # What a GPU does not answer now it never does, and its refusal costs as much as an answer.
+        # A GPU never answers later what it does not answer now, and its refusal costs as much as an answer.
         self._counters = [_answered(_counters(library), handle) for handle in handles]
         self._gauges = [_answered(_gauges(library), handle) for handle in handles]
         self._handles = handles
@@ -45,21 +45,21 @@ class Gpus:
         self._last = [_answers(*each) for each in zip(self._counters, self._handles)]
 
     def end(self):
-        """Read after it: one dictionary per GPU, in SI units, without what is not known."""
-        found = []
+        """Read after it and return the conditions of each GPU by name, in SI units, without unknown ones."""
+        conditions = []
         for counters, gauges, handle, before in zip(self._counters, self._gauges, self._handles, self._last):
             after = _answers(counters, handle)
             interval = {name: round(after[name] - before[name], 6) for name in after if name in before}
-            found.append(dict(interval, **_answers(gauges, handle)))
-        return found
+            conditions.append(dict(interval, **_answers(gauges, handle)))
+        return conditions
 
     def close(self):
-        """Let go of the driver."""
+        """Release the driver."""
         self._library.nvmlShutdown()
 
 
 def _counters(library):
-    """What only grows: name to a question about a GPU."""
+    """Return the questions by name whose answers only grow."""
 
     def limited(policy):
         return lambda handle: library.nvmlDeviceGetViolationStatus(handle, policy).violationTime * _NANO
@@ -72,7 +72,7 @@ def _counters(library):
 
 
 def _gauges(library):
-    """What is so at one moment."""
+    """Return the questions by name whose answers hold at one moment."""
 
     def slowed(handle):
         reasons = library.nvmlDeviceGetCurrentClocksThrottleReasons(handle)
@@ -86,19 +86,19 @@ def _gauges(library):
 
 
 def _answered(questions, handle):
-    """The questions that a GPU answers."""
+    """Return the questions that a GPU answers."""
     known = _answers(questions, handle)
     return {name: ask for name, ask in questions.items() if name in known}
 
 
 def _answers(questions, handle):
-    """What is known of a GPU, by name."""
-    asked = ((name, _asked(ask, handle)) for name, ask in questions.items())
-    return {name: answer for name, answer in asked if answer is not None}
+    """Return the known answers of a GPU, by name."""
+    answers = ((name, _answer(ask, handle)) for name, ask in questions.items())
+    return {name: answer for name, answer in answers if answer is not None}
 
 
-def _asked(ask, handle):
-    """The driver's answer; None where it has none for this GPU, or its library does not know the question."""
+def _answer(ask, handle):
+    """Return the driver's answer, or None if this GPU or an old library has none."""
     try:
         return ask(handle)
     except Exception:

@@ -8,20 +8,23 @@ import sys
 
 
 def versions(folders):
-    """Every distribution below these import folders: normalised name to version, without importing any of them."""
-    found = {}
+    """Return the version of every distribution below these import folders, by normalised name.
+
+    None of them is imported.
+    """
+    distributions = {}
     for folder in folders:
         if not os.path.isdir(folder):
             continue
         for entry in sorted(os.listdir(folder)):
             name, version = _distribution(os.path.join(folder, entry))
             if name and version:
-                found.setdefault(re.sub("[-_.]+", "-", name).lower(), version)
-    return dict(sorted(found.items()))
+                distributions.setdefault(re.sub("[-_.]+", "-", name).lower(), version)
+    return dict(sorted(distributions.items()))
 
 
 def _distribution(path):
-    """Name and version from a distribution's metadata; None and None where `path` is something else."""
+    """Return name and version from a distribution's metadata, or None and None for any other `path`."""
     for suffix, metadata in ((".dist-info", "METADATA"), (".egg-info", "PKG-INFO"), (".egg-info", "")):
         file = os.path.join(path, metadata) if metadata else path
         if path.endswith(suffix) and os.path.isfile(file):
@@ -33,23 +36,24 @@ def _distribution(path):
 
 
 def python_version():
-    """The interpreter's version, such as `3.11.7`."""
+    """Return the interpreter's version, such as `3.11.7`."""
     return platform.python_version()
 
 
 def peak_rss_bytes():
-    """Highest resident memory of this process since it began to run this program."""
+    """Return the highest resident memory of this process since it began to run this program."""
     peak = _status("VmHWM")
     if peak:
         return int(peak.split()[0]) * 1024
-    # Only where /proc is missing: this figure may hold what the parent used before it started us.
+    # Only without /proc, because this figure may hold what the parent used before it started us.
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def used():
-    """What this process has taken since it began: CPU seconds in user code and in the kernel, bytes of storage.
+    """Return what this process has used since it began.
 
-    Bytes are None where the kernel does not count them; what came from a cache in memory is in neither.
+    These are CPU seconds in user code and in the kernel, and bytes of storage. Bytes are None if the kernel does not
+    count them. Data that came from a cache in memory is in neither.
     """
     times = resource.getrusage(resource.RUSAGE_SELF)
     read, written = (_field("/proc/self/io", name) for name in ("read_bytes", "write_bytes"))
@@ -62,7 +66,7 @@ def used():
 
 
 def machine():
-    """CPU model, logical CPUs, the CPUs this process may use, kernel and frequency governor."""
+    """Return CPU model, logical CPUs, the CPUs this process may use, kernel and frequency governor."""
     return {
         "cpu": {
             "model": _field("/proc/cpuinfo", "model name") or platform.processor() or platform.machine(),
@@ -76,7 +80,7 @@ def machine():
 
 
 def gpus():
-    """Name, driver and memory of the GPUs NVML sees; empty where it is not there."""
+    """Return name, driver and memory of the GPUs that NVML sees, or nothing without NVML."""
     try:
         import pynvml
 
@@ -105,7 +109,7 @@ def _status(key):
 
 
 def _field(path, key):
-    """The text behind `key:` on its first line in a file; None where it is not there."""
+    """Return the value of a key on its first line in a file, or None if it has none."""
     try:
         with open(path, encoding="utf-8", errors="replace") as lines:
             for line in lines:
