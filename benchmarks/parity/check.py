@@ -1,9 +1,9 @@
-"""The answer to a request of mode `parity`: what a framework's own layers are, and what they compute.
+"""The answer to a request of mode `parity`, with a framework's own layers and what they compute.
 
 Nothing is timed. One fixed batch, the weights that the harness draws, dropout off, plain SGD: whatever does the same
-work gets the same numbers, up to rounding. Then the very steps that are timed, by the model's own optimizer, which are
-compared with its rule. A dropout draws by chance, so all that is asked of each is whether it drops.
-Each session has a process of its own, forked before any framework is imported.
+work gets the same numbers, up to rounding. Then come the very steps that are timed, by the model's own optimizer, which
+are compared with its rule. A dropout draws by chance, so the only question is whether it drops. Each session has a
+process of its own, forked before any framework is imported.
 """
 
 import functools
@@ -16,24 +16,30 @@ from benchmarks.vocabulary import counting, features, optimizers
 from benchmarks.workload import ModelWorkload, model_module
 
 LEARNING_RATE = 0.01
-"""Of the plain descent, where a model names no other one as `PARITY_LEARNING_RATE`."""
+"""The rate of the plain descent, unless a model names another one as `PARITY_LEARNING_RATE`."""
 STEPS = (1, 3, 10)
-"""The plain descent, and after how many of its steps the loss is told."""
+"""The numbers of steps of the plain descent after which the loss is read."""
 
 GRADIENT_RATE = 1024.0
-"""A gradient is read as what one step takes from the weights. At this rate, a power of two, the step is so much larger
-than the weights' own rounding that the difference keeps a float32's digits."""
+"""The learning rate of the step from which a gradient is read, as what it takes from the weights.
+
+At this rate, a power of two, the step is so much larger than the weights' own rounding that the difference keeps a
+float32's digits.
+"""
 
 LOOKS = 3
-"""How many losses tell whether they change where nothing is learned; a mask that is drawn once changes none."""
+"""Losses that show whether a dropout changes them while nothing is learned.
+
+A mask that is drawn once changes none.
+"""
 
 BUCKETS = 1024
 SKETCH_SEED = 20021
-"""Of the count sketch; another seed makes sketches that cannot be compared with earlier ones."""
+"""The seed of the count sketch. Sketches of another seed cannot be compared with earlier ones."""
 
 
 def check(request, enter):
-    """Carry out a request of mode `parity`; the result is a `ParityResult` of the contract as plain values.
+    """Carry out a request of mode `parity` and return a `ParityResult` of the contract as plain values.
 
     Raises a `Failure` whose class carries the exit code.
     """
@@ -55,7 +61,7 @@ def check(request, enter):
 
 
 def _of_training(request, enter):
-    """Ask training sessions and an inference session; raises `CannotTrain` if the framework has no training."""
+    """Return the answers of training sessions and an inference session. Raises `CannotTrain` without training."""
     moments = timed_steps.Moments(forked.in_a_process(_sizes, request, enter))
     first = forked.in_a_process(functools.partial(_first_step, moments), request, enter)
     descent = forked.in_a_process(_descent, request, enter)
@@ -67,21 +73,21 @@ def _of_training(request, enter):
 
 
 def _of_inference_alone(request, enter):
-    """Ask an inference session all that parity of inference is judged from.
+    """Return the answers of an inference session, from which parity of inference is judged.
 
-    The first loss is worked out from its logits; of a model with batch norm, training would have another one.
+    The first loss is worked out from its logits. Of a model with batch norm, training would have another one.
     """
     session, workload = _start(request, enter, "infer")
     if any(layer.kind == "batch_norm" for layer in workload.layers):
         raise Unsupported("parity of a model with batch norm needs training, which %s lacks" % request.builder)
     enter("latency")
-    told = _told(session, workload)
+    evidence = _evidence(session, workload)
     inputs, labels = next(workload.batches())
     logits = session.fetch(session.step(session.batches[0]))
     first_loss, _ = evaluation.scores(lambda _inputs: logits, (inputs, labels), request.batch_size, workload.classes)
     return dict(
-        told,
-        lacking=told["lacking"] + [features.TRAINING],
+        evidence,
+        lacking=evidence["lacking"] + [features.TRAINING],
         first_loss=first_loss,
         losses={},
         learning_rate=descent_rate(model_module(request.model, request.model_file)),
@@ -91,8 +97,8 @@ def _of_inference_alone(request, enter):
     )
 
 
-def _told(session, workload):
-    """What the layers are, their weights, and the logits of the fixed batch."""
+def _evidence(session, workload):
+    """Return the layers, their weights, and the logits of the fixed batch."""
     lacking = definitions.lacking(session)
     inputs, _ = next(workload.batches())
     logits = None if "predict" in lacking else session.predict(inputs)
@@ -115,23 +121,23 @@ def _sizes(request, _enter):
 
 
 def _first_step(moments, request, enter):
-    """What the layers are, and the gradients of the first step, in canonical layout."""
+    """Return the layers, and the gradients of the first step in canonical layout."""
     session, workload = _start(request, enter, "train", GRADIENT_RATE)
     enter("first_step")
-    told = _told(session, workload)
-    before = _weights(session, told["lacking"])
+    evidence = _evidence(session, workload)
+    before = _weights(session, evidence["lacking"])
     handle = session.step(session.batches[0])
     session.synchronise(handle)
-    after = _weights(session, told["lacking"])
+    after = _weights(session, evidence["lacking"])
     gradients = {name: (value - after[name]) / GRADIENT_RATE for name, value in before.items()}
     if moments.fits(before):
-        moments.keep(timed_steps.Moments.WEIGHTS[0], before)
-        moments.keep(timed_steps.Moments.GRADIENTS[0], gradients)
-    return dict(told, gradients={name: tensor(value) for name, value in gradients.items()})
+        moments.store(timed_steps.Moments.WEIGHTS[0], before)
+        moments.store(timed_steps.Moments.GRADIENTS[0], gradients)
+    return dict(evidence, gradients={name: tensor(value) for name, value in gradients.items()})
 
 
 def _descent(request, enter):
-    """Losses of the fixed batch before any step and after some, and the facts."""
+    """Return losses of the fixed batch before any step and after some, and the facts."""
     session, workload = _start(request, enter, "train")
     enter("steady")
     losses = _losses(session, max(STEPS) + 1)
@@ -144,16 +150,17 @@ def _descent(request, enter):
 
 
 def _inference(request, enter):
-    """Logits of the fixed batch by the very step that is timed where inference is measured."""
+    """Return logits of the fixed batch by the very step that is timed when inference is measured."""
     session, _ = _start(request, enter, "infer")
     enter("latency")
     return {"inferred": tensor(session.fetch(session.step(session.batches[0])))}
 
 
 def _optimizer(moments, first, request, enter):
-    """Compare the steps that are timed with their optimizer's rule; None where the session cannot be asked.
+    """Compare the steps that are timed with their optimizer's rule, or return None if that is impossible.
 
-    A session that starts from other weights than it is given is added to what is `lacking`.
+    It is impossible if the session's weights cannot be read. A session that starts from other weights than those that
+    were set is added to what is `lacking`.
     """
     if not moments.has(0):
         return None
@@ -167,39 +174,42 @@ def _optimizer(moments, first, request, enter):
 
 
 def _timed_steps(moments, request, enter):
-    """Do the steps that are timed, keep the weights that each leaves, and return the optimizer's settings.
+    """Do the steps that are timed, store the weights after each, and return the optimizer's settings.
 
-    Return None where the session starts from other weights than that of the first step.
+    Return None if the session starts from other weights than that of the first step.
     """
     session, workload = _start(request, enter, "train", timed=True)
     enter("steady")
     weights = _weights(session, ())
-    if not moments.fits(weights) or not timed_steps.equal(weights, moments.held(0)):
+    if not moments.fits(weights) or not timed_steps.equal(weights, moments.stored(0)):
         return None
     for step in range(1, timed_steps.STEPS + 1):
         handle = session.step(session.batches[0])
         session.synchronise(handle)
-        moments.keep(step, _weights(session, ()))
+        moments.store(step, _weights(session, ()))
     return workload.optimizer
 
 
 def _later_gradient(moments, step, request, enter):
-    """Keep the gradient at the weights that a step has left; return False if the session starts from others."""
-    session, _ = _start(request, enter, "train", GRADIENT_RATE, weights=moments.held(step))
+    """Store the gradient at the weights after a step. Returns False if the session starts from others."""
+    session, _ = _start(request, enter, "train", GRADIENT_RATE, weights=moments.stored(step))
     enter("steady")
     before = _weights(session, ())
-    if not moments.fits(before) or not timed_steps.equal(before, moments.held(step)):
+    if not moments.fits(before) or not timed_steps.equal(before, moments.stored(step)):
         return False
     handle = session.step(session.batches[0])
     session.synchronise(handle)
     after = _weights(session, ())
     gradients = {name: (value - after[name]) / GRADIENT_RATE for name, value in before.items()}
-    moments.keep(timed_steps.Moments.GRADIENTS[step], gradients)
+    moments.store(timed_steps.Moments.GRADIENTS[step], gradients)
     return True
 
 
 def _dropout(name, request, enter):
-    """Losses of the fixed batch where one layer alone drops and nothing is learned: only what it drops changes them."""
+    """Return losses of the fixed batch when one layer alone drops and nothing is learned.
+
+    Only what the layer drops changes them.
+    """
     session, workload = _start(request, enter, "train", learning_rate=0.0, dropping=name)
     enter("steady")
     (rate,) = [layer.settings["rate"] for layer in workload.layers if layer.name == name]
@@ -207,7 +217,7 @@ def _dropout(name, request, enter):
 
 
 def _losses(session, steps):
-    """Loss of the fixed batch at each of so many steps."""
+    """Return the loss of the fixed batch at each of so many steps."""
     losses = []
     for _ in range(steps):
         handle = session.step(session.batches[0])
@@ -217,7 +227,10 @@ def _losses(session, steps):
 
 
 def descent_rate(model):
-    """The learning rate of a model's plain descent: at which the loss falls steadily, and rounding stays rounding."""
+    """Return the learning rate of a model's plain descent.
+
+    The loss falls steadily at it, and rounding stays rounding.
+    """
     return getattr(model, "PARITY_LEARNING_RATE", LEARNING_RATE)
 
 
@@ -226,7 +239,8 @@ def _start(  # noqa: PLR0913 -- what differs between the sessions of a check
 ):
     """Start a session of a mode, in training without any dropout but the one of the name `dropping`.
 
-    It descends plainly, or where it is `timed` as the model says; from the drawn weights or from flat ones given.
+    It descends plainly, or as the model says if it is `timed`. It starts from the drawn weights, or from flat
+    `weights`.
     """
     model = model_module(request.model, request.model_file)
     builder, _ = process.import_builder(request.builder, enter)
@@ -237,7 +251,7 @@ def _start(  # noqa: PLR0913 -- what differs between the sessions of a check
         rate = descent_rate(model) if learning_rate is None else learning_rate
         workload.optimizer = optimizers.complete({"name": "sgd", "learning_rate": rate})
     if weights is not None:
-        # Copies, because a framework may take memory over as it is and write to it.
+        # Copies, because a framework may use the memory as it is and write to it.
         shaped = {
             each.name: weights[each.name].reshape(each.shape).copy()
             for layer in workload.layers
@@ -245,7 +259,7 @@ def _start(  # noqa: PLR0913 -- what differs between the sessions of a check
         }
         workload.weights = lambda: shaped
     if workload.training:
-        # Inference drops nothing, and whether it does is one of the questions.
+        # Inference must drop nothing, and the check shows whether that is so.
         workload.layers = tuple(
             layer if layer.name == dropping else _without_dropout(layer) for layer in workload.layers
         )
@@ -258,7 +272,7 @@ def _without_dropout(layer):
 
 
 def _weights(session, lacking):
-    """What the session holds, whatever it should: as float64 by name; nothing where it cannot be asked."""
+    """Return the session's weights as float64 by name, or nothing if they cannot be read."""
     import numpy
 
     if "weights" in lacking:
@@ -271,10 +285,11 @@ def _layer(name, shape, parameters):
 
 
 def tensor(array):
-    """Make a tensor small: its Euclidean norm, and its values or, where they are more than `BUCKETS`, a sketch of them.
+    """Return a small description of a tensor, its Euclidean norm and its values or a sketch of them.
 
-    The sketch adds every value, with a random sign, to a random bucket (Charikar, Chen and Farach-Colton 2002); the
-    norm of the difference of two sketches estimates the norm of the difference of the tensors. Nine digits are kept.
+    A tensor of more than `BUCKETS` values has a sketch. It adds every value, with a random sign, to a random bucket
+    (Charikar, Chen and Farach-Colton 2002). The norm of the difference of two sketches estimates the norm of the
+    difference of the tensors. Numbers are rounded to nine digits.
     """
     import numpy
 

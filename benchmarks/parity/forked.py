@@ -1,4 +1,4 @@
-"""Work done in a forked process each, because some frameworks keep state between two models of one process."""
+"""Work in forked processes, because some frameworks keep state between two models of one process."""
 
 import json
 import os
@@ -10,13 +10,13 @@ from benchmarks.errors import Failure
 
 
 def in_a_process(work, request, enter):
-    """Call `work(request, enter)` in a forked process and return what it returns; raises the `Failure` it raises."""
+    """Return what `work(request, enter)` returns in a forked process. Raises the `Failure` that it raises."""
     reading, writing = os.pipe()
     bind = process.dying_with_this()
     child = os.fork()
     if child == 0:
         bind()
-        _tell_and_end(writing, work, request, enter)
+        _report_and_end(writing, work, request, enter)
     os.close(writing)
     with os.fdopen(reading) as pipe:
         answer = pipe.read()
@@ -30,8 +30,11 @@ def in_a_process(work, request, enter):
     return outcome["result"]
 
 
-def _tell_and_end(writing, work, request, enter):
-    """Write the outcome as JSON and end, whatever happens: the rest of the program belongs to the process above."""
+def _report_and_end(writing, work, request, enter):
+    """Write the outcome as JSON and end in any case.
+
+    The rest of the program belongs to the parent process.
+    """
     try:
         with os.fdopen(writing, "w") as pipe:
             json.dump(_outcome(work, request, enter), pipe)
@@ -45,7 +48,7 @@ def _tell_and_end(writing, work, request, enter):
 
 
 def _outcome(work, request, enter):
-    """What a forked process has to tell: its result, or the class and the message of its `Failure`."""
+    """Return the result of a forked process, or the class and the message of its `Failure`."""
     try:
         with process.device_memory(request):
             return {"result": work(request, enter)}

@@ -1,7 +1,7 @@
 """Steps of the kind that is timed, compared with their optimizer's rule in float64.
 
-The reference takes the framework's own gradients at the weights that each step found, so that it judges the optimizer
-alone and no error grows from step to step.
+The reference takes the framework's own gradients at the weights before each step. So it judges the optimizer alone, and
+no error grows from step to step.
 """
 
 import mmap
@@ -9,14 +9,18 @@ import mmap
 from benchmarks.parity import update_rules
 
 STEPS = 3
-"""How many steps are compared: momentum shows from the second on, and the third has a mean of several gradients."""
+"""Steps that are compared. Momentum shows from the second on, and the third has a mean of several gradients."""
 
 ROUNDING = 1e-3
-"""Share of a tensor's root mean square below which an element of its gradient may be rounding in its leading digits.
-Adam and RMSprop divide by it, and make a whole step of it."""
+"""Share of a tensor's root mean square below which an element of its gradient may be mere rounding.
+
+Adam and RMSprop divide by the gradient, and make a whole step of such an element.
+"""
 NOISE = 1e-5
-"""Share of the norm of all gradients below which the gradient of a whole tensor is rounding, as that of a bias before
-batch norm is."""
+"""Share of the norm of all gradients below which the gradient of a whole tensor is rounding.
+
+The gradient of a bias before batch norm is.
+"""
 READING = 2.0**-24 / 1024 / 1e-4
 """Share of a weight below which its gradient is read to less than four digits, from steps at a rate of 1024."""
 FORMS = 1e-2
@@ -27,7 +31,7 @@ EQUAL = 1e-6
 
 SAMPLE = 256
 SAMPLE_SEED = 20022
-"""Of the sampled elements; another seed makes samples that cannot be compared with earlier ones."""
+"""The seed of the sampled elements. Samples of another seed cannot be compared with earlier ones."""
 
 
 class Moments:
@@ -37,25 +41,25 @@ class Moments:
 
     def __init__(self, sizes):
         self._sizes, self._count = sizes, 2 * STEPS + 1
-        # One byte for each moment at the end says that it was kept.
+        # One byte for each moment at the end marks it as stored.
         self._memory = mmap.mmap(-1, (4 * sum(sizes.values()) + 1) * self._count)
 
     def fits(self, tensors):
         """Return whether tensors have the names and sizes of the model's parameters."""
         return {name: value.size for name, value in tensors.items()} == self._sizes
 
-    def keep(self, moment, tensors):
-        """Copy tensors in, as float32."""
+    def store(self, moment, tensors):
+        """Copy the tensors of a moment in, as float32."""
         for name, place in self._places(moment).items():
             place[:] = tensors[name].ravel()
         self._memory[moment - self._count] = 1
 
     def has(self, moment):
-        """Return whether a moment was kept."""
+        """Return whether the tensors of a moment are stored."""
         return bool(self._memory[moment - self._count])
 
-    def held(self, moment):
-        """Return what was kept, flat and by name."""
+    def stored(self, moment):
+        """Return the tensors of a moment, flat and by name."""
         return self._places(moment)
 
     def _places(self, moment):
@@ -69,18 +73,18 @@ class Moments:
         return places
 
 
-def equal(tensors, others):
-    """Return whether tensors and flat others are the same but for rounding."""
-    return all(_norm(value.ravel() - others[name]) <= EQUAL * _norm(others[name]) for name, value in tensors.items())
+def equal(tensors, flat):
+    """Return whether tensors and flat tensors of the same names are the same but for rounding."""
+    return all(_norm(value.ravel() - flat[name]) <= EQUAL * _norm(flat[name]) for name, value in tensors.items())
 
 
 def compared(moments, settings):
-    """Compare the weights that the steps left with the rule; return plain values by name of the parameter."""
+    """Compare the weights after the steps with the rule. Returns plain values by name of the parameter."""
     import numpy
 
-    gradients = [moments.held(moment) for moment in Moments.GRADIENTS]
+    gradients = [moments.stored(moment) for moment in Moments.GRADIENTS]
     totals = [_norm(numpy.array([_norm(value) for value in each.values()])) for each in gradients]
-    first, last = moments.held(0), moments.held(STEPS)
+    first, last = moments.stored(0), moments.stored(STEPS)
     return {
         name: _tensor(first[name], last[name], [each[name] for each in gradients], totals, settings) for name in first
     }
@@ -92,31 +96,31 @@ def _tensor(before, after, gradients, totals, settings):
     before, after = before.astype(numpy.float64), after.astype(numpy.float64)
     gradients = [gradient.astype(numpy.float64) for gradient in gradients]
     rules = update_rules.forms(settings, gradients)
-    moved, kept = after - before, _kept(before, gradients, totals, settings["name"] != "sgd")
+    moved, certain = after - before, _certain(before, gradients, totals, settings["name"] != "sgd")
     return {
         "elements": int(before.size),
-        "left_out": int(before.size - numpy.count_nonzero(kept)),
-        "weights": _digits(_norm(after[kept])),
-        "moved": _digits(_norm(moved[kept])),
+        "left_out": int(before.size - numpy.count_nonzero(certain)),
+        "weights": _digits(_norm(after[certain])),
+        "moved": _digits(_norm(moved[certain])),
         "forms": {
-            form: {"moved": _digits(_norm(rule[kept])), "apart": _digits(_norm((moved - rule)[kept]))}
+            form: {"moved": _digits(_norm(rule[certain])), "apart": _digits(_norm((moved - rule)[certain]))}
             for form, rule in rules.items()
         },
-        "sample": _sample(moved, gradients, kept & _agreed(list(rules.values()))),
+        "sample": _sample(moved, gradients, certain & _agreed(list(rules.values()))),
     }
 
 
-def _kept(before, gradients, totals, divided):
-    """Mark the elements whose gradient is more than rounding at each step, where the rule divides by it."""
+def _certain(before, gradients, totals, divided):
+    """Mark the elements whose gradient is more than rounding at each step, if the rule divides by it."""
     import numpy
 
-    kept = numpy.ones(gradients[0].size, bool)
+    certain = numpy.ones(gradients[0].size, bool)
     for gradient, total in zip(gradients, totals):
-        kept &= _norm(gradient) > NOISE * total
+        certain &= _norm(gradient) > NOISE * total
         if divided:
-            kept &= numpy.abs(gradient) > ROUNDING * _root_mean_square(gradient)
-            kept &= numpy.abs(gradient) > READING * numpy.abs(before)
-    return kept
+            certain &= numpy.abs(gradient) > ROUNDING * _root_mean_square(gradient)
+            certain &= numpy.abs(gradient) > READING * numpy.abs(before)
+    return certain
 
 
 def _agreed(rules):
@@ -127,10 +131,11 @@ def _agreed(rules):
     return largest - least <= FORMS * numpy.maximum(numpy.abs(largest), numpy.abs(least))
 
 
-def _sample(moved, gradients, kept):
-    """Pick what the steps did to a few elements, the same ones in every framework, and how large their gradients were.
+def _sample(moved, gradients, certain):
+    """Return the steps of a few elements, the same ones in every framework, and how large their gradients were.
 
-    That is the least of the steps, as a share of the tensor's root mean square; 0 for an element that is left out.
+    The size of a gradient is the least of the steps, as a share of the tensor's root mean square. It is 0 for an
+    element that is left out.
     """
     import numpy
 
@@ -140,12 +145,12 @@ def _sample(moved, gradients, kept):
     shares = numpy.minimum.reduce([numpy.abs(each[places]) / _root_mean_square(each) for each in gradients])
     return {
         "moved": [_digits(value) for value in moved[places]],
-        "gradients": [float("%.3g" % value) for value in numpy.where(kept[places], shares, 0.0)],
+        "gradients": [float("%.3g" % value) for value in numpy.where(certain[places], shares, 0.0)],
     }
 
 
 def _root_mean_square(gradient):
-    """Return that of a tensor, or 1 where all of it is 0."""
+    """Return that of a tensor, or 1 if all of it is 0."""
     return _norm(gradient) / gradient.size**0.5 or 1.0
 
 

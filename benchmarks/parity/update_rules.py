@@ -1,13 +1,13 @@
 """The optimizers of the vocabulary in float64, each in every form that frameworks give its rule.
 
-`optimizers.py` states the rules and says where the forms differ: in what epsilon is added to.
+`optimizers.py` states the rules and how the forms differ, which is in what epsilon is added to.
 """
 
 
 def forms(settings, gradients):
-    """Return the sum of the steps that a rule makes of gradients: name of the form to a float64 array.
+    """Return the sum of the steps that a rule makes of gradients, from name of the form to a float64 array.
 
-    `settings` is complete, as `optimizers.complete` makes it; `gradients` are float64 arrays, one for each step.
+    `settings` is complete, as `optimizers.complete` makes it. `gradients` are float64 arrays, one for each step.
     """
     return _RULES[settings["name"]](settings, gradients)
 
@@ -21,7 +21,10 @@ def _sgd(settings, gradients):
 
 
 def _adam(settings, gradients):
-    """Kingma and Ba 2015: epsilon beside the corrected root (algorithm 1), or beside the root as it is (section 2)."""
+    """Return the sums of the two forms of Adam (Kingma and Ba 2015).
+
+    Epsilon is added to the corrected root (algorithm 1), or to the root as it is (section 2).
+    """
     import numpy
 
     mean, square, corrected, uncorrected = 0.0, 0.0, 0.0, 0.0
@@ -37,7 +40,7 @@ def _adam(settings, gradients):
 
 
 def _rmsprop(settings, gradients):
-    """Epsilon outside the root, or its square inside."""
+    """Return the sums of two forms, with epsilon outside the root or its square inside."""
     import numpy
 
     square, inside, outside = 0.0, 0.0, 0.0

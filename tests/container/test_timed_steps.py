@@ -173,14 +173,14 @@ def test_forms_of_a_rule_differ_by_epsilon_alone(rows: list[list[float]], name: 
     assert one == pytest.approx(other, rel=1e-12)
 
 
-def kept_moments(settings: dict[str, Any], rows: list[Any], factor: float = 1.0) -> timed_steps.Moments:
-    """What a framework leaves that follows the rule, its steps multiplied by a factor."""
+def stored_moments(settings: dict[str, Any], rows: list[Any], factor: float = 1.0) -> timed_steps.Moments:
+    """Return the moments of a framework that follows the rule, with its steps multiplied by a factor."""
     moments = timed_steps.Moments({"dense_1.weight": rows[0].size})
     for step, row in enumerate(rows):
-        moments.keep(timed_steps.Moments.GRADIENTS[step], {"dense_1.weight": row})
+        moments.store(timed_steps.Moments.GRADIENTS[step], {"dense_1.weight": row})
         taken = next(iter(update_rules.forms(settings, rows[: step + 1]).values()))
-        moments.keep(step + 1, {"dense_1.weight": factor * taken})
-    moments.keep(0, {"dense_1.weight": np.zeros(rows[0].size)})
+        moments.store(step + 1, {"dense_1.weight": factor * taken})
+    moments.store(0, {"dense_1.weight": np.zeros(rows[0].size)})
     return moments
 
 
@@ -190,7 +190,7 @@ def test_distance_from_the_rule_is_that_of_the_steps(settings: dict[str, Any], f
     settings = optimizers.complete(settings)
     rows = [np.random.RandomState(step).normal(size=2000).astype(np.float32).astype(float) for step in range(3)]
 
-    tensor = timed_steps.compared(kept_moments(settings, rows, factor), settings)["dense_1.weight"]
+    tensor = timed_steps.compared(stored_moments(settings, rows, factor), settings)["dense_1.weight"]
 
     fits = next(iter(tensor["forms"].values()))
     assert fits["apart"] / fits["moved"] == pytest.approx(factor - 1, abs=1e-7)
@@ -203,7 +203,7 @@ def test_elements_whose_gradient_is_rounding_are_left_out(name: str, left_out: i
     settings = optimizers.complete({"name": name, "learning_rate": 0.1})
     rows = gradients([1.0, -1.0, 1e-6, 1.0], [1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 0.0])
 
-    tensor = timed_steps.compared(kept_moments(settings, rows), settings)["dense_1.weight"]
+    tensor = timed_steps.compared(stored_moments(settings, rows), settings)["dense_1.weight"]
 
     assert (tensor["elements"], tensor["left_out"]) == (4, left_out)
 
@@ -212,11 +212,11 @@ def test_moments_are_shared_with_forked_processes() -> None:
     moments = timed_steps.Moments({"a": 2, "b": 3})
     child = os.fork()
     if child == 0:
-        moments.keep(1, {"b": np.array([3.0, 4.0, 5.0]), "a": np.array([[1.0, 2.0]])})
+        moments.store(1, {"b": np.array([3.0, 4.0, 5.0]), "a": np.array([[1.0, 2.0]])})
         os._exit(0)
     os.waitpid(child, 0)
 
     assert [moments.has(moment) for moment in range(7)] == [False, True, False, False, False, False, False]
-    assert {name: list(value) for name, value in moments.held(1).items()} == {"a": [1, 2], "b": [3, 4, 5]}
+    assert {name: list(value) for name, value in moments.stored(1).items()} == {"a": [1, 2], "b": [3, 4, 5]}
     assert moments.fits({"a": np.zeros((1, 2)), "b": np.zeros(3)})
     assert not moments.fits({"a": np.zeros(2)})
