@@ -2,7 +2,7 @@
 
 
 def size(shape):
-    """Number of values in a tensor of this shape."""
+    """Return the number of values in a tensor of this shape."""
     count = 1
     for extent in shape:
         count *= extent
@@ -10,12 +10,15 @@ def size(shape):
 
 
 def parameters(layers):
-    """Logical trainable parameters of recorded layers, each once; running values of batch norm are none."""
+    """Count the logical trainable parameters of recorded layers, each once.
+
+    The running values of batch norm are none.
+    """
     return sum(size(parameter.shape) for layer in layers for parameter in layer.parameters)
 
 
 def multiply_adds(layers):
-    """Multiply-adds of one sample's forward pass, in convolutions and matrix products; the rest is free."""
+    """Count the multiply-adds of one sample's forward pass, in convolutions and matrix products alone."""
     return sum(_multiply_adds(layer) for layer in layers)
 
 

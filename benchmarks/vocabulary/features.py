@@ -1,12 +1,13 @@
-"""The features that a model may ask of a framework: inputs, loss, optimizer, layers and training itself.
+"""The features that a model may need of a framework.
 
-This is the one place that knows them. A builder has those of `COMMON`, or names its own as `OFFERS`; a model that asks
-for another feature is `unsupported` in it. Whoever adds a feature lets `asked` name it, and the builders that have it
-add it to what they offer; `COMMON` stays, because every other builder is held to it.
+They are inputs, loss, optimizer, layers and training itself, and this is the one place that knows them. A builder has
+those of `COMMON`, or names its own as `OFFERS`. A model that needs another feature is `unsupported` in it. To add a
+feature, let `needed` name it, and add it to what the builders offer that have it. `COMMON` stays, because every other
+builder is held to it.
 """
 
 LOSS = "softmax_cross_entropy"
-"""Of a model that names none: the mean softmax cross-entropy of its logits."""
+"""The loss of a model that names none, the mean softmax cross-entropy of its logits."""
 TRAINING = "training"
 COMMON = frozenset(
     [TRAINING, "loss " + LOSS]
@@ -16,7 +17,7 @@ COMMON = frozenset(
 )
 
 
-def asked(workload):
+def needed(workload):
     """Return the names of the features that a workload needs, each once."""
     names = [TRAINING] if workload.training else []
     names += ["several inputs"] if len(workload.inputs) > 1 else []
@@ -32,5 +33,5 @@ def offered(builder):
 
 
 def lacking(workload, builder):
-    """Return the names of the features that a workload needs and a builder lacks, in the order of `asked`."""
-    return [name for name in asked(workload) if name not in offered(builder)]
+    """Return the names of the features that a workload needs and a builder lacks, in the order of `needed`."""
+    return [name for name in needed(workload) if name not in offered(builder)]

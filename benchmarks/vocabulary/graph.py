@@ -1,12 +1,12 @@
-"""How a recorded graph is walked: where the values of a forward pass are kept."""
+"""The walk of a recorded graph, with a place for each value of a forward pass."""
 
 
 def places(layers):
-    """Give every value a place: for each layer the places it takes its values from, and the one it yields into.
+    """Return the places that each layer takes from and yields into, and the number of places.
 
-    The model's inputs are in the first places and its logits end up where the last layer yields. A place is used again
-    once its value has been taken for the last time, so that a walk keeps nothing alive for longer than the model needs.
-    Return the list of (tuple of places taken, place yielded into), and how many places there are.
+    An entry is (tuple of places taken, place yielded into). The model's inputs are in the first places, and its logits
+    end up where the last layer yields. A place is used again once its value has been taken for the last time, so that a
+    walk stores nothing for longer than the model needs.
     """
     last = {position: number for number, layer in enumerate(layers) for position in layer.inputs}
     inputs = sorted({0}.union(position for position in last if position < 0), reverse=True)
@@ -23,5 +23,5 @@ def places(layers):
 
 
 def is_stack(layers):
-    """Whether every layer takes only what the layer before it yields, so that nothing needs to be kept."""
+    """Return whether every layer takes only what the layer before it yields, so that no places are needed."""
     return all(layer.inputs == (number,) for number, layer in enumerate(layers))

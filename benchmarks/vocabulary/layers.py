@@ -23,28 +23,33 @@ from collections import namedtuple
 
 EPSILON = 1e-3
 MOMENTUM = 0.9
-"""Of batch norm: what is added to the variance, and the share of the old running value that a step keeps."""
+"""Settings of batch norm, for the addend to the variance and the share of the old value that a step keeps."""
 
 Parameter = namedtuple("Parameter", "name shape fan_in fan_out start")
-Parameter.__doc__ = """One logical tensor of weights in canonical layout. It is drawn by its fans where fan_in is not 0;
-    else `start` holds what its values start at, each for an even share of them."""
+Parameter.__doc__ = """One logical tensor of weights in canonical layout.
+
+    It is drawn by its fans if fan_in is not 0. Else `start` holds the first values, each for an even share of them."""
 
 Layer = namedtuple("Layer", "kind name settings inputs input_shape output_shape parameters")
-Layer.__doc__ = """One recorded call: settings by name, positions of the values it takes, shapes without the batch (of
-    the first value it takes, and of what it yields), parameters in canonical order."""
+Layer.__doc__ = """One recorded call.
+
+    It has settings by name, positions of the values it takes, shapes without the batch (of the first value it takes,
+    and of what it yields), and parameters in canonical order."""
 
 Value = namedtuple("Value", "position shape flattened")
-Value.__doc__ = """What a layer yields: its position (the first layer yields 1), its shape without the batch, and where
-    its values lie in the order of a flattened image, that image's shape, else None. Inputs are 0, -1, -2 and so on."""
+Value.__doc__ = """The value that a layer yields.
+
+    It has a position, a shape without the batch, and the shape of the image if its values lie in the order of a
+    flattened one, else None. The first layer yields position 1, and inputs are 0, -1, -2 and so on."""
 
 Input = namedtuple("Input", "name shape kind")
 Input.__doc__ = (
-    """One input of a model: its shape without the batch, and the kind of its values (`float`, `integer`)."""
+    """One input of a model, with its shape without the batch and the kind of its values (`float`, `integer`)."""
 )
 
 
 class Net:
-    """Records a model as a graph of layers, checking shapes on the way."""
+    """A recorder of a model as a graph of layers, which checks shapes on the way."""
 
     def __init__(self):
         self.layers = []
@@ -52,9 +57,9 @@ class Net:
         self.input_shape = None
 
     def input(self, *shape, name="inputs", kind="float"):
-        """Begin the model: features, or time and features, or channels, height, width.
+        """Begin the model with features, (time, features) or (channels, height, width).
 
-        A model has an input for each name; its first one is what datasets give.
+        A model has an input for each name. Datasets fill its first one.
         """
         if kind not in ("float", "integer"):
             raise ValueError("an input's kind is 'float' or 'integer', not %r" % (kind,))
@@ -88,14 +93,14 @@ class Net:
         return self._add("dense", (x,), (units,), parameters, {"units": units, "flattened": x.flattened})
 
     def max_pool(self, x, size, stride=None):
-        """Take the greatest of each square of `size`, `stride` apart (default: `size`), at valid positions only."""
+        """Take the greatest of each square of `size`, `stride` (by default `size`) apart, at valid positions only."""
         stride = size if stride is None else stride
         channels, height, width = self._image(x, "max_pool", size)
         shape = (channels, (height - size) // stride + 1, (width - size) // stride + 1)
         return self._add("max_pool", (x,), shape, [], {"size": size, "stride": stride})
 
     def average_pool(self, x, size):
-        """Average over squares of `size` that do not overlap; what does not fill a square is left out."""
+        """Average over squares of `size` that do not overlap, and leave out the rest that fills no square."""
         channels, height, width = self._image(x, "average_pool", size)
         return self._add("average_pool", (x,), (channels, height // size, width // size), [], {"size": size})
 
@@ -119,7 +124,7 @@ class Net:
         return self._add("add", (a, b), a.shape, [], {})
 
     def lstm(self, x, units, sequences=False):
-        """Run an LSTM over (time, features); yield its last output, or all of them where `sequences` is set."""
+        """Run an LSTM over (time, features), and yield its last output, or all of them if `sequences` is set."""
         if len(x.shape) != 2:
             raise ValueError("lstm takes (time, features), not the shape %s" % (x.shape,))
         time, features = x.shape
@@ -140,7 +145,7 @@ class Net:
         return value._replace(flattened=x.shape if len(x.shape) == 3 else x.flattened)
 
     def relu(self, x):
-        """Replace what is below zero by zero."""
+        """Replace values below zero by zero."""
         return self._add("relu", (x,), x.shape, [], {})._replace(flattened=x.flattened)
 
     def dropout(self, x, rate):
@@ -192,7 +197,7 @@ def _constant(name, count, *start):
 
 
 def _same(extent, kernel, stride):
-    """Zeros before and after `extent` values so that the output has one value per stride, begun ones included."""
+    """Return the zeros before and after `extent` values, for one output value per stride, begun ones included."""
     total = max(((extent - 1) // stride) * stride + kernel - extent, 0)
     return total // 2, total - total // 2
 

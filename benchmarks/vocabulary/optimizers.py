@@ -6,11 +6,11 @@ The rules, with gradient g, its running means m and v, and weights w:
 - `adam`: w -= learning_rate * m' / (sqrt(v') + epsilon), with m' and v' corrected for their start at zero
   (Kingma and Ba 2015). Keras and MXNet correct the learning rate instead, so their epsilon weighs more in early steps.
 - `rmsprop`: v = rho * v + (1 - rho) * g * g, then w -= learning_rate * g / sqrt(v + epsilon * epsilon).
-  So `epsilon` is the least that a step is divided by. A framework that adds inside the root is given its square;
-  one that adds outside (PyTorch) is given epsilon itself: the same least divisor, and the same rule far above it.
+  So `epsilon` is the least that a step is divided by. A framework that adds inside the root gets its square.
+  One that adds outside (PyTorch) gets epsilon itself: the same least divisor, and the same rule far above it.
 
-Epsilon is 1e-8, PyTorch's default and a tenth of Keras': gradients of 1e-4 then differ by less than 1 % of a step
-between those forms, and by less with every larger one.
+Epsilon is 1e-8, PyTorch's default and a tenth of Keras'. Gradients of 1e-4 then differ by less than 1 % of a step
+between those forms, and larger ones by less.
 """
 
 DEFAULTS = {
@@ -21,7 +21,7 @@ DEFAULTS = {
 
 
 def complete(spec):
-    """Lay a model's OPTIMIZER over the defaults; raises ValueError for what the vocabulary lacks."""
+    """Lay a model's OPTIMIZER over the defaults. Raises `ValueError` for what the vocabulary lacks."""
     defaults = DEFAULTS.get(spec["name"])
     if defaults is None:
         raise ValueError("no optimizer '%s'; there are %s" % (spec["name"], ", ".join(sorted(DEFAULTS))))

@@ -1,15 +1,15 @@
 """The weights every framework starts from, drawn once in canonical layout from a seed."""
 
 STREAM = 2
-"""Keeps what is drawn here apart from what other modules draw from the same seed."""
+"""The random stream of this module, which keeps its draws apart from those of other modules by the same seed."""
 
 
 def initial(layers, seed):
-    """Draw the weights of recorded layers: parameter name to float32 array, in canonical order.
+    """Draw the weights of recorded layers, from parameter name to float32 array in canonical order.
 
-    Weights are Glorot-uniform (Glorot and Bengio 2010); biases, scales and shifts start at the constants that their
-    layer names. The same seed gives the same values in every framework, interpreter and
-    NumPy release, because `RandomState` is frozen.
+    Weights are Glorot-uniform (Glorot and Bengio 2010). Biases, scales and shifts start at the constants that their
+    layer names. The same seed gives the same values in every framework, interpreter and NumPy release, because
+    `RandomState` is frozen.
     """
     import numpy
 
@@ -28,7 +28,8 @@ def _draw(numpy, random, parameter):
 def channels_last_rows(array, flattened):
     """Permute the rows of a dense weight that follows a channels-last flatten.
 
-    `array` is canonical (channel-first rows), `flattened` the (channels, height, width) that the flatten took, or None.
+    `array` is canonical (channel-first rows). `flattened` is the (channels, height, width) that the flatten took, or
+    None.
     """
     if flattened is None or len(flattened) != 3:
         return array
@@ -37,7 +38,7 @@ def channels_last_rows(array, flattened):
 
 
 def channel_first_rows(array, flattened):
-    """The way back: rows of a dense weight that follows a channels-last flatten, in canonical order again."""
+    """Put the rows of a dense weight that follows a channels-last flatten back in canonical order."""
     if flattened is None or len(flattened) != 3:
         return array
     channels, height, width = flattened
