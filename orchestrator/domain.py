@@ -44,16 +44,16 @@ Options = tuple[tuple[str, OptionValue], ...]
 """Name and value, sorted by name."""
 
 VARIABLE = "env."
-"""What an option's name begins with where it is an environment variable of the cell, not an option of its framework."""
+"""Prefix of an option that is an environment variable of the cell, not an option of its framework."""
 
 
 def variables(options: Options) -> dict[str, str]:
-    """The environment variables among options, by their own names."""
+    """Return the environment variables among options, by their own names."""
     return {name.removeprefix(VARIABLE): str(value) for name, value in options if name.startswith(VARIABLE)}
 
 
 def without_variables(options: Options) -> dict[str, OptionValue]:
-    """The options that a framework knows itself."""
+    """Return the options that a framework itself has."""
     return {name: value for name, value in options if not name.startswith(VARIABLE)}
 
 
@@ -115,7 +115,7 @@ class Workload:
 
     @property
     def label(self) -> str:
-        """`lenet-train-b200`, with the dataset where it is not the synthetic one."""
+        """Return a name such as `lenet-train-b200`, with the dataset unless it is the synthetic one."""
         if not self.rules.times_steps:
             return f"{self.model}-{self.mode}"
         suffix = "" if self.dataset == "synthetic" else f"-dataset={self.dataset}"
@@ -124,7 +124,7 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class OutputLimit:
-    """The most that one repeat may leave in its folder; beyond it, the repeat is stopped."""
+    """The most that one repeat may leave in its folder before it is stopped."""
 
     size_bytes: int = 2 * 2**30
     files: int = 10_000
@@ -151,9 +151,9 @@ class Environment:
     system_packages: tuple[str, ...] = ()
     """Debian packages."""
     cuda_image: str | None = None
-    """Image whose CUDA and cuDNN libraries are copied in; None where the wheels bring their own."""
+    """Image whose CUDA and cuDNN libraries are copied in, None if the wheels bring their own."""
     package_index: str | None = None
-    """An index of its own, asked only where no find-links folder offers the framework."""
+    """An index of its own, used only if no find-links folder offers the framework."""
     variables: tuple[tuple[str, str], ...] = ()
     """Environment variables the framework needs."""
     links: tuple[tuple[str, str], ...] = ()
@@ -177,7 +177,7 @@ class ImageSpec:
 
     @property
     def name(self) -> str:
-        """Return a name such as `bench/mxnet:1.9.1-cpu`."""
+        """Return the name of the image, of which `bench/mxnet:1.9.1-cpu` is an example."""
         return f"{self.repository}:{self.alias}"
 
 
@@ -199,9 +199,9 @@ class Cell:
     repeats: int = 1
     expect: Status = Status.OK
     script: Script | None = None
-    """What runs in place of a model of ours; its figures are never compared with measured ones."""
+    """The script that runs in place of a model. Its figures are never compared with measured ones."""
     definition: str = ""
-    """SHA-256 of the framework's own definition of the model; empty where its builder makes the model."""
+    """SHA-256 of the framework's own definition of the model, empty if its builder makes the model."""
     output: OutputLimit = OutputLimit()
 
 
@@ -226,7 +226,7 @@ class Plan:
     models: tuple[ModelFile, ...] = ()
     """The user's own models among those of the cells."""
     parity: bool = False
-    """Whether it is checked which cells do the same work; a plan from before this was asked says nothing of it."""
+    """True if parity of the cells is checked. A plan from before this field says nothing of it."""
     data: tuple[MountedData, ...] = ()
     """Datasets of its cells that lie in folders of the user's own; filled in when a run begins."""
     definitions: tuple[ModelDefinition, ...] = ()

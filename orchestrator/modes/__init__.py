@@ -1,6 +1,6 @@
-"""One module for each mode of a workload, named as `matrix.yaml` names it; `RULES` in it describes the mode.
+"""One module for each mode of a workload, named as `matrix.yaml` names it.
 
-`benchmarks/modes/` has a module of the same name, which carries the mode out.
+Its `RULES` describe the mode. `benchmarks/modes/` has a module of the same name, which carries the mode out.
 """
 
 import importlib

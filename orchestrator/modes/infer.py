@@ -1,4 +1,4 @@
-"""Inference: a step runs forward alone."""
+"""Inference, whose step runs forward alone."""
 
 from orchestrator.modes.parts.metrics import TIMED
 from orchestrator.modes.parts.rules import ModeRules, ParityRule

@@ -1,4 +1,4 @@
-"""Foreign scripts: what they do is their own, and so are the figures that they print."""
+"""Foreign scripts, whose work and whose printed figures are their own."""
 
 from orchestrator.modes.parts.rules import ModeRules
 

@@ -1,4 +1,4 @@
-"""Training: a step runs forward and backward, and the optimizer updates the weights."""
+"""Training, whose step runs forward and backward and updates the weights by the optimizer."""
 
 from orchestrator.modes.parts.metrics import TIMED
 from orchestrator.modes.parts.rules import ModeRules, ParityRule

@@ -30,6 +30,9 @@ def plan_from_json(document: dict[str, Any]) -> Plan:
 
 
 def first_problem(error: ValidationError) -> str:
-    """Return place and text of the first mistake in a document, such as `cells.0.id: Field required`."""
+    """Return place and text of the first mistake in a document.
+
+    An example is `cells.0.id: Field required`.
+    """
     first = error.errors(include_url=False, include_input=False)[0]
     return ": ".join(filter(None, (".".join(str(part) for part in first["loc"]), plain_words(first["msg"]))))

@@ -117,7 +117,7 @@ def unnest(folder: Path) -> None:
 
 
 def _move_up(folder: Path, path: str, name: str) -> None:
-    """Rename a folder, however long its path is; raises `OSError`."""
+    """Rename a folder, however long its path is. Raises `OSError` if that fails."""
     *above, last = path.split("/")
     descriptor = os.open(folder, _FOLDER)
     try:

@@ -1,4 +1,7 @@
-"""The figures of one repeat, as far as metrics are made of them; `analysis` works them out."""
+"""The figures of one repeat that metrics are made of.
+
+`analysis` works them out.
+"""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -29,7 +32,7 @@ class TimedEpochs(Protocol):
 
     @property
     def curve(self) -> Sequence[EpochScores]:
-        """The scores after each epoch; empty if none was evaluated."""
+        """The scores after each epoch, or nothing if none was evaluated."""
 
 
 class RepeatFigures(Protocol):
@@ -45,11 +48,11 @@ class RepeatFigures(Protocol):
 
     @property
     def latency(self) -> StepTimes | None:
-        """Times of single steps; None without any."""
+        """Times of single steps, or None without any."""
 
     @property
     def epochs(self) -> TimedEpochs | None:
-        """The epochs; None if steps were timed."""
+        """The epochs, or None if steps were timed."""
 
     @property
     def peak_rss_bytes(self) -> int:
@@ -57,4 +60,4 @@ class RepeatFigures(Protocol):
 
     @property
     def peak_device_bytes(self) -> int | None:
-        """Highest memory of the device; None if the framework does not say."""
+        """Highest memory of the device, or None if the framework does not report it."""

@@ -31,7 +31,7 @@ class Metric:
     tolerance: float
     """Relative change, either way, that makes no difference to anyone."""
     take: Callable[[RepeatFigures], float | None] | None
-    """Its value in one repeat, None where that has none; no function for what is known of a side once and exactly."""
+    """Its value in one repeat, or None if that has none. There is no function for a value known once and exactly."""
     gates: bool = False
     """True if it decides by default."""
     share: float | None = None
@@ -48,7 +48,7 @@ class Metric:
 
 
 def least_steps_of_a_repeat(share: float) -> int:
-    """Return the fewest steps of which a percentile is more than the slowest one: 100 for the p99."""
+    """Return the fewest steps of which a percentile is more than the slowest one, which is 100 for the p99."""
     return round(1 / (1 - share))
 
 

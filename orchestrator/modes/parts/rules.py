@@ -14,10 +14,13 @@ Evidence = Literal[
 
 @dataclass(frozen=True, slots=True)
 class ParityRule:
-    """What must agree for two cells of a mode to do the same work; the shapes of layers always must."""
+    """The rule for two cells of a mode that do the same work.
+
+    The shapes of layers must always agree.
+    """
 
     compared: frozenset[Evidence] = frozenset()
-    """Evidence that is held to its bar wherever both sides have it."""
+    """Evidence that must agree within its bar if both sides have it."""
     needed: Mapping[Evidence, str] = field(default_factory=dict)
     """Tensors without which nobody can call it the same work, with their names for people."""
     asked: frozenset[str] = frozenset()
@@ -26,7 +29,7 @@ class ParityRule:
 
 @dataclass(frozen=True, slots=True)
 class ModeRules:
-    """A mode: its metrics, its parity rule, its part of the report, and what is assumed of its steps."""
+    """The description of a mode by its metrics, its parity rule, its part of the report, and its steps."""
 
     metrics: tuple[Metric, ...] = ()
     """In the order in which they are shown."""
@@ -44,4 +47,4 @@ class ModeRules:
     passes: int = 1
     """Forward passes that take as long as one step, for estimates."""
     position: int = 50
-    """Where the mode stands in lists of modes: lower ones first, equal ones by name."""
+    """The position of the mode in lists of modes, lower ones first, equal ones by name."""

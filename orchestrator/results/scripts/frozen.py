@@ -27,9 +27,9 @@ def scripts_of(plan: Plan) -> tuple[Script, ...]:
 
 
 def freeze(base: Path, scripts: Sequence[tuple[Script, Path]]) -> None:
-    """Copy the files of scripts, each given with its folder, below `base`.
+    """Copy the files of scripts, each with its folder, below `base`.
 
-    Raises `InputError` for a file that has changed since the plan was made, `HostError` where it cannot be copied.
+    Raises `InputError` for a file that has changed since the plan was made, `HostError` if it cannot be copied.
     """
     for script, source in scripts:
         for file in script.files:
