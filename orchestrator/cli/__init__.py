@@ -6,7 +6,10 @@ from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run one command and exit: 0 fine, 1 something failed, 2 bad input, 3 the host cannot, 130 interrupted."""
+    """Run one command and exit with its status.
+
+    The status is 0 if all is fine, 1 if something failed, 2 for bad input, 3 if the host cannot, 130 if interrupted.
+    """
     try:
         # Imported here, so that a Ctrl-C while the libraries load is an interruption like any other.
         from orchestrator.cli.program import run  # noqa: PLC0415

@@ -89,7 +89,7 @@ def history(
 
 
 def _shown_as(format_: str | None, output: Path | None, *, json: bool) -> str | None:
-    """Return the format asked for, or None for the series on the terminal, or as JSON, and their pages."""
+    """Return the requested format, or None for the series on the terminal, or as JSON, and their pages."""
     if json and format_ not in {None, JSON}:
         raise InputError(f"--json and --format {format_} ask for two formats: leave one out")
     if format_ is None and named_by(output) is None:

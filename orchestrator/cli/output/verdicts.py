@@ -1,4 +1,4 @@
-"""The result of a regression test: shown in the format asked for, and as a page in the run's folder."""
+"""The result of a regression test, shown in a format, and as a page in the run's folder."""
 
 import sys
 from pathlib import Path
@@ -21,14 +21,14 @@ Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="PATH", h
 
 
 def check_output(format_: str | None, output: Path | None, *, json: bool) -> str:
-    """Return the format to show a test in; raise `InputError`, before anything is measured, if there is none."""
+    """Return the format to show a test in. Raises `InputError` before anything is measured if there is none."""
     if json and (format_ not in {None, TABLE} or output is not None):
         raise InputError("--json prints JSON on stdout: leave out --format and --output, or --json")
     return chosen_format(REGRESSION, format_, output)
 
 
 def show(run: Run | None, regression: Regression, format_: str, output: Path | None, *, json: bool) -> None:
-    """Show a test; its page is written into the run's folder, or to the place asked for."""
+    """Show a test. Its page is written into the run's folder, or to `output`."""
     if json:
         sys.stdout.write(render(REGRESSION, regression, JSON))
         _page(run, regression, None)

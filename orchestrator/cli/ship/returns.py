@@ -101,7 +101,10 @@ def _results(results: Path) -> str:
 
 
 def _line(run: RunEntry) -> str:
-    """Return a line such as `20261121T153000Z-1f3a of far (Example CPU, 64 CPUs): 96 files, 1.2 MB`."""
+    """Return one line about a run of a file.
+
+    An example is `20261121T153000Z-1f3a of far (Example CPU, 64 CPUs): 96 files, 1.2 MB`.
+    """
     host = clean_line(f"{run.host.get('hostname') or 'an unnamed host'}")
     facts = [str(run.host["cpu"])] if run.host.get("cpu") else []
     facts += [f"{run.host['cpus']} CPUs"] if run.host.get("cpus") else []
