@@ -21,17 +21,13 @@ STEPS = (1, 3, 10)
 """The numbers of steps of the plain descent after which the loss is read."""
 
 GRADIENT_RATE = 1024.0
-"""The learning rate of the step from which a gradient is read, as what it takes from the weights.
+"""The rate of the step whose change of the weights is read as their gradient.
 
-At this rate, a power of two, the step is so much larger than the weights' own rounding that the difference keeps a
-float32's digits.
+It is a power of two, and so large beside the weights' own rounding that the difference has a float32's digits.
 """
 
 LOOKS = 3
-"""Losses that show whether a dropout changes them while nothing is learned.
-
-A mask that is drawn once changes none.
-"""
+"""Losses that show whether a dropout changes them. A mask that is drawn once changes none."""
 
 BUCKETS = 1024
 SKETCH_SEED = 20021
@@ -206,10 +202,7 @@ def _later_gradient(moments, step, request, enter):
 
 
 def _dropout(name, request, enter):
-    """Return losses of the fixed batch when one layer alone drops and nothing is learned.
-
-    Only what the layer drops changes them.
-    """
+    """Return losses of the fixed batch that change only by what one layer drops, as nothing is learned."""
     session, workload = _start(request, enter, "train", learning_rate=0.0, dropping=name)
     enter("steady")
     (rate,) = [layer.settings["rate"] for layer in workload.layers if layer.name == name]
@@ -227,10 +220,7 @@ def _losses(session, steps):
 
 
 def descent_rate(model):
-    """Return the learning rate of a model's plain descent.
-
-    The loss falls steadily at it, and rounding stays rounding.
-    """
+    """Return the learning rate of a model's plain descent, at which the loss falls and rounding stays rounding."""
     return getattr(model, "PARITY_LEARNING_RATE", LEARNING_RATE)
 
 
