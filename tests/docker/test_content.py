@@ -42,6 +42,7 @@ def results(folder: Path) -> dict[str, dict[str, Any]]:
     return {result["cell"]: result for result in found}
 
 
+@pytest.mark.slow
 def test_lenet_learns_to_read_digits_alike_in_every_framework(
     engine: docker.DockerClient, base_image: str, tmp_path: Path
 ) -> None:

@@ -183,6 +183,7 @@ def test_a_night_that_is_killed_goes_on_where_it_was(place: Place, engine: docke
     assert any("1.3" in name for name in night["removed_images"])
 
 
+@pytest.mark.slow
 def test_a_release_is_accepted_by_hand_and_a_known_change_alarms_nobody(place: Place) -> None:
     (place.folder / "acknowledged.yaml").write_text(
         "version: 1\nacknowledged:\n"

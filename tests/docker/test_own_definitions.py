@@ -113,6 +113,7 @@ def test_the_page_runs_both_frameworks_own_definitions_and_they_do_the_same_work
     assert {row["definition"] for row in rows if row["model"] == "wide"} == {sha256(IN_MXNET), sha256(IN_TORCH)}
 
 
+@pytest.mark.slow
 def test_a_wrong_definition_is_caught_and_one_that_cannot_be_asked_is_not_comparable(
     engine: docker.DockerClient, base_image: str, tmp_path: Path
 ) -> None:

@@ -180,7 +180,9 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize(
+    "name", [name if name == "keras-mxnet" else pytest.param(name, marks=pytest.mark.slow) for name in OTHERS]
+)
 def test_a_planted_model_is_caught_in_every_other_builder_too(
     name: str, engine: docker.DockerClient, base_image: str, tmp_path: Path
 ) -> None:
