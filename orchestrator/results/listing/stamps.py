@@ -42,12 +42,12 @@ def stamped_outcomes(run: Path) -> Iterator[tuple[str, int, Stamp]]:
                     yield cell_id, int(repeat.name), stamped
 
 
-def stamped_checks(run: Path) -> Iterator[tuple[str, Stamp]]:
-    """Yield the id of every parity check of a run, with the stamp of its outcome."""
+def stamped_checks(run: Path) -> Iterator[tuple[str, Stamp, Stamp | None]]:
+    """Yield the id of every parity check of a run, with the stamps of its outcome and of its answer."""
     for check_id, check in _in_two_parts(run / CHECKS):
         stamped = stamp(f"{check}/outcome.json")
         if stamped:
-            yield check_id, stamped
+            yield check_id, stamped, stamp(f"{check}/result.json")
 
 
 def _in_two_parts(folder: Path) -> Iterator[tuple[str, str]]:

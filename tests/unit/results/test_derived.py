@@ -1,5 +1,6 @@
 """Texts that an index stores for cells, until a file of theirs changes."""
 
+import json
 import os
 from collections.abc import Collection
 from pathlib import Path
@@ -61,8 +62,46 @@ def test_a_changed_repeat_has_its_cell_read(run: Run) -> None:
     assert texts.calls[1:] == [[CELLS[0].id]]
 
 
-@pytest.mark.parametrize("name", ["run.json", f"{CHECKS}/a/b/outcome.json", "environments.json"])
+def test_a_rotten_result_has_its_cell_read(run: Run) -> None:
+    texts = Texts()
+    derived(run, texts)
+    (run.repeat_folder(CELLS[0].id, 1) / "result.json").write_text("{")
+    derived(run, texts)
+
+    assert texts.calls[1:] == [[CELLS[0].id]]
+
+
+def test_thousands_of_repeats_have_one_stamp(run: Run) -> None:
+    """The modification times of 6000 files have a sum that takes more than 64 bits."""
+    outcome = json.loads((run.repeat_folder(CELLS[0].id, 0) / "outcome.json").read_text())
+    for repeat in range(2, 6000):
+        folder = run.repeat_folder(CELLS[0].id, repeat)
+        folder.mkdir()
+        (folder / "outcome.json").write_text(json.dumps(outcome | {"repeat": repeat}))
+    texts = Texts()
+
+    assert derived(run, texts) == derived(run, texts) == (f"{run.name} {CELLS[0].id} 1",)
+
+
+def test_any_check_has_all_cells_read(run: Run) -> None:
+    """The stamp of every check counts, and not the last one alone."""
+    texts = Texts()
+    later(run.folder / CHECKS / "a/b/outcome.json")
+    later(run.folder / CHECKS / "a/c/outcome.json")
+    derived(run, texts)
+    os.utime(run.folder / CHECKS / "a/b/outcome.json", ns=(2**60, 2**60))
+    derived(run, texts)
+
+    assert texts.calls == [sorted(cell.id for cell in CELLS)] * 2
+
+
+SHARED = ["run.json", f"{CHECKS}/a/b/outcome.json", f"{CHECKS}/a/b/result.json", "environments.json"]
+
+
+@pytest.mark.parametrize("name", SHARED)
 def test_a_file_of_all_cells_has_all_read(run: Run, name: str) -> None:
+    later(run.folder / CHECKS / "a/b/outcome.json")
+    os.utime(run.folder / CHECKS / "a/b/outcome.json", ns=(2**60, 2**60))
     texts = Texts()
     derived(run, texts)
     later(run.folder / name)

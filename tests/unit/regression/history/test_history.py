@@ -247,6 +247,17 @@ def test_a_run_that_cannot_be_read_is_left_out(tmp_path: Path) -> None:
     assert measured_cells(tmp_path, tmp_path / "cache") == ()
 
 
+def test_repeat_that_rots_leaves_the_history(tmp_path: Path) -> None:
+    results, cache = tmp_path / "results", tmp_path / "cache"
+    run = stored(results, 1, [100.0, 144.0])
+    measured_cells(results, cache)
+    (run.repeat_folder(run.plan().cells[0].id, 1) / "result.json").write_text("{")
+
+    (measured,) = measured_cells(results, cache)
+    figures = {name: (value, repeats) for name, value, repeats in measured.figures}
+    assert figures["throughput"] == (pytest.approx(100, rel=0.01), 1)
+
+
 def test_an_entry_for_programs_is_plain_json() -> None:
     found = tracked(levels((100, 20, "1.8.0"), (90, 20, "1.9.1")))
     entry = json.loads(json.dumps(words.entry(found)))
