@@ -1,10 +1,12 @@
 """Every measured cell of the runs below a results folder."""
 
+import hashlib
 import json
 from collections.abc import Collection
 from dataclasses import asdict
 from pathlib import Path
 
+from orchestrator import modes
 from orchestrator.errors import InputError
 from orchestrator.regression.history.figures import cell_figures
 from orchestrator.regression.history.series import MeasuredCell, release_text, release_versions, tracked_id
@@ -15,12 +17,22 @@ from orchestrator.results.records import RunRecord
 from orchestrator.results.store import Run
 
 _VERSION = 1
+"""Raised when the text of a cell is made in another way from the same metrics."""
 
 
 def measured_cells(results: Path, cache: Path) -> tuple[MeasuredCell, ...]:
     """Read the measured cells of a results folder. What has not changed since it was read is not read again."""
-    texts = index.derived(results, cache, Derivation("history", _VERSION, _texts))
+    texts = index.derived(results, cache, Derivation("history", _version(), _texts))
     return tuple(_measured_cell(text) for text in texts)
+
+
+def _version() -> str:
+    """Return a text that changes when a mode, its metrics or what its parity compares changes."""
+    described = {
+        mode: [[metric.name for metric in rules.metrics], sorted(rules.parity.compared)]
+        for mode, rules in modes.RULES.items()
+    }
+    return f"{_VERSION} {hashlib.sha256(json.dumps(described).encode()).hexdigest()}"
 
 
 def _measured_cell(text: str) -> MeasuredCell:

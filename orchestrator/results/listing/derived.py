@@ -16,8 +16,8 @@ class Derivation:
     """A kind of such texts."""
 
     name: str
-    version: int
-    """Raised when the text is made in another way."""
+    version: str
+    """Changed when the text is made in another way."""
     texts: Callable[[Run, Collection[str]], Mapping[str, str]]
     """Makes the texts of these cells of a run. A cell may have none."""
 
