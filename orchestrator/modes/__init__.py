@@ -19,11 +19,19 @@ def _read() -> Mapping[str, ModeRules]:
     return MappingProxyType(dict(sorted(rules.items(), key=lambda item: (item[1].position, item[0]))))
 
 
+def _metrics(modes: Mapping[str, ModeRules]) -> Mapping[str, Metric]:
+    """Return the metrics of modes by name. Raises `ValueError` if two different ones share a name."""
+    metrics: dict[str, Metric] = {}
+    for mode, rules in modes.items():
+        for metric in rules.metrics:
+            if metrics.setdefault(metric.name, metric) != metric:
+                raise ValueError(f"mode {mode!r}: another mode has a different metric {metric.name!r}; rename one")
+    return metrics
+
+
 RULES: Final = _read()
 """Every mode by its name, in the order of lists."""
 OF_MODELS: Final = tuple(name for name, rules in RULES.items() if rules.times_steps)
 """Modes in which a model can be measured."""
-METRICS: Final[tuple[Metric, ...]] = tuple(
-    {metric.name: metric for rules in RULES.values() for metric in rules.metrics}.values()
-)
+METRICS: Final[tuple[Metric, ...]] = tuple(_metrics(RULES).values())
 """Metrics of all modes, each once."""

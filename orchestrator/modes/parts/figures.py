@@ -1,18 +1,27 @@
-"""The figures of one repeat that metrics are made of.
-
-`analysis` works them out.
-"""
+"""The figures that metrics are made of, which `analysis` and `regression` work out."""
 
 from collections.abc import Sequence
 from typing import Protocol
 
 
 class StepTimes(Protocol):
-    """Percentiles of the single steps of a repeat, each as `p50_s` and so on."""
+    """Percentiles of the single steps of a repeat."""
 
     @property
     def n(self) -> int:
         """The number of steps."""
+
+    @property
+    def p50_s(self) -> float:
+        """The median."""
+
+    @property
+    def p90_s(self) -> float:
+        """The 90th percentile."""
+
+    @property
+    def p99_s(self) -> float:
+        """The 99th percentile."""
 
 
 class EpochScores(Protocol):
@@ -60,4 +69,16 @@ class RepeatFigures(Protocol):
 
     @property
     def peak_device_bytes(self) -> int | None:
-        """Highest memory of the device, or None if the framework does not report it."""
+        """Highest memory of the device; None if the framework does not say."""
+
+
+class ExactFigures(Protocol):
+    """The figures of a cell in one run that are known once, and have no scatter."""
+
+    @property
+    def last_loss(self) -> float | None:
+        """The loss of the parity check after its last step; None without one, or if the mode compares no losses."""
+
+    @property
+    def image_bytes(self) -> int | None:
+        """The size of the image; None if it is not known."""

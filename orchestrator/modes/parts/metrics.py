@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from orchestrator.modes.parts.figures import RepeatFigures
+from orchestrator.modes.parts.figures import ExactFigures, RepeatFigures, StepTimes
 
 _COLD = ("create", "import", "data", "build", "first_step")
 """The phases of a container until its first step is done."""
@@ -31,16 +31,25 @@ class Metric:
     tolerance: float
     """Relative change, either way, that makes no difference to anyone."""
     take: Callable[[RepeatFigures], float | None] | None
-    """Its value in one repeat, or None if that has none. There is no function for a value known once and exactly."""
+    """Returns its value in one repeat, or None; no function if the metric is exact."""
     gates: bool = False
     """True if it decides by default."""
     share: float | None = None
     """Of a percentile of single steps: the share of steps that are as fast; None for any other metric."""
+    exact: Callable[[ExactFigures], float | None] | None = None
+    """Returns its value in one run, or None; no function if the metric scatters from repeat to repeat."""
+    by_parity: bool = False
+    """True for an exact metric that parity compares as `losses`: no change within the bar of parity is one."""
+
+    def __post_init__(self) -> None:
+        """Refuse a metric without a source and one with two. Raises `ValueError`."""
+        if (self.take is None) == (self.exact is None):
+            raise ValueError(f"the metric {self.name!r} needs one source: either `take` or `exact`")
 
     @property
     def is_exact(self) -> bool:
         """Return true if the metric is known exactly, without scatter, and costs no share of alpha."""
-        return self.take is None
+        return self.exact is not None
 
     def is_worse(self, ratio: float) -> bool:
         """Return true if a change by this ratio is one for the worse."""
@@ -52,15 +61,17 @@ def least_steps_of_a_repeat(share: float) -> int:
     return round(1 / (1 - share))
 
 
-def _percentile(name: str, title: str, tolerance: float, share: float) -> Metric:
+def _percentile(
+    name: str, title: str, tolerance: float, share: float, of_steps: Callable[[StepTimes], float]
+) -> Metric:
     least = least_steps_of_a_repeat(share)
 
     def take(repeat: RepeatFigures) -> float | None:
         if repeat.latency is None or repeat.latency.n < least:
             return None
-        return float(getattr(repeat.latency, f"{name}_s"))
+        return of_steps(repeat.latency)
 
-    return Metric(f"latency_{name}", title, "s", Better.LOWER, tolerance, take, share=share)
+    return Metric(name, title, "s", Better.LOWER, tolerance, take, share=share)
 
 
 def _cold_start(repeat: RepeatFigures) -> float | None:
@@ -72,10 +83,20 @@ TIMED: Final[tuple[Metric, ...]] = (
     Metric(
         "throughput", "throughput", "samples/s", Better.HIGHER, 0.02, lambda repeat: repeat.samples_per_s, gates=True
     ),
-    Metric("loss", "loss after ten steps", "", Better.EQUAL, 1e-4, None, gates=True),
-    _percentile("p50", "step, median", 0.02, 0.5),
-    _percentile("p90", "step, 90th percentile", 0.05, 0.9),
-    _percentile("p99", "step, 99th percentile", 0.1, 0.99),
+    Metric(
+        "loss",
+        "loss after ten steps",
+        "",
+        Better.EQUAL,
+        1e-4,
+        None,
+        gates=True,
+        exact=lambda run: run.last_loss,
+        by_parity=True,
+    ),
+    _percentile("latency_p50", "step, median", 0.02, 0.5, lambda steps: steps.p50_s),
+    _percentile("latency_p90", "step, 90th percentile", 0.05, 0.9, lambda steps: steps.p90_s),
+    _percentile("latency_p99", "step, 99th percentile", 0.1, 0.99, lambda steps: steps.p99_s),
     Metric("cold_start", "cold start", "s", Better.LOWER, 0.05, _cold_start),
     Metric("first_step", "first step", "s", Better.LOWER, 0.1, lambda repeat: dict(repeat.phases_s).get("first_step")),
     Metric(
@@ -98,6 +119,6 @@ TIMED: Final[tuple[Metric, ...]] = (
         0.01,
         lambda repeat: repeat.epochs.curve[-1].test_accuracy if repeat.epochs and repeat.epochs.curve else None,
     ),
-    Metric("image_size", "image size", "B", Better.LOWER, 0.05, None),
+    Metric("image_size", "image size", "B", Better.LOWER, 0.05, None, exact=lambda run: run.image_bytes),
 )
 """In the order in which they are shown. A repeat without a figure has no value of its metric."""

@@ -10,6 +10,8 @@ Evidence = Literal[
     "shapes", "weights", "first_loss", "gradients", "losses", "logits", "dropout", "optimizer", "failure"
 ]
 """What of two parity results can differ, or `failure`: there is no result."""
+SessionPart = Literal["native_layers", "weights", "given_weights", "training"]
+"""What a parity result can lack of a session: its layers, its weights, a start from the given ones, or training."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +25,8 @@ class ParityRule:
     """Evidence that must agree within its bar if both sides have it."""
     needed: Mapping[Evidence, str] = field(default_factory=dict)
     """Tensors without which nobody can call it the same work, with their names for people."""
-    asked: frozenset[str] = frozenset()
-    """Parts of a session that an answer must not lack: `weights`, `native_layers`, `given_weights`."""
+    asked: frozenset[SessionPart] = frozenset()
+    """Parts of a session that an answer must not lack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class ModeRules:
     """In the order in which they are shown."""
     parity: ParityRule = ParityRule()
     columns: tuple[Metric, ...] = ()
-    """Metrics that a report shows in a table of their own, beside what it shows of every mode."""
+    """Metrics that a report shows in a table of their own, next to what it shows of every mode. None is exact."""
     times_steps: bool = True
     """True if the steps of a session are timed, so that models have this mode; false if a script does what it likes."""
     has_loss: bool = False
@@ -47,4 +49,10 @@ class ModeRules:
     passes: int = 1
     """Forward passes that take as long as one step, for estimates."""
     position: int = 50
-    """The position of the mode in lists of modes, lower ones first, equal ones by name."""
+    """Where the mode stands in lists of modes: lower ones first, equal ones by name."""
+
+    def __post_init__(self) -> None:
+        """Refuse an exact metric as a column, since a column is made of repeats. Raises `ValueError`."""
+        exact = [metric.name for metric in self.columns if metric.is_exact]
+        if exact:
+            raise ValueError(f"columns hold values of repeats, and {', '.join(exact)} has none: it is exact")

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 from orchestrator.analysis import RepeatMeasurement
 from orchestrator.domain import Cell
+from orchestrator.modes.parts.figures import ExactFigures
 from orchestrator.modes.parts.metrics import Metric
 from orchestrator.regression.judge import comparable
 from orchestrator.regression.judge.evidence import measured
+from orchestrator.regression.judge.exact_metrics import StoredFigures
 from orchestrator.results.evidence import read_repeats
 from orchestrator.results.store import Run
 
@@ -24,11 +26,8 @@ def cell_figures(run: Run, cell: Cell, image_bytes: int | None) -> tuple[Mapping
     # A mean over two ways of measuring says nothing.
     conditions = repeats[-1].conditions if repeats else {}
     alike = [repeat.measurement for repeat in repeats if repeat.conditions == conditions]
-    known = {
-        "loss": comparable.loss(run, cell) if "losses" in cell.workload.rules.parity.compared else None,
-        "image_size": image_bytes,
-    }
-    return conditions, tuple(figures_of(cell.workload.rules.metrics, alike, known)) if alike else ()
+    exact = StoredFigures(run, cell, image_bytes)
+    return conditions, tuple(figures_of(cell.workload.rules.metrics, alike, exact)) if alike else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +51,14 @@ def _repeats(run: Run, cell: Cell) -> Iterator[_Repeat]:
 
 
 def figures_of(
-    metrics: Iterable[Metric], repeats: Sequence[RepeatMeasurement], known: Mapping[str, float | None]
+    metrics: Iterable[Metric], repeats: Sequence[RepeatMeasurement], exact: ExactFigures
 ) -> Iterator[Figure]:
-    """Yield the geometric mean of each metric over its repeats, and each value of `known` by itself.
+    """Yield the geometric mean of each metric over its repeats, and the value of each exact metric.
 
     A metric with a repeat of 0 has no figure, since the mean of the others would hide it.
     """
     for metric in metrics:
-        taken: Iterable[float | None] = map(metric.take, repeats) if metric.take else (known[metric.name],)
+        taken = [metric.exact(exact)] if metric.exact else [metric.take(each) for each in repeats if metric.take]
         values = [float(value) for value in taken if value is not None]
         if values and min(values) > 0:
             # One value by itself: the way over logarithms does not come back to it.

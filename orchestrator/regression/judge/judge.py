@@ -11,7 +11,7 @@ from orchestrator.analysis.verdicts import Verdict
 from orchestrator.catalog import KnownFault
 from orchestrator.regression.judge import comparable
 from orchestrator.regression.judge.evidence import repeat_notes, values
-from orchestrator.regression.judge.exact_metrics import judged_image_size, judged_loss
+from orchestrator.regression.judge.exact_metrics import judged_exact
 from orchestrator.regression.judge.findings import DECIDED, PairFindings
 from orchestrator.regression.judge.metric_rule import MetricRule
 from orchestrator.regression.judge.reliability import doubt, doubted, unreliable
@@ -21,8 +21,6 @@ from orchestrator.regression.judge.single_steps import with_enough_steps
 from orchestrator.regression.metrics import tolerance
 from orchestrator.regression.model import Design, Judged
 from orchestrator.regression.rules import LEAST_BLOCKS, Levels, Rules
-
-_LOSS, _IMAGE_SIZE = "loss", "image_size"
 
 
 @dataclass(frozen=True)
@@ -93,10 +91,8 @@ class Judge:
         levels: Levels,
         parity: PairParity | None,
     ) -> Judged | None:
-        if rule.metric.name == _LOSS:
-            return judged_loss(rule, parity, baseline.last.placed, candidate.last.placed)
-        if rule.metric.name == _IMAGE_SIZE:
-            return judged_image_size(rule, baseline.last.environment, candidate.last.environment)
+        if rule.metric.is_exact:
+            return judged_exact(rule, parity, baseline.last.exact, candidate.last.exact)
         result = self._compared(rule, baseline, candidate, levels.deciding if rule.gates else levels.shown)
         result = with_enough_steps(result, rule.metric, baseline.measurements, candidate.measurements)
         if result.verdict is Verdict.NOT_MEASURED and not rule.gates:

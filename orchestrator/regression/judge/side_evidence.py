@@ -11,6 +11,7 @@ from orchestrator.domain import Cell, Outcome, Plan
 from orchestrator.modes.parts.metrics import Metric
 from orchestrator.regression.judge.comparable import Placed
 from orchestrator.regression.judge.evidence import CellEvidence, cell_evidence, moved
+from orchestrator.regression.judge.exact_metrics import StoredFigures
 from orchestrator.regression.model import Moved
 from orchestrator.regression.rules import LEAST_BLOCKS
 from orchestrator.results.records import EnvironmentRecord, EnvironmentsRecord
@@ -35,6 +36,11 @@ class CellRun:
     def placed(self) -> Placed:
         """Return the run and the cell."""
         return self.run, self.cell
+
+    @property
+    def exact(self) -> StoredFigures:
+        """Return the figures that are known exactly."""
+        return StoredFigures(self.run, self.cell, self.environment.size_bytes if self.environment else None)
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,10 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import pytest
-from planted_program import Program, planted
+from planted_program import PLACES, Program, planted
 
 CELLS = [f"dense-1-cpu/tiny-{mode}-b8{suffix}" for mode in ("infer", "peek") for suffix in ("", "-chunks=2")]
 
@@ -42,9 +43,11 @@ def test_planted_cells_do_the_same_work(program: Program, run: str) -> None:
     report = json.loads(program("report", run, "--format", "json").stdout)
 
     assert {cell["cell"]["id"]: cell["statuses"] for cell in report["cells"]} == {cell: [["ok", 2]] for cell in CELLS}
-    for group in report["groups"]:
-        works = [place["parity"]["work"] for place in group["places"] if place["parity"]]
-        assert works == ["same work"]
+    works = {
+        group["workload"]["mode"]: [place["parity"]["work"] for place in group["places"] if place["parity"]]
+        for group in report["groups"]
+    }
+    assert works == {"infer": ["same work"], "peek": ["same work"]}
 
 
 def test_planted_mode_is_compared_by_its_own_evidence(program: Program, run: str) -> None:
@@ -81,3 +84,24 @@ def test_compare_judges_metrics_of_the_mode(program: Program, run: str) -> None:
     assert {cell for cell, metrics in judged.items() if "peeks" in metrics} == {
         cell for cell in CELLS if "peek" in cell
     }
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('Metric("throughput", "peeks", "1/s", Better.HIGHER, 0.9, lambda repeat: 1.0)', "a different metric"),
+        ('Metric("peeks", "peeks", "1/s", Better.HIGHER, 0.9, None)', "needs one source"),
+        ('Metric("peeks", "peeks", "1/s", Better.HIGHER, 0.9, None, exact=lambda run: 1.0)', "it is exact"),
+    ],
+)
+def test_faulty_metric_of_a_mode_is_refused(tmp_path: Path, line: str, message: str) -> None:
+    program = planted(tmp_path)
+    mode = tmp_path / PLACES["mode_on_the_host.py"]
+    text = mode.read_text()
+    (before,) = [each for each in text.splitlines() if each.startswith("PEEKS = ")]
+    mode.write_text(text.replace(before, f"PEEKS = {line}"))
+
+    ended = program("schema", "matrix")
+
+    assert ended.returncode != 0
+    assert message in ended.stderr

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator import modes
 from orchestrator.domain import Cell, Framework, Mode, Status, System, Workload
 from orchestrator.modes import METRICS
 from orchestrator.planning import check_id
@@ -22,6 +23,7 @@ from orchestrator.regression.history.series import (
     series_of,
     tracked_id,
 )
+from orchestrator.regression.judge.exact_metrics import StoredFigures
 from orchestrator.regression.metrics import BY_NAME
 from orchestrator.reporting.charts.series import plot
 from orchestrator.reporting.reports import history as history_report
@@ -237,7 +239,7 @@ def test_every_metric_has_a_history_those_that_are_known_once_among_them(tmp_pat
 
     losses = json.loads(GOLDEN.read_text())["losses"]
     assert (figures["image_size"], figures["loss"]) == (123_000, losses[max(losses, key=int)])
-    assert {metric.name for metric in METRICS if metric.take is None} <= figures.keys()
+    assert {metric.name for metric in METRICS if metric.is_exact} <= figures.keys()
 
 
 def test_a_run_that_cannot_be_read_is_left_out(tmp_path: Path) -> None:
@@ -316,11 +318,37 @@ def test_pages_of_series_that_are_gone_go_and_nothing_else_does(tmp_path: Path) 
     }  # fmt: skip
 
 
+NOTHING_EXACT = StoredFigures(Run(Path("none")), synthetic.cell(synthetic.MXNET), None)
+
+
+MEGABYTES = replace(BY_NAME["image_size"], name="image_mb", exact=lambda run: run.image_bytes and run.image_bytes / 1e6)
+
+
+def test_mode_has_exact_metrics_of_its_own() -> None:
+    figures = figures_of([MEGABYTES], [], replace(NOTHING_EXACT, image_bytes=3_000_000))
+
+    assert list(figures) == [("image_mb", 3.0, 1)]
+    assert list(figures_of([MEGABYTES], [], NOTHING_EXACT)) == []
+
+
+def test_new_metric_has_all_cells_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    results, cache = tmp_path / "results", tmp_path / "cache"
+    run = stored(results, 1, [100.0])
+    (planned,) = run.plan().cells
+    run.write_environments([EnvironmentRecord(image=planned.image, status=Status.OK, size_bytes=3_000_000)])
+    measured_cells(results, cache)
+    train = modes.RULES["train"]
+    monkeypatch.setattr(modes, "RULES", {**modes.RULES, "train": replace(train, metrics=(*train.metrics, MEGABYTES))})
+
+    (measured,) = measured_cells(results, cache)
+    assert measured.figures[-1] == ("image_mb", 3.0, 1)
+
+
 def test_a_night_in_which_a_repeat_is_0_has_no_figure_made_of_the_others() -> None:
     itself = replace(BY_NAME["accuracy"], take=lambda found: found)  # type: ignore[arg-type, return-value]
 
-    assert list(figures_of([itself], [0.9, 0.9], {})) == [("accuracy", pytest.approx(0.9), 2)]  # type: ignore[list-item]
-    assert list(figures_of([itself], [0.9, 0.0], {})) == []  # type: ignore[list-item]
+    assert list(figures_of([itself], [0.9, 0.9], NOTHING_EXACT)) == [("accuracy", pytest.approx(0.9), 2)]  # type: ignore[list-item]
+    assert list(figures_of([itself], [0.9, 0.0], NOTHING_EXACT)) == []  # type: ignore[list-item]
 
 
 def test_what_computes_nothing_has_no_change() -> None:

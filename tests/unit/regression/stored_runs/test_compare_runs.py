@@ -140,6 +140,18 @@ def test_what_falls_to_0_is_worse_in_stored_runs_too(
     assert releases(one, other).regressions
 
 
+def test_exact_metric_of_a_mode_is_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    metric = replace(
+        BY_NAME["image_size"], name="image_mb", exact=lambda run: run.image_bytes and run.image_bytes / 1e6
+    )
+    monkeypatch.setattr(modes, "RULES", {**modes.RULES, "train": replace(modes.RULES["train"], metrics=(metric,))})
+    sizes = {OLD: 2_000_000, NEW: 3_000_000}
+    run = stored(tmp_path, 1, *(Made(each, around(100), size_bytes=size) for each, size in sizes.items()))
+
+    size = judged(only(releases(run)), "image_mb")
+    assert (size.baseline, size.candidate, size.verdict) == (2.0, 3.0, Verdict.SLOWER)
+
+
 def test_releases_that_differ_by_a_package_are_named_by_it(tmp_path: Path) -> None:
     one, other = (stored(tmp_path, night, *(Made(each, around(100)) for each in WITH)) for night in (1, 2))
     old, new = "mxnet 1.5.1 with numpy 1.22.4", "mxnet 1.5.1 with numpy 1.23.5"
