@@ -16,6 +16,8 @@ OPTIONS = {}
 OFFERS = ("layer dense", "layer relu", "layer flatten", "layer dropout")
 """A dropout does nothing in inference."""
 WHY_NO_TRAINING = ": MLPClassifier trains in a loop of its own, and its Adam and SGD are others than those of models"
+_LEAST_CLASSES = 3
+"""With two classes it has one output, and with one class two."""
 
 
 def start(workload):
@@ -29,6 +31,8 @@ class _Session:
     def __init__(self, workload):
         if workload.one_device():
             raise Unsupported("MLPClassifier computes on a CPU alone")
+        if workload.classes < _LEAST_CLASSES:
+            raise Unsupported("MLPClassifier needs three classes or more")
         self._dense = _dense_layers(workload.layers)
         self._flat = len(workload.input_shape) == 1
         self._classifier = _classifier(self._dense, workload.classes)

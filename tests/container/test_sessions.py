@@ -3,10 +3,12 @@
 import json
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from container_support import start
 
 from orchestrator.domain import ImageSpec
 from orchestrator.resources import ROOT
@@ -45,3 +47,32 @@ def test_jax_compiles_the_first_step_alone_and_trains_in_the_memory_it_has(envir
 
     assert steps["train"] == {"compiled": [1, 0], "consumed": True, "unfinished": 0}
     assert steps["infer"] == {"compiled": [1, 0], "consumed": False, "unfinished": 0}
+
+
+FEW_CLASSES = """
+TITLE = "Few classes"
+INPUT_SHAPE = (4,)
+CLASSES = 2
+BATCH_SIZE = 8
+SAMPLES = 64
+OPTIMIZER = {"name": "sgd", "learning_rate": 0.1}
+
+
+def build(net):
+    return net.dense(net.relu(net.dense(net.input(*INPUT_SHAPE), 5)), CLASSES)
+"""
+
+
+@pytest.mark.parametrize("environment", ["scikit-learn"], indirect=True)
+@pytest.mark.parametrize("mode", ["infer", "parity"])
+@pytest.mark.parametrize("classes", [1, 2])
+def test_sklearn_refuses_models_with_few_classes(
+    environment: Environment, io: Callable[..., Path], mode: str, classes: int
+) -> None:
+    _, ready = environment
+    folder = io(builder="sklearn", framework="scikit-learn", mode=mode, model="few", model_file="few.py", batch_size=8)
+    (folder / "few.py").write_text(FEW_CLASSES.replace("CLASSES = 2", f"CLASSES = {classes}"))
+
+    ended = start("--io", str(folder), python=ready.handle, **dict(ready.variables))
+
+    assert (ended.returncode, ended.stderr) == (3, "MLPClassifier needs three classes or more\n")
