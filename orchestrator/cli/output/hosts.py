@@ -1,6 +1,7 @@
 """This host, as commands give it to workflows. Events are shown on stderr, and signals stop the work."""
 
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,8 +14,8 @@ from orchestrator.workflows.host.host import Host
 
 
 @dataclass
-class _Attendance:
-    """A listener whose view changes for as long as there is work."""
+class _ProgressOutput:
+    """A listener that passes events to a view, which is another one while there is work."""
 
     view: Listener
 
@@ -26,19 +27,19 @@ def this_host(*, json: bool = False) -> Host:
     """Return this host. With `json`, its view is for programs."""
     loudness = manner.current().loudness
     idle_view = _idle_view(loudness, json=json)
-    attendance = _Attendance(idle_view)
-    host = Host(os.environ, attendance)
+    output = _ProgressOutput(idle_view)
+    stop = threading.Event()
 
     @contextmanager
     def working() -> Iterator[None]:
-        with stop_on_signals(host.stop), views.follow(loudness, json=json) as view:
-            attendance.view = view
+        with stop_on_signals(stop), views.follow(loudness, json=json) as view:
+            output.view = view
             try:
                 yield
             finally:
-                attendance.view = idle_view
+                output.view = idle_view
 
-    return Host(os.environ, attendance, host.stop, working)
+    return Host(os.environ, output, stop, working)
 
 
 def _idle_view(loudness: Loudness, *, json: bool) -> Listener:
