@@ -33,7 +33,6 @@ from orchestrator.cli.options import (
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.cli.output.signals import INTERRUPTED
-from orchestrator.errors import HostError
 from orchestrator.reporting.reports.run.value import json_value
 from orchestrator.workflows import run as workflow
 from orchestrator.workflows.run import RunOptions
@@ -83,9 +82,9 @@ def run(
     )  # fmt: skip
     result = workflow.run(options, this_host(json=json))
     if json:
-        if result.page.path is None:
-            raise HostError(result.page.problem)
         speech.print_json(json_value(result.report))
+        if result.page.path is None:
+            speech.say(f"no page: {result.page.problem}")
     else:
         show(result.report, result.page)
     if result.stopped:

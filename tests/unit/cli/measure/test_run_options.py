@@ -1,6 +1,7 @@
 """`run` and an idle host: the wait and the extra repeats are options, and recorded."""
 
 import json
+import signal
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,8 @@ import pytest
 from orchestrator.cli import main
 from orchestrator.devices import idle
 from orchestrator.devices.idle import IdleWait
+from orchestrator.errors import HostError
+from orchestrator.workflows import pages
 
 MATRIX = "version: 1\nsystems: {cpu: {cpus: 1}}\nframeworks: [noop==1]\nmodels: [mlp]\nrepeats: 1\nparity: false\n"
 
@@ -65,3 +68,30 @@ def test_for_programs_every_line_of_progress_is_an_event(
     ]  # fmt: skip
     assert any("not idle" in event.get("message", "") for event in events)
     assert json.loads(said.out)["cells"]
+
+
+@pytest.mark.parametrize(("is_stopped", "status"), [(False, 0), (True, 130)])
+def test_a_report_is_printed_without_its_page(
+    limits: list[float],
+    is_stopped: bool,
+    status: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def wait(*_: object) -> IdleWait:
+        if is_stopped:
+            signal.raise_signal(signal.SIGINT)
+        return IdleWait(0, "")
+
+    def refused(*_: object) -> Path:
+        raise HostError("the disk is full")
+
+    monkeypatch.setattr(idle, "wait", wait)
+    monkeypatch.setattr(pages, "write_html", refused)
+    code = run("--json", "--idle-wait", "1")
+    said = capsys.readouterr()
+
+    assert code == status
+    assert json.loads(said.out)["cells"]
+    assert "no page: the disk is full\n" in said.err
+    assert ("stopped; go on with: orchestrator run --resume " in said.err) == is_stopped
