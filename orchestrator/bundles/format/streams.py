@@ -42,6 +42,17 @@ class StoppableStream:
         return self._stream.read(size)
 
 
+def stoppable(progress: Progress, stop: Stop, message: str = STOPPED) -> Progress:
+    """Return a progress that raises `TransferStoppedError` after a request to stop."""
+
+    def count(size_bytes: int) -> None:
+        if stop.is_set():
+            raise TransferStoppedError(message)
+        progress(size_bytes)
+
+    return count
+
+
 class Pieces:
     """A forward-only file over pieces of bytes.
 

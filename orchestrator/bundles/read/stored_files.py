@@ -8,11 +8,13 @@ from orchestrator.bundles.format import layout
 from orchestrator.bundles.format.base import base_sources, missing_base_error
 from orchestrator.bundles.format.manifest import File, Image
 from orchestrator.bundles.format.sources import BundleSource, read_whole
+from orchestrator.bundles.format.streams import stoppable
 from orchestrator.bundles.read import registry
 from orchestrator.bundles.read.loaded_bundle import LoadedBundle, LoadedRecord, read_matrix, read_plan
 from orchestrator.bundles.read.verify import OpenedBundle, verified_bytes
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
+from orchestrator.processes import Stop
 from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.runtimes import BundledImage
 
@@ -22,16 +24,17 @@ STORED = (layout.MATRIX, layout.PLAN, *(f"{folder}/" for folder in (
 """Paths and prefixes of paths."""
 
 
-def check_stored_files(bundle: OpenedBundle, place: Path, bundles: Path) -> Mapping[str, BundleSource]:
+def check_stored_files(bundle: OpenedBundle, place: Path, bundles: Path, stop: Stop) -> Mapping[str, BundleSource]:
     """Verify the files to store before anything is loaded, and return the bundle that holds each.
 
     Files that a delta at `place` leaves out are in the bundles it builds on. Files of bundles that are registered in
-    `bundles` are not returned. Raises `InputError` if a file is damaged or missing.
+    `bundles` are not returned. Raises `InputError` if a file is damaged or missing, and `TransferStoppedError` after a
+    request to stop.
     """
     sources = {file.path: bundle.source for file in _stored(bundle.manifest.files)} | _left_out(bundle, place, bundles)
     sums = {file.path: file.sha256 for file in (*bundle.manifest.files, *bundle.manifest.left_out)}
     for path, source in sources.items():
-        for _ in verified_bytes(source, path, sums[path], lambda _: None):
+        for _ in verified_bytes(source, path, sums[path], stoppable(lambda _: None, stop)):
             pass
     _refuse_other_scripts(bundle, read_plan(*_document(bundle.source, layout.PLAN)))
     read_matrix(*_document(bundle.source, layout.MATRIX))

@@ -8,7 +8,7 @@ from pathlib import Path
 from orchestrator.bundles.format import layout, signature
 from orchestrator.bundles.format.manifest import Manifest
 from orchestrator.bundles.format.sources import open_source, read_whole
-from orchestrator.bundles.format.streams import Meter
+from orchestrator.bundles.format.streams import Meter, stoppable
 from orchestrator.bundles.read import stored_files
 from orchestrator.bundles.read.load import load_images
 from orchestrator.bundles.read.loaded_bundle import LoadedBundle
@@ -19,6 +19,8 @@ from orchestrator.domain import Plan
 from orchestrator.engine import transfer
 from orchestrator.engine.client import connect
 from orchestrator.workflows.host.host import Host
+
+_UNVERIFIED = "stopped before every byte was read; the same command begins anew"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,13 +61,15 @@ class LoadResult(VerifyResult):
 def verify(options: BundleOptions, host: Host) -> VerifyResult:
     """Prove every byte of a bundle against its manifest. No engine is needed.
 
-    Raises `InputError` if the bundle is damaged, or made by another than allowed.
+    Raises `InputError` if the bundle is damaged, or made by another than allowed. Raises `TransferStoppedError` after
+    a request to stop.
 
     Example: `verify(BundleOptions(bundle=Path("usb/night")), this_host()).size_bytes`
     """
     opened = _opened(options, host)
     with host.working():
-        verify_bundle(opened, Meter(host.listener, "verified", _size_bytes(opened.manifest)))
+        meter = Meter(host.listener, "verified", _size_bytes(opened.manifest))
+        verify_bundle(opened, stoppable(meter, host.stop, _UNVERIFIED))
     return VerifyResult(opened.manifest, opened.manifest_sha256)
 
 
@@ -79,7 +83,7 @@ def load(options: BundleOptions, host: Host) -> LoadResult:
     opened = _opened(options, host)
     with contextlib.closing(connect(host.environment)) as client, host.working():
         meter = Meter(host.listener, "read", _size_bytes(opened.manifest))
-        sources = stored_files.check_stored_files(opened, options.bundle, host.bundles)
+        sources = stored_files.check_stored_files(opened, options.bundle, host.bundles, host.stop)
         by_manifest = transfer.knows_by_manifest(client)
         to = Receiver(client, meter, host.say, host.stop, by_manifest)
         loaded = load_images(opened, options.bundle, to)

@@ -69,6 +69,9 @@ class FakeEngine:
     base_url = "http+docker://fake"
     api_version = "1.41"
 
+    def close(self) -> None:
+        pass
+
     @property
     def api(self) -> "FakeEngine":
         return self

@@ -3,10 +3,15 @@
 import os
 import signal
 import threading
+from pathlib import Path
 
 import pytest
 
+from orchestrator.bundles.format.streams import Meter
 from orchestrator.cli.output.signals import stop_on_signals
+from orchestrator.workflows.ship import load
+from tests.unit.bundles.small_bundles import an_engine, exported
+from tests.unit.cli.conftest import Program
 
 
 class Killed(BaseException):
@@ -34,3 +39,25 @@ def test_only_the_second_signal_ends_at_once(number: signal.Signals, is_set: boo
         assert stop.is_set()
         with pytest.raises(Killed, match="130"):
             signal.raise_signal(number)
+
+
+@pytest.mark.parametrize("name", ["verify", "load"])
+def test_a_bundle_is_left_on_a_signal(
+    command: Program, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class SignalledMeter(Meter):
+        def __init__(self, *arguments: object) -> None:
+            super().__init__(*arguments)  # type: ignore[arg-type]
+            signal.raise_signal(signal.SIGTERM)
+
+    engine = an_engine("1")
+    exported(engine, tmp_path / "usb", ["1"])
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setattr(load, "connect", lambda _: engine)
+    monkeypatch.setattr(load, "Meter", SignalledMeter)
+
+    code, out, said = command(name, "usb")
+
+    assert (code, out) == (130, ""), said
+    assert said.splitlines()[-1].startswith("stopped")
+    assert not (tmp_path / "data").exists()

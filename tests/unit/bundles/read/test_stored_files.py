@@ -4,6 +4,7 @@ import hashlib
 import re
 import shutil
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -36,7 +37,11 @@ def stick(tmp_path: Path) -> Path:
 def kept(place: Path, bundles: Path) -> LoadedBundle:
     bundle = open_bundle(open_source(place))
     return store(
-        bundles, bundle, check_stored_files(bundle, place, bundles), lambda image: image.config, "2026-01-02T03:04:05Z"
+        bundles,
+        bundle,
+        check_stored_files(bundle, place, bundles, Event()),
+        lambda image: image.config,
+        "2026-01-02T03:04:05Z",
     )
 
 
@@ -74,7 +79,7 @@ def test_without_that_bundle_it_is_named_by_its_sum_before_anything_is_loaded(
 
     said = re.escape(f"{FILE} is in the bundle small (its manifest.json has the SHA-256 {first.manifest_sha256[:12]}…)")
     with pytest.raises(InputError, match=f"{said}.* or put it into {re.escape(str(stick))}$"):
-        check_stored_files(second, stick / "second", tmp_path / "bundles")
+        check_stored_files(second, stick / "second", tmp_path / "bundles", Event())
 
 
 def test_a_dataset_of_the_bundle_beside_is_proved_as_well(stick: Path, tmp_path: Path) -> None:
@@ -82,7 +87,7 @@ def test_a_dataset_of_the_bundle_beside_is_proved_as_well(stick: Path, tmp_path:
     second = open_bundle(open_source(stick / "second"))
 
     with pytest.raises(InputError, match=f"first: {FILE} has another digest than the manifest says"):
-        check_stored_files(second, stick / "second", tmp_path / "bundles")
+        check_stored_files(second, stick / "second", tmp_path / "bundles", Event())
 
 
 def test_of_two_bundles_beside_it_the_nearer_one_is_meant(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -61,7 +62,7 @@ def bundle(home: Path, script: Script, tmp_path: Path) -> Path:
 
 def kept(place: Path, bundles: Path) -> LoadedBundle:
     opened = open_bundle(open_source(place))
-    sources = check_stored_files(opened, place, bundles)
+    sources = check_stored_files(opened, place, bundles, Event())
     return store(bundles, opened, sources, lambda image: image.config, "2026-01-02T03:04:05Z")
 
 
