@@ -4,7 +4,6 @@ import contextlib
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from orchestrator.bundles.read import registry
 from orchestrator.engine import images as engine
 from orchestrator.engine.client import Client, connect
 from orchestrator.errors import HostError
@@ -14,6 +13,7 @@ from orchestrator.images.surplus import surplus as surplus_images
 from orchestrator.running import active_runs
 from orchestrator.runtimes import cache_contents
 from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.host.irreplaceable import irreplaceable_images
 
 _STALE = timedelta(hours=1)
 """Build steps that are younger may belong to a build of another user of the engine."""
@@ -68,7 +68,7 @@ def clean(options: CleanOptions, host: Host) -> CleanResult:
         problem = str(error)
     else:
         with contextlib.closing(client):
-            in_use = needed.references | _images_of_bundles(host) | _own_image(host)
+            in_use = needed.references | irreplaceable_images(host)
             surplus = surplus_images(engine.labelled(client, labels.KIND), keep, in_use)
             items = [_removed_image(client, image) if options.remove else _item(image) for image in surplus]
             if options.remove:
@@ -80,18 +80,6 @@ def clean(options: CleanOptions, host: Host) -> CleanResult:
         for each in caches
     ]
     return CleanResult(tuple(items), problem)
-
-
-def _images_of_bundles(host: Host) -> frozenset[str]:
-    """Return the images of loaded bundles, which this host may not be able to make again."""
-    bundles = registry.registered(host.bundles).values()
-    return frozenset(image.image_id for bundle in bundles for image in bundle.record.images)
-
-
-def _own_image(host: Host) -> frozenset[str]:
-    """Return the image that this very program runs from, named by `images/orchestrator/orchestrator.sh`."""
-    name = host.environment.get("ORCHESTRATOR_OWN_IMAGE")
-    return frozenset({name} if name else ())
 
 
 def _item(image: Surplus, removed: bool | None = None) -> SurplusItem:

@@ -10,6 +10,7 @@ from orchestrator.bundles.returns.results_manifest import MERGED, RUN_NAME
 from orchestrator.errors import HostError
 from orchestrator.results.pending import JOURNAL, Journal, read_journal
 from orchestrator.results.writing import write_atomically
+from orchestrator.wording import counted
 
 STAGING = ".merging-"
 
@@ -58,7 +59,9 @@ def complete_interrupted(results: Path) -> None:
     try:
         journal = read_journal(results)
     except (OSError, ValueError) as error:
-        kept = "".join(f"; {staging} with its {counted(runs)} is kept" for staging, runs in unnamed(results).items())
+        kept = "".join(
+            f"; {staging} with its {counted(runs, 'run')} is kept" for staging, runs in unnamed(results).items()
+        )
         raise HostError(f"{results / JOURNAL}: is not the journal of a merge; move it away{kept}") from error
     if journal is not None:
         names = tuple(name for name in journal.runs if RUN_NAME.fullmatch(name))
@@ -72,11 +75,6 @@ def unnamed(results: Path) -> dict[Path, int]:
     """
     numbers = {staging: len(list(staging.glob(f"*/{MERGED}"))) for staging in sorted(results.glob(f"{STAGING}*/"))}
     return {staging: runs for staging, runs in numbers.items() if runs}
-
-
-def counted(runs: int) -> str:
-    """Return a number of runs in words, such as `1 run` or `2 runs`."""
-    return "1 run" if runs == 1 else f"{runs:,} runs"
 
 
 def clear_away(results: Path) -> None:

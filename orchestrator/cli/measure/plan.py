@@ -25,6 +25,7 @@ from orchestrator.cli.options import (
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.domain import Plan
+from orchestrator.wording import counted
 from orchestrator.workflows import plan as workflow
 from orchestrator.workflows.inputs.bundle_plans import script_lines
 from orchestrator.workflows.inputs.estimate import duration, too_slow
@@ -99,13 +100,9 @@ def _summary(plan: Plan, estimate: planning.PlanEstimate, *, is_carried: bool) -
         "where nothing is there"
     )
     return (
-        f"{_counted(len(plan.cells), 'cell')}, {_counted(estimate.containers, 'container')}, "
-        f"{_counted(estimate.parity_containers, 'parity check')}, "
-        f"{_counted(len(plan.images), 'image')}, {len(plan.skips)} skipped\n"
+        f"{counted(len(plan.cells), 'cell')}, {counted(estimate.containers, 'container')}, "
+        f"{counted(estimate.parity_containers, 'parity check')}, "
+        f"{counted(len(plan.images), 'image')}, {len(plan.skips)} skipped\n"
         f"about {duration(estimate.run_s)} to measure "
         f"(at most {duration(estimate.longest_run_s)}){building}"
     )
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number:,} {thing}" + ("" if number == 1 else "s")

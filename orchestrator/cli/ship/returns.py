@@ -5,14 +5,13 @@ from typing import Annotated, Any
 
 import typer
 
-from orchestrator.bundles.returns import publication
 from orchestrator.bundles.returns.results_manifest import RunEntry
 from orchestrator.cli.completion import run_names
 from orchestrator.cli.examples import examples
 from orchestrator.cli.options import EveryRun, Json, Results
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
-from orchestrator.wording import clean_line, memory
+from orchestrator.wording import clean_line, counted, memory
 from orchestrator.workflows.ship import returns as workflow
 from orchestrator.workflows.ship.returns import CollectOptions, MergeOptions
 
@@ -89,7 +88,7 @@ def merge(
         speech.say(f"was here already: {_line(run)}")
     for staging, runs in interrupted.items():
         speech.say(
-            f"kept: {staging} has {publication.counted(runs)} of an interrupted merge; "
+            f"kept: {staging} has {counted(runs, 'run')} of an interrupted merge; "
             "merge its file again, then remove the folder"
         )
     names = " ".join(run.run for run in (*merged.added, *merged.present))

@@ -11,6 +11,7 @@ from orchestrator.engine.client import Client, is_local
 from orchestrator.errors import HostError, InputError
 from orchestrator.planning.cost import space
 from orchestrator.runtimes.environments import environment_images, environments_folder
+from orchestrator.wording import counted
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.shipped import shipped_catalog
 
@@ -54,7 +55,7 @@ class DiskCheck:
         absent, bases = images.absent(client, specs, settings)
         needed = space.image_bytes(absent, len(bases), shipped_catalog())
         remedies = (_ROOM_FOR_IMAGES, *([_FEWER_CELLS] if self.selects else []))
-        _refuse(_counted(len(absent), "image"), needed, self.free(folder), folder, remedies)
+        _refuse(counted(len(absent), "image"), needed, self.free(folder), folder, remedies)
 
     def environments(self, specs: Sequence[ImageSpec]) -> None:
         """Raise `HostError` if the cache has no room for the virtual environments that are missing."""
@@ -65,7 +66,7 @@ class DiskCheck:
         needed = space.environment_bytes(absent, shipped_catalog())
         remedies = (_ROOM_FOR_ENVIRONMENTS, _OTHER_CACHE, *([_FEWER_CELLS] if self.selects else []))
         folder = environments_folder(self.host.cache)
-        _refuse(_counted(len(absent), "environment"), needed, self.free(folder), folder, remedies)
+        _refuse(counted(len(absent), "environment"), needed, self.free(folder), folder, remedies)
 
     def bundle(self, folder: Path, specs: Sequence[ImageSpec]) -> None:
         """Raise `HostError` if there is no room for a bundle with the layers of all images."""
@@ -74,7 +75,7 @@ class DiskCheck:
         there = sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else 0
         needed = space.bundle_bytes(specs, shipped_catalog(), there)
         remedies = ("make room", _OTHER_FOLDER, _FEWER_CELLS)
-        _refuse(f"a bundle of {_counted(len(specs), 'image')}", needed, self.free(folder), folder, remedies)
+        _refuse(f"a bundle of {counted(len(specs), 'image')}", needed, self.free(folder), folder, remedies)
 
 
 def is_off(host: Host) -> bool:
@@ -91,7 +92,3 @@ def is_off(host: Host) -> bool:
 def _refuse(what: str, needed: int, free: int | None, where: Path, remedies: Sequence[str]) -> None:
     if why := space.shortage(what, needed, free, str(where), remedies):
         raise HostError(why)
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"

@@ -2,7 +2,6 @@
 
 import contextlib
 
-from orchestrator.bundles.read import registry
 from orchestrator.engine import images as engine
 from orchestrator.engine.client import connect
 from orchestrator.errors import HostError
@@ -10,6 +9,7 @@ from orchestrator.images import labels
 from orchestrator.images.surplus import given_up
 from orchestrator.running import active_runs
 from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.host.irreplaceable import irreplaceable_images
 
 
 def remove_images(references: tuple[str, ...], host: Host) -> tuple[str, ...]:
@@ -19,10 +19,8 @@ def remove_images(references: tuple[str, ...], host: Host) -> tuple[str, ...]:
     try:
         client = connect(host.environment)
         with contextlib.closing(client):
-            needed = active_runs.images_in_use(host.cache).references
-            bundles = registry.registered(host.bundles).values()
-            of_bundles = frozenset(image.image_id for bundle in bundles for image in bundle.record.images)
-            surplus = given_up(engine.labelled(client, labels.KIND), references, needed | of_bundles)
+            in_use = active_runs.images_in_use(host.cache).references | irreplaceable_images(host)
+            surplus = given_up(engine.labelled(client, labels.KIND), references, in_use)
             return tuple(name for image in surplus for name in image.names if engine.remove(client, name))
     except HostError as error:
         host.say(f"images were left: {error}")
