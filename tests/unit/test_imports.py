@@ -91,12 +91,16 @@ def test_parts_of_regression_import_in_one_direction(path: Path) -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_only_the_command_line_reads_the_environment(path: Path) -> None:
+    """`home` of `Path` and `expanduser` read HOME. One function may, where the host's own variables lack it."""
     if _part(path) in {"api", "cli"}:
         return
     reads = [
-        node.lineno for node in _nodes(path) if isinstance(node, ast.Attribute) and node.attr in {"environ", "getenv"}
+        ast.unparse(node)
+        for node in _nodes(path)
+        if isinstance(node, ast.Attribute)
+        and (node.attr in {"environ", "getenv", "expanduser", "expandvars"} or ast.unparse(node).endswith("Path.home"))
     ]
-    assert reads == []
+    assert reads == (["Path.home"] if path == PACKAGE / "workflows" / "host" / "places.py" else [])
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))

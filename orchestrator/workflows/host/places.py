@@ -9,16 +9,22 @@ LOCK_FOLDER_VARIABLE = "ORCHESTRATOR_LOCK_FOLDER"
 _LOCK_FOLDERS = (Path("/run/lock"), Path("/tmp"))  # noqa: S108 -- what lies there is opened as what anybody may have made
 
 
+def home_folder(environment: Mapping[str, str]) -> Path:
+    """Return the home folder that the environment names, or else the one of the user of this process."""
+    home = environment.get("HOME")
+    return Path(home) if home else Path.home()
+
+
 def cache_folder(environment: Mapping[str, str]) -> Path:
     """Return the folder of environments, of the index and of other things that this program can make again."""
     base = environment.get("XDG_CACHE_HOME")
-    return (Path(base) if base and Path(base).is_absolute() else Path.home() / ".cache") / CACHE_NAME
+    return (Path(base) if base and Path(base).is_absolute() else home_folder(environment) / ".cache") / CACHE_NAME
 
 
 def bundles_folder(environment: Mapping[str, str]) -> Path:
     """Return the folder of loaded bundles, which is not in the cache since they cannot be made again here."""
     base = environment.get("XDG_DATA_HOME")
-    data = Path(base) if base and Path(base).is_absolute() else Path.home() / ".local" / "share"
+    data = Path(base) if base and Path(base).is_absolute() else home_folder(environment) / ".local" / "share"
     return data / CACHE_NAME / "bundles"
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from orchestrator.domain import BuildSettings, is_base_image
 from orchestrator.errors import InputError
 from orchestrator.images import settings as image_settings
+from orchestrator.workflows.host.places import home_folder
 
 BASE_IMAGE_VARIABLE = "ORCHESTRATOR_BASE_IMAGE"
 FORMER_BASE_IMAGE = "python:{python}-slim-bookworm"
@@ -19,7 +20,7 @@ def site_settings(explicit: BuildSettings, base_image: str | None, environment: 
 
     Raises `InputError` if the base image is no template.
     """
-    files = image_settings.pip_files(environment, Path.home(), Path(sys.prefix))
+    files = image_settings.pip_files(environment, home_folder(environment), Path(sys.prefix))
     settings = image_settings.overlay(explicit, image_settings.settings_from_pip(environment, files))
     unsaid = explicit.base_image in {None, FORMER_BASE_IMAGE}
     wanted = base_image or (environment.get(BASE_IMAGE_VARIABLE) if unsaid else None) or settings.base_image
