@@ -10,9 +10,12 @@ import os
 from orchestrator.bundles.returns.collect import Collected
 from orchestrator.errors import HostError, InputError, OrchestratorError
 from orchestrator.events import Event, Listener, Notice, ignore
+from orchestrator.results.listing.index import RunSummary
 from orchestrator.workflows.build import BuildOptions, BuildResult, build
 from orchestrator.workflows.compare import CompareOptions, CompareResult, compare
+from orchestrator.workflows.history import HistoryOptions, HistoryResult, history
 from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.look.runs import RunsOptions, runs
 from orchestrator.workflows.measure.runtime import RuntimeName
 from orchestrator.workflows.plan import PlanOptions, PlanResult, plan
 from orchestrator.workflows.regress import RegressOptions, RegressResult, regress
@@ -35,6 +38,8 @@ __all__ = [
     "Event",
     "ExportOptions",
     "ExportResult",
+    "HistoryOptions",
+    "HistoryResult",
     "Host",
     "HostError",
     "InputError",
@@ -52,6 +57,8 @@ __all__ = [
     "ReportResult",
     "RunOptions",
     "RunResult",
+    "RunSummary",
+    "RunsOptions",
     "RuntimeName",
     "SearchOptions",
     "SearchResult",
@@ -60,12 +67,14 @@ __all__ = [
     "collect",
     "compare",
     "export",
+    "history",
     "load",
     "merge",
     "plan",
     "regress",
     "report",
     "run",
+    "runs",
     "search",
     "this_host",
     "verify",

@@ -53,7 +53,10 @@ class HistoryResult:
 
 
 def history(options: HistoryOptions, host: Host) -> HistoryResult:
-    """Read the series of a results folder. Raises `InputError` with every mistake."""
+    """Read the series of a results folder. Raises `InputError` with every mistake.
+
+    Example: `history(HistoryOptions(metrics=("all",)), this_host()).series`
+    """
     if not options.results.is_dir():
         raise InputError(
             f"{options.results}: no such folder; `orchestrator run` makes one, --results DIR looks elsewhere"

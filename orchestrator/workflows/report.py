@@ -35,7 +35,7 @@ class ReportOptions:
     results: Path = DEFAULT_RESULTS
     """The results folder."""
     format: str | None = None
-    """`table`, `md`, `csv`, `tsv`, `json`, `junit` or `html`. By default the ending of `output` names it."""
+    """The name of a row of `orchestrator.reporting.formats.FORMATS`. By default the ending of `output` names it."""
     select: tuple[str, ...] = ()
     """Globs over the ids of cells: only these are shown. Ranks and verdicts stay those of the whole run."""
     exclude: tuple[str, ...] = ()

@@ -15,15 +15,16 @@ from orchestrator.workflows.host import places
 class Host:
     """A host, with who hears of progress and who may stop the work.
 
-    A workflow reads nothing of its process but what is here.
+    A workflow takes every setting of its process from here. Besides, it reads the working folder, the folder for
+    temporary files, the Python it runs on, the name of the machine, and the home folder if `HOME` is not set here.
     """
 
     environment: Mapping[str, str]
-    """Environment variables, such as `DOCKER_HOST`, `PIP_INDEX_URL` and `XDG_CACHE_HOME`."""
+    """Environment variables, such as `DOCKER_HOST`, `PIP_INDEX_URL`, `HOME` and `XDG_CACHE_HOME`."""
     listener: Listener = ignore
     """Is called with every event."""
     stop: threading.Event = field(default_factory=threading.Event)
-    """Asks the workflow to end early once it is set. What is measured is stored."""
+    """Asks the workflow to end early once it is set. What is measured is stored. It stays set."""
     working: Callable[[], AbstractContextManager[object]] = contextlib.nullcontext
     """Is entered for as long as there is work to watch and to stop, such as building and measuring."""
 

@@ -63,6 +63,8 @@ def runs(options: RunsOptions, host: Host) -> tuple[RunSummary, ...]:
     """Return a summary of every run of a results folder, oldest first.
 
     Raises `InputError` if there is no such folder.
+
+    Example: `runs(RunsOptions(results=Path("results")), this_host())`
     """
     results = options.results
     if not results.is_dir():

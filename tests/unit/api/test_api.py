@@ -16,8 +16,12 @@ from pathlib import Path
 import pytest
 
 from orchestrator import api
+from orchestrator.cli.program import COMMANDS
 from orchestrator.domain import Status
 from orchestrator.events import RepeatFinished, RepeatStarted
+from orchestrator.reporting.formats import formats_of
+from orchestrator.reporting.reports.run import RUN
+from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
 from tests.documented import introduction
 from tests.unit.bundles.returns.returning_runs import a_run
 
@@ -61,6 +65,8 @@ def test_a_notebook_plans_measures_and_carries_home(
     assert ended.page.path.is_file()
     assert json.loads(shown.render("json"))["cells"][0]["cell"]["id"] == planned.plan.cells[0].id
     assert [entry.run for entry in home.runs.added] == [ended.run.name]
+    assert [summary.name for summary in api.runs(api.RunsOptions(results=Path("home")), host)] == [ended.run.name]
+    assert api.history(api.HistoryOptions(results=Path("home")), host).every
     assert api.report(api.ReportOptions(results=Path("home")), host).reports[0].cells == shown.reports[0].cells
     assert sum(isinstance(event, RepeatFinished) for event in events) == 2
     assert capfd.readouterr() == ("", ""), "nothing is printed"
@@ -91,7 +97,7 @@ def test_several_runs_are_compared_in_every_format(host: api.Host, tmp_path: Pat
     assert several.page.is_file()
     assert (len(several.reports), several.problems) == (2, ())
     assert Path("figures.csv").read_text() == several.render("csv")
-    assert all(several.render(name).strip() for name in ("table", "md", "json", "junit"))
+    assert all(several.render(name).strip() for name in formats_of(SIDE_BY_SIDE))
 
 
 def test_mistakes_are_typed_errors(host: api.Host) -> None:
@@ -100,7 +106,7 @@ def test_mistakes_are_typed_errors(host: api.Host) -> None:
     with pytest.raises(api.InputError) as wrong:
         api.plan(api.PlanOptions(file=Path("wrong.yaml")), host)
     assert len(wrong.value.messages) == 2
-    with pytest.raises(api.InputError, match="there is table, md, csv, tsv, json, junit, html"):
+    with pytest.raises(api.InputError, match=f"there is {', '.join(formats_of(RUN))}"):
         api.report(api.ReportOptions(format="pdf"), host)
     for needs_engine in (
         lambda: api.build(api.BuildOptions(), host),
@@ -136,6 +142,8 @@ def test_the_page_names_every_function_and_error() -> None:
     page = (Path(api.__file__).parents[1] / "docs" / "api.md").read_text(encoding="utf-8")
 
     assert [name for name in FUNCTIONS if f"{name}(" not in page] == []
+    named = {*FUNCTIONS, *re.findall(r"`(\w+)`", page), "bisect"}
+    assert [name for name in COMMANDS if name not in named] == []
     assert "api.InputError" in page
     assert "api.HostError" in page
 
