@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.errors import HostError
+from orchestrator.regression.model import Regression
 from orchestrator.reporting.findings.model import Report
+from orchestrator.reporting.reports.regression import write_html as write_regression
 from orchestrator.reporting.reports.run.page import write_html
 from orchestrator.results.store import Run
 
@@ -37,3 +39,8 @@ def page_of(write: Callable[[], Path]) -> WrittenPage:
 def report_page(run: Run, report: Report) -> WrittenPage:
     """Write the page of a run's report into its folder."""
     return page_of(lambda: write_html(report, run.folder / REPORT_FOLDER, run.folder))
+
+
+def regression_page(run: Run, regression: Regression) -> WrittenPage:
+    """Write the page of a regression test into the folder of its run."""
+    return page_of(lambda: write_regression(regression, run.folder / REGRESSION_FOLDER))

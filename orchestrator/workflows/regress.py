@@ -16,6 +16,7 @@ from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS
 from orchestrator.workflows.measure.pair import MeasureOptions, PairRun, measure, new_pair_run, resumed_pair_run
 from orchestrator.workflows.measure.regression_setup import SourceOptions, regression_setup
 from orchestrator.workflows.measure.runtime import RuntimeName
+from orchestrator.workflows.pages import WrittenPage, regression_page
 
 MOST_BLOCKS = 24
 
@@ -64,6 +65,8 @@ class RegressResult:
     """The stored run. It gives its plan, its outcomes and its files."""
     regression: Regression
     """The verdict of every pair of cells. It is incomplete if the run was stopped."""
+    page: WrittenPage
+    """The page of the test, in the run's folder."""
 
     @property
     def resume_command(self) -> str:
@@ -72,7 +75,7 @@ class RegressResult:
 
 
 def regress(options: RegressOptions, host: Host) -> RegressResult:
-    """Measure two releases in turn, and judge the second.
+    """Measure two releases in turn, judge the second, and write the page of the test.
 
     Raises `InputError` with every mistake, before anything is measured, and `HostError` where this host cannot measure.
 
@@ -88,7 +91,7 @@ def regress(options: RegressOptions, host: Host) -> RegressResult:
             if not job.run.has_begun:
                 raise
             raise HostError(f"{error}\nwhat is measured is kept; go on with: {_resume_command(job.run)}") from error
-    return RegressResult(job.run, measured.regression)
+    return RegressResult(job.run, measured.regression, regression_page(job.run, measured.regression))
 
 
 def _announce(plan: Plan, host: Host) -> None:

@@ -32,7 +32,7 @@ WITHIN = {
         "plan": ("host", "inputs"), "build": ("host", "inputs"), "run": ("host", "inputs", "measure", "pages"),
         "report": ("host", "inputs", "outputs", "pages"), "clean": ("host",), "doctor": ("host", "inputs"),
         "look": ("host", "inputs"), "ship": ("build", "host", "inputs", "outputs"),
-        "compare": ("host", "inputs"), "history": ("host", "inputs"), "regress": ("host", "inputs", "measure"),
+        "compare": ("host", "inputs"), "history": ("host", "inputs"), "regress": ("host", "inputs", "measure", "pages"),
         "nightly": ("host", "inputs", "measure", "pages"), "search": ("host", "inputs", "measure", "pages"),
     },
 }  # fmt: skip

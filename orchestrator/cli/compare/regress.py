@@ -132,7 +132,7 @@ def regress(
         ),
         this_host(json=json),
     )
-    verdicts.show(result.run, result.regression, shown_as, output, json=json)
+    verdicts.show(result.regression, result.page, shown_as, output, json=json)
     if not result.regression.complete:
         speech.say_error(f"stopped; go on with: {result.resume_command}")
         raise typer.Exit(INTERRUPTED)

@@ -12,10 +12,11 @@ from orchestrator.cli.output import verdicts
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.cli.output.verdicts import Format, Output
 from orchestrator.errors import InputError
-from orchestrator.reporting.formats import HTML
+from orchestrator.reporting.formats import HTML, TABLE
 from orchestrator.workflows import compare as workflow
 from orchestrator.workflows.compare import CompareOptions
 from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS
+from orchestrator.workflows.pages import WrittenPage, regression_page
 
 
 def register(app: typer.Typer) -> None:
@@ -61,6 +62,8 @@ def compare(
         results=results,
     )  # fmt: skip
     result = workflow.compare(options, this_host(json=json))
-    verdicts.show(result.run, result.regression, shown_as, output, json=json)
+    has_page = output is None and shown_as in {TABLE, HTML}
+    page = regression_page(result.run, result.regression) if result.run and has_page else WrittenPage()
+    verdicts.show(result.regression, page, shown_as, output, json=json)
     if result.regression.regressions:
         raise typer.Exit(1)

@@ -84,7 +84,7 @@ def run(
     if json:
         speech.print_json(json_value(result.report))
         if result.page.path is None:
-            speech.say(f"no page: {result.page.problem}")
+            speech.say_error(f"no page: {result.page.problem}")
     else:
         show(result.report, result.page)
     if result.stopped:

@@ -15,6 +15,7 @@ from orchestrator.reporting.reports.regression import REGRESSION
 from orchestrator.reporting.reports.run import RUN
 from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
 from orchestrator.workflows import outputs
+from orchestrator.workflows.pages import WrittenPage
 from tests.unit.cli.conftest import Program
 from tests.unit.cli.stored_runs import stored_run
 from tests.unit.reporting.reports.test_regression_report import EVERY
@@ -64,7 +65,7 @@ def test_every_command_in_every_format(command: Program, command_line: str, name
 @pytest.mark.parametrize("name", formats_of(REGRESSION))
 def test_regress_shows_every_format(name: str, tmp_path: Path) -> None:
     """It shows its test by the function that `compare` uses."""
-    show(None, EVERY, name, tmp_path / "out", json=False)
+    show(EVERY, WrittenPage(), name, tmp_path / "out", json=False)
 
     written = tmp_path / "out"
     assert (written / "index.html" if name == HTML else written).read_text()

@@ -60,6 +60,10 @@ def test_a_test_that_has_ended_is_shown_again_in_every_form_and_resumes_to_the_s
     judged = json.loads(sides[1])["pairs"][0]["metrics"][0]
     assert judged["values"] == json.loads(out)["pairs"][0]["metrics"][0]["values"]
 
+    (run.folder / "regression" / "index.html").unlink()
+    assert command("regress", "--resume", "latest", "--format", "md")[0] == first
+    assert (run.folder / "regression" / "index.html").exists(), "its page is written whatever is shown"
+
     trial = run.folder / "trial.json"
     lacking = {"id": "cpu/mlp-train-b32", "cell_id": "noop-1-cpu/mlp-train-b32", "reason": "no mlp"}
     trial.write_text(json.dumps(json.loads(trial.read_text()) | {"gone": [lacking]}))

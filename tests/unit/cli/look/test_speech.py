@@ -11,7 +11,7 @@ from orchestrator.regression.nightly.state import Tonight
 from orchestrator.reporting.findings.gather import report as reported
 from orchestrator.reporting.formats import TABLE
 from orchestrator.results.store import Run
-from orchestrator.workflows.pages import report_page
+from orchestrator.workflows.pages import regression_page, report_page
 from tests.unit.bundles.returns.returning_runs import a_run
 from tests.unit.regression.nightly import night_fakes
 
@@ -39,6 +39,6 @@ def test_a_verdict_ends_with_the_path_of_its_page(run: Run, capsys: pytest.Captu
     tonight = Tonight(night="n", release="1.6.0", baseline="1.5.1")
     found = night_fakes.regression(tonight, night_fakes.pair(Verdict.SLOWER, 0.8))
 
-    verdicts.show(run, found, TABLE, None, json=False)
+    verdicts.show(found, regression_page(run, found), TABLE, None, json=False)
 
     assert last_line(capsys) == f"page: {run.folder}/regression/index.html".replace("\x1b[31m", "")
