@@ -69,7 +69,7 @@ class RepeatFigures(Protocol):
 
     @property
     def peak_device_bytes(self) -> int | None:
-        """Highest memory of the device; None if the framework does not say."""
+        """Highest memory of the device, or None if the framework does not report it."""
 
 
 class ExactFigures(Protocol):

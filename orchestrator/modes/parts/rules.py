@@ -49,7 +49,7 @@ class ModeRules:
     passes: int = 1
     """Forward passes that take as long as one step, for estimates."""
     position: int = 50
-    """Where the mode stands in lists of modes: lower ones first, equal ones by name."""
+    """The position of the mode in lists of modes, lower ones first, equal ones by name."""
 
     def __post_init__(self) -> None:
         """Refuse an exact metric as a column, since a column is made of repeats. Raises `ValueError`."""
