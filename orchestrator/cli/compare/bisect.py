@@ -31,6 +31,8 @@ from orchestrator.workflows.measure.runtime import RuntimeName
 from orchestrator.workflows.search.options import SearchOptions, SearchResult
 from orchestrator.workflows.search.search import search
 
+_DEFAULTS = SearchOptions()
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -85,12 +87,12 @@ def bisect(
     base_image: BaseImage = None,
     models: ModelsFolder = None,
     data: DataFolder = None,
-    jobs: Jobs = 2,
+    jobs: Jobs = _DEFAULTS.jobs,
     runtime: Annotated[RuntimeName, typer.Option("--runtime", help="Where cells run.")] = RuntimeName.AUTO,
     results: Results = DEFAULT_RESULTS,
     resume: Resume = None,
     retry_failed: RetryFailed = False,
-    idle_wait: IdleWait = 10.0,
+    idle_wait: IdleWait = _DEFAULTS.idle_wait_s,
     json: Json = False,
 ) -> None:
     """Find the published release that changed a cell, and what moved it. Exit 1 if it is for the worse, else 0."""

@@ -31,6 +31,8 @@ from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS
 from orchestrator.workflows.measure.runtime import RuntimeName
 from orchestrator.workflows.regress import RegressOptions, RegressResult
 
+_DEFAULTS = RegressOptions()
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -89,14 +91,14 @@ def regress(
     base_image: BaseImage = None,
     models: ModelsFolder = None,
     data: DataFolder = None,
-    jobs: Jobs = 2,
+    jobs: Jobs = _DEFAULTS.jobs,
     runtime: Annotated[RuntimeName, typer.Option("--runtime", help="Where cells run.")] = RuntimeName.AUTO,
     results: Results = DEFAULT_RESULTS,
     resume: Resume = None,
-    retries: Retries = 0,
+    retries: Retries = _DEFAULTS.retries,
     retry_failed: RetryFailed = False,
-    extra_repeats: ExtraRepeats = 1,
-    idle_wait: IdleWait = 10.0,
+    extra_repeats: ExtraRepeats = _DEFAULTS.extra_repeats,
+    idle_wait: IdleWait = _DEFAULTS.idle_wait_s,
     json: Json = False,
     format_: Format = None,
     output: Output = None,

@@ -15,7 +15,7 @@ from orchestrator.workflows.host.host import Host
 
 @dataclass
 class _ProgressOutput:
-    """A listener that passes events to a view, which is another one while there is work."""
+    """A listener that passes events on to the view of the moment. Work has a view of its own."""
 
     view: Listener
 

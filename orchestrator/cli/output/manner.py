@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Loudness(StrEnum):
-    """What stderr gets beside errors."""
+    """The amount of output on stderr, besides errors."""
 
     QUIET = "quiet"
     """Nothing."""
