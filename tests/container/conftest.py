@@ -134,8 +134,8 @@ def check(
             shutil.copy(own, tmp_path)
             changes["model_file"] = own.name
         asked = {"builder": image.environment.builder, "batch_size": 128, "threads": 1} | changes
-        file = tmp_path / str(asked.get("model_file"))
-        key = json.dumps([image.name, model, asked, file.read_text() if file.is_file() else None], sort_keys=True)
+        files = [tmp_path / str(value) for name, value in asked.items() if name.endswith("_file")]
+        key = json.dumps([image.name, model, asked, [file.read_text() for file in files]], sort_keys=True)
         if anew or path != ROOT or key not in answers:
             answer = _answer(io(model=model, mode="parity", **asked), ready, image.environment.builder, path)
             if path != ROOT:
