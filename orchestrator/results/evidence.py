@@ -22,6 +22,8 @@ class Stored:
     """None unless the outcome is `ok`."""
     printed: ScriptResult | None = None
     """The result of a script, in place of a result."""
+    rotten: bool = False
+    """True if the file of its result has rotted, which tells of the disk and nothing of the release."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ def read_repeat(run: Run, outcome: Outcome, *, of_script: bool = False) -> Store
             return Stored(outcome, None, run.printed(outcome))
         return Stored(outcome, run.result(outcome))
     except InvalidResultError as error:
-        return Stored(replace(outcome, status=Status.INVALID_RESULT, reason=str(error)), None)
+        return Stored(replace(outcome, status=Status.INVALID_RESULT, reason=str(error)), None, rotten=True)
 
 
 def read_repeats(run: Run, cell_id: str, repeats: Iterable[int]) -> Iterator[Stored]:

@@ -42,19 +42,27 @@ def surrounding(results: Iterable[Result]) -> Surrounding:
         for name, _ in _FACTS:
             value = result.facts.get(name)
             if value is not None:
-                facts.setdefault(name, set()).add(_short(name, value))
+                facts.setdefault(name, set()).add(environment_fact(name, value))
     return Surrounding(frozenset(versions), {name: frozenset(values) for name, values in facts.items()})
 
 
 def reported(environment: Surrounding) -> dict[str, str]:
     """Return every condition that must be equal on both sides, by title, if a result reports it."""
-    versions = {"measurement_version": environment.measurement_versions} if environment.measurement_versions else {}
-    facts = {title: environment.facts[name] for name, title in _FACTS if name in environment.facts}
-    return {title: _joined(values) for title, values in (*versions.items(), *facts.items())}
+    return {title: _joined(values) for title, values in _conditions(environment).items()}
+
+
+def _conditions(environment: Surrounding) -> dict[str, frozenset[object]]:
+    versions: frozenset[object] = frozenset(environment.measurement_versions)
+    facts = {title: frozenset[object](environment.facts[name]) for name, title in _FACTS if name in environment.facts}
+    return {"measurement_version": versions, **facts} if versions else facts
 
 
 def environment_difference(one: Surrounding, other: Surrounding) -> str:
-    """Return the first difference between two environments in one line, or an empty text."""
+    """Return the first difference between two environments, or within one, in one line, or an empty text."""
+    for side in (one, other):
+        for title, values in _conditions(side).items():
+            if len(values) > 1:
+                return f"environment: {title} {_joined(values)} within one side"
     there = reported(other)
     for title, value in reported(one).items():
         if there.get(title, value) != value:
@@ -126,9 +134,9 @@ def _labels(one: Cell, other: Cell) -> tuple[str, str]:
     return f"{one.framework.label} (baseline)", f"{other.framework.label} (candidate)"
 
 
-def _short(name: str, value: object) -> str:
-    """Return a fact as it is compared, which for Python is the release line."""
-    text = str(value)
+def environment_fact(name: str, value: object) -> str:
+    """Return a fact as it is compared, which for Python is the release line. An unknown one is an empty text."""
+    text = "" if value is None else str(value)
     return ".".join(text.split(".")[:2]) if name == "python" else text
 
 

@@ -30,11 +30,17 @@ class CellEvidence:
     measurements: Mapping[int, RepeatMeasurement]
     surrounding: Surrounding
     python: str
+    rotten: frozenset[int] = frozenset()
+    """The repeats whose stored result has rotted, which tells of the disk and nothing of the release."""
 
     @cached_property
     def telling(self) -> tuple[Outcome, ...]:
         """Return the outcomes that depend on the release."""
-        return tuple(outcome for outcome in self.outcomes.values() if outcome.status not in SILENT)
+        return tuple(
+            outcome
+            for number, outcome in self.outcomes.items()
+            if outcome.status not in SILENT and number not in self.rotten
+        )
 
     @property
     def failed(self) -> int:
@@ -62,6 +68,7 @@ def cell_evidence(run: Run, cell: Cell, blocks: range) -> CellEvidence:
     outcomes: dict[int, Outcome] = {}
     measurements: dict[int, RepeatMeasurement] = {}
     results: list[Result] = []
+    rotten: set[int] = set()
     for stored in read_repeats(run, cell.id, blocks):
         outcome = stored.outcome
         if stored.result is not None:
@@ -71,8 +78,10 @@ def cell_evidence(run: Run, cell: Cell, blocks: range) -> CellEvidence:
             except ValueError as error:
                 outcome = replace(outcome, status=Status.INVALID_RESULT, reason=str(error))
         outcomes[outcome.repeat] = outcome
+        if stored.rotten:
+            rotten.add(outcome.repeat)
     pythons = dict.fromkeys(str(result.facts.get("python", "")) for result in results)
-    return CellEvidence(blocks, outcomes, measurements, surrounding(results), " | ".join(pythons))
+    return CellEvidence(blocks, outcomes, measurements, surrounding(results), " | ".join(pythons), frozenset(rotten))
 
 
 def measured(result: Result, outcome: Outcome, cell: Cell) -> RepeatMeasurement:

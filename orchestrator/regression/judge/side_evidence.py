@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain
 
 from orchestrator.analysis import RepeatMeasurement
-from orchestrator.domain import Cell, Outcome, Plan
+from orchestrator.domain import Cell, Plan
 from orchestrator.modes.parts.metrics import Metric
 from orchestrator.regression.judge.comparable import Placed
 from orchestrator.regression.judge.evidence import CellEvidence, cell_evidence, moved
@@ -70,9 +70,11 @@ class SideEvidence:
     def joined(self) -> CellEvidence:
         """Return all runs as one, which says how often the side fails."""
         every = [each.evidence for each in self.runs]
-        outcomes: dict[int, Outcome] = dict(enumerate(chain.from_iterable(one.outcomes.values() for one in every)))
+        ended = [(outcome, number in one.rotten) for one in every for number, outcome in one.outcomes.items()]
+        outcomes = {number: outcome for number, (outcome, _) in enumerate(ended)}
+        rotten = frozenset(number for number, (_, is_rotten) in enumerate(ended) if is_rotten)
         measurements = dict(enumerate(chain.from_iterable(one.measurements.values() for one in every)))
-        return replace(every[0], outcomes=outcomes, measurements=measurements)
+        return replace(every[0], outcomes=outcomes, measurements=measurements, rotten=rotten)
 
 
 def one_run(

@@ -1,7 +1,7 @@
 """The comparison of stored runs, which are two releases of one run, two runs, or several runs of each side."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from orchestrator.analysis.verdicts import Verdict
@@ -45,7 +45,7 @@ def compare_runs(
     """
     runs = {run.name: run for run in (*baseline.runs, *candidate.runs)}
     records = {name: run.record() for name, run in runs.items()}
-    refuse_other_hosts(records)
+    unknown = refuse_other_hosts(records)
     baseline, candidate = (oldest_first(operand, records) for operand in (baseline, candidate))
     plans = {name: run.plan() for name, run in runs.items()}
     work = _matched(baseline, candidate, plans)
@@ -63,7 +63,7 @@ def compare_runs(
         for ones, others in work.both.values()
     ]
     levels = _levels(rules, judged)
-    findings = [judge.look(*each, levels) for each in sides]
+    findings = [_noted(judge.look(*each, levels), unknown) for each in sides]
     pairs = (*map(judged_pair, work.both, sides, findings), *_without_counterpart(work, baseline, candidate, plans))
     newest = records[candidate.runs[-1].name]
     return Regression(
@@ -112,6 +112,10 @@ def _levels(rules: Rules, judged: int) -> Levels:
     """Return the levels at so many judged pairs. A regression test has others for metrics that only inform."""
     family = rules.family(judged)
     return Levels(rules.alone(family), rules.alone(family * len(METRICS)), rules.alpha / max(1, judged))
+
+
+def _noted(findings: PairFindings, notes: Iterable[str]) -> PairFindings:
+    return replace(findings, notes=(*notes, *findings.notes))
 
 
 def _without_counterpart(

@@ -1,6 +1,7 @@
 """The operands of a comparison, which are runs with a selection of their cells."""
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from orchestrator.domain import Cell, Duration, Options, Plan, Workload
@@ -10,6 +11,7 @@ from orchestrator.regression.pairing import Unpaired
 from orchestrator.regression.sides import Side, side_of
 from orchestrator.results.records import RunRecord
 from orchestrator.results.store import Run
+from orchestrator.wording import listing
 
 _HOST = (("hostname", "host"), *HOST)
 WorkKey = tuple[str, Workload, Options, Duration, str]
@@ -56,19 +58,31 @@ def oldest_first(operand: Operand, records: Mapping[str, RunRecord]) -> Operand:
     return replace(operand, runs=tuple(sorted(operand.runs, key=lambda run: (records[run.name].created_at, run.name))))
 
 
-def refuse_other_hosts(records: Mapping[str, RunRecord]) -> None:
-    """Raise `InputError` if runs are of different hosts or runtimes."""
-    (first, one), *rest = records.items()
-    for name, other in rest:
-        for fact, title in _HOST:
-            if one.host.get(fact) != other.host.get(fact):
+def refuse_other_hosts(records: Mapping[str, RunRecord]) -> tuple[str, ...]:
+    """Return a note for every fact that some of the hosts do not tell, which speaks against nothing.
+
+    Raises `InputError` if runs are of different hosts or runtimes.
+    """
+    for fact, title in _HOST:
+        known = {name: record.host[fact] for name, record in records.items() if record.host.get(fact) is not None}
+        for (first, one), (name, other) in itertools.pairwise(known.items()):
+            if one != other:
                 raise InputError(
-                    f"{first} and {name} cannot be compared: {title} {one.host.get(fact)} against "
-                    f"{other.host.get(fact)}; compare runs of one host, or lay them side by side: orchestrator report "
-                    f"{first} {name}"
+                    f"{first} and {name} cannot be compared: {title} {one} against {other}; compare runs of one host, "
+                    f"or lay them side by side: orchestrator report {first} {name}"
                 )
-        if one.runtime != other.runtime:
-            raise InputError(f"{first} and {name} cannot be compared: runtime {one.runtime} against {other.runtime}")
+    (first, one), *rest = records.items()
+    for name, record in rest:
+        if one.runtime != record.runtime:
+            raise InputError(f"{first} and {name} cannot be compared: runtime {one.runtime} against {record.runtime}")
+    return tuple(_unknown_facts(records))
+
+
+def _unknown_facts(records: Mapping[str, RunRecord]) -> Iterator[str]:
+    for fact, title in _HOST:
+        unknown = [name for name, record in records.items() if record.host.get(fact) is None]
+        if unknown and len(unknown) < len(records):
+            yield f"{listing(unknown)} does not tell its {title}: it may be another one"
 
 
 def has_several(operand: Operand, plans: Mapping[str, Plan]) -> bool:
