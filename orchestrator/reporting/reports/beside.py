@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from orchestrator.analysis import Ratio, Verdict, ratio
 from orchestrator.domain import Cell, System, Workload
+from orchestrator.regression.judge.comparable import environment_fact
 from orchestrator.reporting.findings.model import CellReport, Facts, Report
 from orchestrator.wording import clean_line, listing, listing_of, memory, plural
 
@@ -17,6 +18,8 @@ FACTS = (
 """What of a host is shown, by its name in `run.json`."""
 _NAMES_ONLY = frozenset({"hostname"})
 """Facts that are no reason for another speed."""
+_OF_ENVIRONMENT = {"python": "Python", "precision": "precision"}
+"""Facts of a container that do not follow from its host, which must be equal in a ratio between hosts."""
 _MOST_NAMED = 3
 
 
@@ -140,6 +143,10 @@ def _why_not(measured: Sequence[CellReport]) -> str:
             return "planned in another way"
         if one.measurement_versions != first.measurement_versions:
             return "measured in another way (measurement_version)"
+        for fact, title in _OF_ENVIRONMENT.items():
+            texts = [environment_fact(fact, dict(each.facts).get(fact)) for each in (first, one)]
+            if all(texts) and texts[0] != texts[1]:
+                return f"measured in another environment: {title} {texts[0]} against {texts[1]}"
     return ""
 
 
