@@ -2,7 +2,6 @@
 
 import contextlib
 import math
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -38,11 +37,7 @@ class _Repeat:
 
 def _repeats(run: Run, cell: Cell) -> Iterator[_Repeat]:
     """Yield the repeats that ended `ok` and can be read, in order."""
-    try:
-        names = [entry.name for entry in os.scandir(run.folder / cell.id)]
-    except OSError:
-        return
-    for stored in read_repeats(run, cell.id, sorted(int(name) for name in names if name.isdecimal())):
+    for stored in read_repeats(run, cell.id, range(cell.repeats)):
         if stored.result is None:
             continue
         with contextlib.suppress(ValueError):

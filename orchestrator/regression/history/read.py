@@ -16,7 +16,7 @@ from orchestrator.results.listing.derived import Derivation
 from orchestrator.results.records import RunRecord
 from orchestrator.results.store import Run
 
-_VERSION = 1
+_VERSION = 2
 """Raised when the text of a cell is made in another way from the same metrics."""
 
 

@@ -18,7 +18,7 @@ from orchestrator.results.listing.derived import Derivation
 from orchestrator.results.listing.stamps import stamped_outcomes, stamped_runs
 from orchestrator.results.store import OUTCOME_FIELDS, OUTCOME_VALUES, Run
 
-_VERSION = 7
+_VERSION = 8
 _SCHEMA = """
 CREATE TABLE run (
     name TEXT PRIMARY KEY, mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL,
@@ -35,6 +35,13 @@ CREATE TABLE outcome (
     log_omitted_bytes INTEGER NOT NULL,
     PRIMARY KEY (run, path)
 );
+CREATE TABLE planned (
+    run TEXT NOT NULL REFERENCES run(name) ON DELETE CASCADE, cell_id TEXT NOT NULL, repeats INTEGER NOT NULL,
+    PRIMARY KEY (run, cell_id)
+);
+CREATE VIEW planned_outcome AS  -- every outcome of a run whose plan cannot be read
+    SELECT outcome.* FROM outcome LEFT JOIN planned USING (run, cell_id)
+    WHERE coalesce(repeat < repeats, NOT EXISTS (SELECT 1 FROM planned AS any_cell WHERE any_cell.run = outcome.run));
 CREATE TABLE derived (
     run TEXT NOT NULL REFERENCES run(name) ON DELETE CASCADE, kind TEXT NOT NULL, cell_id TEXT NOT NULL,
     stamp TEXT NOT NULL, value TEXT NOT NULL,
@@ -92,7 +99,7 @@ def outcomes(results: Path, cache: Path, run: str) -> tuple[Outcome, ...]:
 
     def query(connection: sqlite3.Connection) -> tuple[Outcome, ...]:
         rows = connection.execute(
-            f"SELECT {', '.join(OUTCOME_FIELDS)} FROM outcome WHERE run = ? ORDER BY cell_id, repeat",  # noqa: S608 -- names of our own fields
+            f"SELECT {', '.join(OUTCOME_FIELDS)} FROM planned_outcome WHERE run = ? ORDER BY cell_id, repeat",  # noqa: S608 -- names of our own fields
             (run,),
         )
         return tuple(_outcome(row) for row in rows)
@@ -114,7 +121,7 @@ def latest_with(results: Path, cache: Path, cell_id: str) -> str | None:
     """Return the name of the latest run that holds an outcome of a cell, or None."""
 
     def query(connection: sqlite3.Connection) -> str | None:
-        row = connection.execute("SELECT max(run) FROM outcome WHERE cell_id = ?", (cell_id,)).fetchone()
+        row = connection.execute("SELECT max(run) FROM planned_outcome WHERE cell_id = ?", (cell_id,)).fetchone()
         return row[0] if row else None
 
     return _read(results, cache, query)
@@ -148,6 +155,8 @@ def _refresh(connection: sqlite3.Connection, results: Path, kind: Derivation | N
         run = Run(results / name)
         if known.get(name) != stamp:
             connection.execute(_STORE_RUN, (name, *stamp, *_run_columns(run)))
+            connection.execute("DELETE FROM planned WHERE run = ?", (name,))
+            connection.executemany("INSERT INTO planned VALUES (?, ?, ?)", _planned(run))
         _refresh_outcomes(connection, run)
         if kind:
             kind.refresh(connection, run)
@@ -179,9 +188,18 @@ def _run_columns(run: Run) -> tuple[Any, ...]:
     return (record.created_at, plan.name, record.runtime, host, len(plan.cells), planned, len(plan.skips), "")
 
 
+def _planned(run: Run) -> list[tuple[str, str, int]]:
+    """Return the repeats of each cell of a plan, or nothing if it cannot be read."""
+    try:
+        return [(run.name, cell.id, cell.repeats) for cell in run.plan().cells]
+    except InputError:
+        return []
+
+
 def _summaries(connection: sqlite3.Connection) -> tuple[RunSummary, ...]:
     counts: dict[str, dict[str, int]] = {}
-    for run, status, count in connection.execute("SELECT run, status, count(*) FROM outcome GROUP BY run, status"):
+    counted = "SELECT run, status, count(*) FROM planned_outcome GROUP BY run, status"
+    for run, status, count in connection.execute(counted):
         counts.setdefault(run, {})[status] = count
     rows = connection.execute(
         "SELECT name, created_at, matrix, runtime, host, cells, planned, skips, problem, "

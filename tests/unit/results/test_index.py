@@ -127,7 +127,7 @@ def test_an_index_that_cannot_be_used_is_built_again(results: Path, tmp_path: Pa
     assert index.summaries(results, cache) == before
     if spoil != "directory":
         with sqlite3.connect(path) as connection:
-            assert connection.execute("PRAGMA user_version").fetchone() == (7,)
+            assert connection.execute("PRAGMA user_version").fetchone() == (8,)
             assert connection.execute("SELECT count(*) FROM outcome").fetchone() == (2,)
         connection.close()
 
