@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import timedelta
+from statistics import median
 from typing import Annotated, Any
 
 import typer
@@ -15,6 +16,7 @@ from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.cli.output.tables import plain_table, texts
 from orchestrator.domain import Outcome
+from orchestrator.results.scripts.contract import ScriptResult
 from orchestrator.results.store import Run
 from orchestrator.results.throughput import throughput
 from orchestrator.wording import rate, seconds
@@ -88,9 +90,8 @@ def _run_table(outcomes: Sequence[Outcome]) -> Table:
 
 def _cell_table(shown: ShowResult) -> Table:
     disturbed = any(outcome.disturbance for outcome in shown.outcomes)
-    table = plain_table(
-        "cell", "repeat", "status", "wall", "samples/s", "files", *(("disturbed by",) if disturbed else ())
-    )
+    figures = "printed" if shown.is_script else "samples/s"
+    table = plain_table("cell", "repeat", "status", "wall", figures, "files", *(("disturbed by",) if disturbed else ()))
     for outcome in shown.outcomes:
         last = (outcome.disturbance,) if disturbed else ()
         table.add_row(*texts(*_ended(outcome), *_details(shown, outcome), *last))
@@ -104,12 +105,20 @@ def _ended(outcome: Outcome) -> tuple[str, str, str, str]:
 
 
 def _details(shown: ShowResult, outcome: Outcome) -> tuple[str, str]:
-    """Return the throughput of a repeat, or the reason there is none, and the folder of its files."""
+    """Return the figures of a repeat, or the reason there is none, and the folder of its files."""
     folder = str(shown.run.repeat_folder(outcome.cell_id, outcome.repeat))
     result, problem = shown.result(outcome)
     if result is None:
         return problem or outcome.reason, folder
+    if isinstance(result, ScriptResult):
+        return _printed(result), folder
     return rate(throughput(result, epochs=_in_epochs(shown.run, outcome.cell_id))), folder
+
+
+def _printed(result: ScriptResult) -> str:
+    """Return the median of each figure, or the problem of one that cannot be trusted."""
+    figures = result.metrics.items()
+    return ", ".join(f"{name} {each.problem or format(median(each.values), ',.6g')}" for name, each in figures)
 
 
 def _in_epochs(run: Run, cell_id: str) -> bool:

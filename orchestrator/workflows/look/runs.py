@@ -10,6 +10,7 @@ from orchestrator.results.contract import Result
 from orchestrator.results.evidence import read_repeat
 from orchestrator.results.listing import index
 from orchestrator.results.listing.index import RunSummary
+from orchestrator.results.scripts.contract import ScriptResult
 from orchestrator.results.store import Run
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.shown_cells import check_shown
@@ -53,10 +54,13 @@ class ShowResult:
     problem: str = ""
     """The reason that more of the run cannot be read."""
 
-    def result(self, outcome: Outcome) -> tuple[Result | None, str]:
-        """Read a repeat's result, or the reason it is not readable."""
-        stored = read_repeat(self.run, outcome)
-        return stored.result, "" if stored.outcome is outcome else stored.outcome.reason
+    is_script: bool = False
+    """True if the chosen cell is a script."""
+
+    def result(self, outcome: Outcome) -> tuple[Result | ScriptResult | None, str]:
+        """Read the result of a repeat, or the reason it is not readable."""
+        stored = read_repeat(self.run, outcome, of_script=self.is_script)
+        return stored.printed or stored.result, stored.outcome.reason if stored.rotten else ""
 
 
 def runs(options: RunsOptions, host: Host) -> tuple[RunSummary, ...]:
@@ -97,7 +101,14 @@ def show(options: ShowOptions, host: Host) -> ShowResult:
     selection = Selection(options.select, options.exclude)
     check_shown(selection, [(outcome.cell_id,) for outcome in outcomes], host)
     outcomes = tuple(outcome for outcome in outcomes if selection.takes(outcome.cell_id))
-    return ShowResult(run, cell, outcomes, problem or "")
+    return ShowResult(run, cell, outcomes, problem or "", _is_script(run, cell))
+
+
+def _is_script(run: Run, cell: str) -> bool:
+    try:
+        return any(each.id == cell and each.script is not None for each in run.plan().cells)
+    except InputError:  # the outcomes of a run without a readable plan are shown all the same
+        return False
 
 
 def _latest_with(results: Path, cell: str, host: Host) -> str:
