@@ -1,4 +1,4 @@
-"""The lasting changes of level in a series of nights, with their sizes."""
+"""The lasting changes of level in a series of runs, with their sizes."""
 
 import math
 import sys
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 SHORTEST = 3
-"""Values on either side of a change; what lasts for one night or two is a spike."""
+"""Values on either side of a change; what lasts for one run or two is a spike."""
 LARGEST_P = 0.005
 """The largest p-value of a change that is reported."""
 _WINDOW = 5
@@ -40,16 +40,16 @@ class ChangePoint:
 
 
 def change_points(values: Sequence[float], *, min_effect: float = 0.02) -> list[ChangePoint]:
-    """Return the lasting changes of level in a series, which has one value a night in order.
+    """Return the lasting changes of level in a series, which has one value a run in order.
 
     The method works on logarithms. A value far from the median of the five around it is a spike, and is left out.
     Candidates are the best splits of seeded intervals, the narrowest first. Each is placed by least squares between its
     neighbours. Then the least sure are dropped until every p-value is at most `LARGEST_P`. It comes from a two-sample t
     test, times the number of places that were searched. Finally the smallest are dropped until every effect is at least
-    `min_effect` (0.02 stands for the factor 1.02, up or down). A change shows from its third night on. The time grows
+    `min_effect` (0.02 stands for the factor 1.02, up or down). A change shows from its third run on. The time grows
     as n log n with the number of values.
 
-    The caller leaves out nights without a value. Raises `ValueError` if a value is not positive and finite, or if
+    The caller leaves out runs without a value. Raises `ValueError` if a value is not positive and finite, or if
     `min_effect` is negative.
     Sources: Hampel, "The influence curve and its role in robust estimation", J. American Statistical Association 69
     (1974); Kovács, Bühlmann, Li and Munk, "Seeded binary segmentation", Biometrika 110 (2023); Baranowski, Chen and
@@ -62,15 +62,15 @@ def change_points(values: Sequence[float], *, min_effect: float = 0.02) -> list[
     if len(values):
         log_mean(list(values))
     logs = np.log([float(value) for value in values])
-    nights = np.flatnonzero(~_spikes(logs))
-    if len(nights) < 2 * SHORTEST:
+    kept = np.flatnonzero(~_spikes(logs))
+    if len(kept) < 2 * SHORTEST:
         return []
-    levels = _Levels(logs[nights])
+    levels = _Levels(logs[kept])
     changes = levels.placed(_narrowest_over(levels))
     changes = levels.sure(changes, math.log1p(min_effect))
     means, p_values = levels.means(changes), levels.p_values(changes)
     return [
-        ChangePoint(int(nights[place]), exponential(before), exponential(after), p_value)
+        ChangePoint(int(kept[place]), exponential(before), exponential(after), p_value)
         for place, before, after, p_value in zip(changes, means, means[1:], p_values, strict=False)
     ]
 

@@ -25,15 +25,15 @@ class Confirmation(Strict):
 
 
 class Nights(Strict):
-    """How values scatter within a night and from night to night; each a standard deviation of logarithms."""
+    """How values scatter within a run and from run to run, as standard deviations of logarithms."""
 
     baseline: Some
-    """The number of nights."""
+    """The number of runs."""
     candidate: Some
     within: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
-    """Deviation between the repeats of a night; None if no night has two."""
+    """Deviation between the repeats of a run; None if no run has two."""
     between: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
-    """Deviation from night to night beyond that of the repeats; None if no side has two nights."""
+    """Deviation from run to run beyond that of the repeats; None if no side has two runs."""
 
 
 class Judged(Strict):
@@ -68,7 +68,7 @@ class Judged(Strict):
     blocks: Count = 0
     """Blocks that count, in which both sides ended `ok`.
 
-    For stored runs it is the number of repeats, or nights, of the side that has fewer.
+    For stored runs it is the number of repeats, or runs, of the side that has fewer.
     """
     values: tuple[tuple[float, float], ...] = ()
     """Baseline and candidate of each block that counts, in order; empty if they were not measured in blocks."""
@@ -137,9 +137,9 @@ class Design(StrEnum):
     BLOCKS = "blocks"
     """Both sides were measured in every block of one run."""
     RUNS = "runs"
-    """One run each, which may differ from night to night by more than the interval covers."""
-    NIGHTS = "nights"
-    """Several runs each, where a night is one value."""
+    """One run each, which may differ from run to run by more than the interval covers."""
+    SEVERAL_RUNS = "nights"
+    """Several runs each, where a run is one value."""
 
 
 class Regression(Strict):

@@ -183,7 +183,7 @@ class RatioChart:
 
 @dataclass(frozen=True, slots=True)
 class SeriesChart:
-    """A metric night by night."""
+    """A metric run by run."""
 
     kind: ClassVar[str] = "series"
     plot: SeriesPlot

@@ -112,7 +112,7 @@ class ObservedChange:
     since: str = ""
     """The last release that does not show it."""
     date: str = ""
-    """The date of the first night that shows it, such as `2026-11-22`."""
+    """The date of the first run that shows it, such as `2026-11-22`."""
 
 
 def covering(entries: Sequence[AcknowledgedEntry], change: ObservedChange) -> AcknowledgedEntry | None:

@@ -14,7 +14,7 @@ MIN_EFFECT = 0.02
 """The smallest effect that is looked for."""
 LEAST_POINTS = 2
 NEAR = 3
-"""Nights by which the place of a change may differ from the acknowledged one, as the level of values determines it."""
+"""Runs by which the place of a change may differ from the acknowledged one, as the level of values determines it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,56 +117,54 @@ def release_versions(cell: Cell) -> tuple[str, ...]:
     return cell.framework.version, *(version for _, version in cell.framework.packages)
 
 
-def series_of(nights: Iterable[MeasuredCell]) -> frozenset[tuple[str, str, str]]:
+def series_of(cells: Iterable[MeasuredCell]) -> frozenset[tuple[str, str, str]]:
     """Return name, metric and host of every series."""
     return frozenset(
-        (name, metric, night.host)
-        for night in nights
-        for metric, _, _ in night.figures
-        for name in (night.cell_id, night.tracked)
+        (name, metric, cell.host)
+        for cell in cells
+        for metric, _, _ in cell.figures
+        for name in (cell.cell_id, cell.tracked)
     )
 
 
 def series(
-    nights: Iterable[MeasuredCell],
+    cells: Iterable[MeasuredCell],
     known: Sequence[AcknowledgedEntry] = (),
     *,
     min_effect: float = MIN_EFFECT,
     metrics: Sequence[str] | None = None,
     idle_builders: Collection[str] = (),
 ) -> tuple[Series, ...]:
-    """Put the nights of cells together in series, for the newest release of each run and for each release.
+    """Put cells of runs together in series, for the newest release of each run and for each release.
 
     Points are in the order of their runs' beginnings. Change points are looked for only between breaks, and in no cell
     of `idle_builders`, which compute nothing.
     """
     gathered: dict[tuple[str, str, str, str], list[Point]] = {}
     idle: set[str] = set()
-    for name, night in _named(sorted(nights, key=lambda night: (night.created_at, night.run))):
-        if night.builder in idle_builders:
+    for name, cell in _named(sorted(cells, key=lambda cell: (cell.created_at, cell.run))):
+        if cell.builder in idle_builders:
             idle.add(name)
-        for metric, value, repeats in night.figures:
+        for metric, value, repeats in cell.figures:
             if metrics is None or metric in metrics:
-                point = Point(
-                    night.run, night.created_at, night.release, night.versions, value, repeats, night.conditions
-                )
-                gathered.setdefault((name, night.pair, metric, night.host), []).append(point)
+                point = Point(cell.run, cell.created_at, cell.release, cell.versions, value, repeats, cell.conditions)
+                gathered.setdefault((name, cell.pair, metric, cell.host), []).append(point)
     return tuple(
         _series(key, points, known, min_effect, computes=key[0] not in idle) for key, points in sorted(gathered.items())
     )
 
 
-def _named(nights: Sequence[MeasuredCell]) -> Iterator[tuple[str, MeasuredCell]]:
+def _named(cells: Sequence[MeasuredCell]) -> Iterator[tuple[str, MeasuredCell]]:
     """Yield every cell under the names of its series."""
     newest: dict[tuple[str, str], MeasuredCell] = {}
-    for night in nights:
-        yield night.cell_id, night
-        best = newest.get((night.run, night.tracked))
-        if best is None or _order(night.versions) > _order(best.versions):
-            newest[night.run, night.tracked] = night
-    for (_, tracked), night in newest.items():
-        if tracked != night.cell_id:
-            yield tracked, night
+    for cell in cells:
+        yield cell.cell_id, cell
+        best = newest.get((cell.run, cell.tracked))
+        if best is None or _order(cell.versions) > _order(best.versions):
+            newest[cell.run, cell.tracked] = cell
+    for (_, tracked), cell in newest.items():
+        if tracked != cell.cell_id:
+            yield tracked, cell
 
 
 def _order(versions: Sequence[str]) -> tuple[tuple[bool, Version, str], ...]:

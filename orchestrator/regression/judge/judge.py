@@ -80,7 +80,8 @@ class Judge:
         for one, other in itertools.combinations(chain(baseline.counting, candidate.counting), 2):
             difference = comparable.environment_difference(one.evidence.surrounding, other.evidence.surrounding)
             if difference:
-                return difference + (f" ({one.run.name}, {other.run.name})" if self.design is Design.NIGHTS else "")
+                where = f" ({one.run.name}, {other.run.name})" if self.design is Design.SEVERAL_RUNS else ""
+                return difference + where
         return ""
 
     def _judged(
@@ -140,7 +141,7 @@ def _known(baseline: SideEvidence, candidate: SideEvidence) -> PairFindings:
 
 def _too_few(ones: int, others: int) -> str:
     whose = "of each side" if ones == others else f"of the {'baseline' if ones < others else 'candidate'}"
-    return f"one night {whose} says nothing of how nights scatter; give two or more"
+    return f"one run {whose} says nothing of how runs scatter; give two or more"
 
 
 def _is_answered(*sides: SideEvidence) -> bool:

@@ -128,7 +128,7 @@ def run_notes(baseline: SideEvidence, candidate: SideEvidence, unpaired: Sequenc
     for name, side in sides:
         yield from _without_result(name, side)
     for run in unpaired:
-        yield f"{run} does not count: only one side has a result in it, and both are compared night by night"
+        yield f"{run} does not count: only one side has a result in it, and both are compared run by run"
     for name, side in sides:
         yield from _moved_within(name, side)
 

@@ -153,7 +153,7 @@ def _python(findings: Iterable[PairFindings], side: int) -> str:
 def _design(baseline: Operand, candidate: Operand) -> Design:
     if len(baseline.runs) == len(candidate.runs) == 1:
         return Design.BLOCKS if baseline.runs == candidate.runs else Design.RUNS
-    return Design.NIGHTS
+    return Design.SEVERAL_RUNS
 
 
 def _listed(by_key: Mapping[WorkKey, Sequence[Placed]]) -> str:

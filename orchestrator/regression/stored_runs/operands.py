@@ -121,4 +121,4 @@ def label(operand: Operand, plans: Mapping[str, Plan]) -> str:
     """Return the releases that an operand means, for people."""
     meant = (cell.framework for run in operand.runs for cell in plans[run.name].cells if operand.has(cell))
     releases = " and ".join(sorted({side_of(framework).label for framework in meant}))
-    return f"{releases}, {len(operand.runs)} nights" if operand.side and len(operand.runs) > 1 else releases
+    return f"{releases}, {len(operand.runs)} runs" if operand.side and len(operand.runs) > 1 else releases

@@ -28,7 +28,7 @@ class SeriesPlot:
 
 
 def plot(series: Series, text: Callable[[float], str]) -> SeriesPlot:
-    """Lay a series out, one night next to the other whatever time lies between them."""
+    """Lay a series out, one run next to the other whatever time lies between them."""
     points = series.points
     vertical = between((point.value for point in points), text)
     last = max(1, len(points) - 1)

@@ -18,13 +18,13 @@ from orchestrator.reporting.reports import history_words as words
 from orchestrator.reporting.sentences import Link, Phrase, VerdictWord
 
 MOST_SHOWN = 2000
-"""Nights of a series that its page lists and draws, the newest: a page of more is slow to open."""
+"""Runs of a series that its page lists and draws, the newest: a page of more is slow to open."""
 _MOST_SLUG = 100
 _OURS = re.compile(r"series-([0-9]{4}|[a-z0-9.-]+-[0-9a-f]{8})\.html")
 """Names of pages of series; those of four digits are of an older orchestrator, and led to another series each time."""
 _MARKS = ('<p class="eyebrow">History</p>', "Made by orchestrator ")
 """Texts that every page of a series has at its beginning and at its end."""
-_TITLE = "Series over all nights"
+_TITLE = "Series over all runs"
 _NOTHING = "There is no series yet: nothing was measured."
 _SHIFT_NUMBERS, _POINT_NUMBERS = (2, 3, 4, 5), (2, 3)
 _COLUMNS = (
@@ -76,7 +76,7 @@ def _pages(every: Sequence[Series]) -> Iterator[tuple[str, Page]]:
         rows.append(_row(series, name))
         yield name, _page(series)
     caption = ("A cell, a metric and a host each; ", Phrase("*", "code"), " follows the newest release of each run")
-    heads = ("Series", "Metric", "Host", "Nights", "Course", "Latest", "Latest change")
+    heads = ("Series", "Metric", "Host", "Runs", "Course", "Latest", "Latest change")
     listed = replace(table(heads, rows, (3, 5), caption), label="Every series")
     nothing = () if rows else (Paragraph(_NOTHING),)
     listing = section("series", "Series", (*nothing, listed))
@@ -105,14 +105,14 @@ def _page(series: Series) -> Page:
         Fact("Host", series.host or "–"),
         Fact("Length", words.summary(series)),
     )
-    nights, left_out = len(series.points), len(series.points) - len(shown.points)
+    runs, left_out = len(series.points), len(series.points) - len(shown.points)
     drawn = plot(shown, partial(words.figure, series.metric))
     sections = (
-        section("course", "Course", (SeriesChart(drawn, series.metric, nights, left_out),)),
+        section("course", "Course", (SeriesChart(drawn, series.metric, runs, left_out),)),
         section("changes", "Changes", (_changes(series),)),
-        section("nights", "Nights", (_nights(series, shown), Links((Link("All series", INDEX),)))),
+        section("nights", "Runs", (_points(series, shown), Links((Link("All series", INDEX),)))),
     )
-    footer = f"Made by orchestrator {__version__} from the files of {nights} runs."
+    footer = f"Made by orchestrator {__version__} from the files of {runs} runs."
     return Page(words.label(series), "History", series.name, facts, sections, footer)
 
 
@@ -127,10 +127,10 @@ def _changes(series: Series) -> Block:
     return replace(shown, label="Changes of this series")
 
 
-def _nights(series: Series, shown: Series) -> Table:
+def _points(series: Series, shown: Series) -> Table:
     rows = [words.point_row(series, point) for point in reversed(shown.points)]
     return replace(
-        table(words.POINT_HEADS, rows, _POINT_NUMBERS, "Every night, newest first"), label="Nights of this series"
+        table(words.POINT_HEADS, rows, _POINT_NUMBERS, "Every run, newest first"), label="Runs of this series"
     )
 
 

@@ -1,4 +1,4 @@
-"""The words of a series over many nights, and its JSON."""
+"""The words of a series over many runs, and its JSON."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -9,8 +9,8 @@ from orchestrator.regression.metrics import BY_NAME
 from orchestrator.reporting.figures import ratio
 from orchestrator.wording import clean_line, memory, plural, rate, seconds
 
-SHIFT_HEADS = ("Night", "Release", "Before", "After", "Ratio", "p", "What")
-POINT_HEADS = ("Night", "Release", "Value", "Repeats", "Run")
+SHIFT_HEADS = ("First seen", "Release", "Before", "After", "Ratio", "p", "What")
+POINT_HEADS = ("Measured", "Release", "Value", "Repeats", "Run")
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _UNITS: dict[str, Callable[[float], str]] = {
     "samples/s": rate,
@@ -66,7 +66,7 @@ def shift_row(series: Series, shift: Shift) -> tuple[str, ...]:
 
 
 def change(series: Series, shift: Shift) -> str:
-    """Return a change in a line, with its night, release, levels, ratio, probability and direction."""
+    """Return a change in a line, with its first run, release, levels, ratio, probability and direction."""
     row = shift_row(series, shift)
     return f"{row[0]} {row[1]}: {row[2]} → {row[3]}, × {row[4]}, p {row[5]}, {row[6]}"
 
@@ -83,17 +83,17 @@ def point_row(series: Series, point: Point) -> tuple[str, ...]:
 
 
 def summary(series: Series) -> str:
-    """Return the number of nights and of changes in words."""
-    nights = len(series.points)
+    """Return the number of runs and of changes in words."""
+    runs = len(series.points)
     changed = len(series.shifts)
     broken = len(series.breaks)
     changes = f"{changed or 'no'} {plural('change', changed)}" if series.computes else "computes nothing"
-    text = f"{nights} {plural('night', nights)}, {changes}"
+    text = f"{runs} {plural('run', runs)}, {changes}"
     return f"{text}, {broken} {plural('break', broken)} where it was measured otherwise" if broken else text
 
 
 def sparkline(series: Series, width: int = 60) -> str:
-    """Draw the newest nights as blocks between the lowest and the highest, with `|` where it was measured otherwise."""
+    """Draw the newest runs as blocks between the lowest and the highest, with `|` where it was measured otherwise."""
     shown = list(enumerate(series.points))[-width:]
     values = [point.value for _, point in shown]
     low, high = min(values), max(values)

@@ -10,7 +10,7 @@ from orchestrator.reporting.figures import ratio, ratio_interval, short_percent
 from orchestrator.wording import clean_line, listing_of, memory, plural, rate, seconds
 
 HEADS = ("Cell", "Metric", "Baseline", "Candidate", "Ratio", "Interval", "Verdict", "Could have missed", "Blocks")
-_UNITS_OF: Mapping[Design, str] = {Design.BLOCKS: "block", Design.RUNS: "repeat", Design.NIGHTS: "night"}
+_UNITS_OF: Mapping[Design, str] = {Design.BLOCKS: "block", Design.RUNS: "repeat", Design.SEVERAL_RUNS: "run"}
 """What is counted: each is one value of a side."""
 _OWN_LEVEL = "is tested for each cell by itself, and the intervals guard all cells at once"
 REACHING = f"The interval that is shown may reach beyond it: this verdict {_OWN_LEVEL}."
@@ -130,14 +130,14 @@ def notes(regression: Regression) -> tuple[str, ...]:
 
 
 def _scatter(regression: Regression) -> Iterator[str]:
-    """Yield the scatter of deciding metrics within a night and between nights of stored runs."""
+    """Yield the scatter of deciding metrics within and between stored runs."""
     for pair in regression.pairs:
         for judged in pair.metrics:
             if judged.gates and judged.nights:
-                within = _deviation(judged.nights.within, "one repeat a night")
-                between = _deviation(judged.nights.between, "one night of each side")
+                within = _deviation(judged.nights.within, "one repeat a run")
+                between = _deviation(judged.nights.between, "one run of each side")
                 yield clean_line(
-                    f"{pair.id}: {judged.title}, standard deviation within nights: {within}; between nights, beyond "
+                    f"{pair.id}: {judged.title}, standard deviation within runs: {within}; between runs, beyond "
                     f"what that explains: {between}"
                 )
 
@@ -170,11 +170,11 @@ def _how(regression: Regression) -> str:
     alarms = _FOLLOWS_SIGHT if regression.blocks_follow_sight else claim
     if regression.design is Design.RUNS:
         return (
-            "One run each: what differs from night to night is in no interval, and passes for a difference; give "
+            "One run each: what differs from run to run is in no interval, and passes for a difference; give "
             f"several runs of each side. But for that: {alarms[0].lower()}{alarms[1:]}"
         )
-    if regression.design is Design.NIGHTS:
-        return f"A night is one value, so that the intervals hold what differs from night to night. {alarms}"
+    if regression.design is Design.SEVERAL_RUNS:
+        return f"A run is one value, so that the intervals hold what differs from run to run. {alarms}"
     if not regression.looks:
         return f"Both sides are of the same blocks of one run. {alarms}"
     looks = listing_of([str(number) for number in regression.looks], len(regression.looks))

@@ -356,7 +356,7 @@ def test_what_computes_nothing_has_no_change() -> None:
     found = [one for one in series(nights, idle_builders={"noop"}) if one.is_tracked]
 
     assert [(one.shifts, one.computes, words.summary(one)) for one in found] == [
-        ((), False, "40 nights, computes nothing")
+        ((), False, "40 runs, computes nothing")
     ]
     assert tracked(nights).shifts  # where nobody says that it computes nothing
 

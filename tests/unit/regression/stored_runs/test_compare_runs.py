@@ -216,8 +216,8 @@ def test_a_night_in_which_one_side_has_no_result_does_not_count_and_is_named(tmp
     assert pair.notes[:4] == (
         "the baseline has no result in run-2: failed: exit status 139",
         "the candidate has no result in run-4: failed: exit status 139",
-        "run-2 does not count: only one side has a result in it, and both are compared night by night",
-        "run-4 does not count: only one side has a result in it, and both are compared night by night",
+        "run-2 does not count: only one side has a result in it, and both are compared run by run",
+        "run-4 does not count: only one side has a result in it, and both are compared run by run",
     )
 
 
@@ -244,7 +244,7 @@ def test_one_night_with_a_result_says_nothing_of_nights(tmp_path: Path) -> None:
     throughput = judged(only(releases(first, others=tuple(rest))))
 
     assert throughput.verdict is Verdict.INCONCLUSIVE
-    assert throughput.reason == "one night of the baseline says nothing of how nights scatter; give two or more"
+    assert throughput.reason == "one run of the baseline says nothing of how runs scatter; give two or more"
 
 
 @pytest.mark.parametrize(("loss", "verdict"), [(0.65, Verdict.SAME), (0.6501, Verdict.SLOWER)])

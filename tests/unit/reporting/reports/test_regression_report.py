@@ -191,7 +191,7 @@ def over_nights(design: Design, nights: Nights) -> Regression:
 @pytest.mark.parametrize(
     ("design", "head", "more"),
     [(Design.BLOCKS, "Blocks", "3 more blocks"), (Design.RUNS, "Repeats", "3 more repeats"),
-     (Design.NIGHTS, "Nights", "3 more nights")],
+     (Design.SEVERAL_RUNS, "Runs", "3 more runs")],
 )  # fmt: skip
 def test_what_is_counted_has_its_name(design: Design, head: str, more: str) -> None:
     found = over_nights(design, Nights(baseline=2, candidate=2))
@@ -212,20 +212,20 @@ def test_what_is_counted_has_its_name(design: Design, head: str, more: str) -> N
     [
         (
             Nights(baseline=2, candidate=2, within=0.0123, between=0.008),
-            "within nights: 1.23 %; between nights, beyond what that explains: 0.8 %",
+            "within runs: 1.23 %; between runs, beyond what that explains: 0.8 %",
         ),
         (
             Nights(baseline=1, candidate=1, within=0.0123),
-            "within nights: 1.23 %; between nights, beyond what that explains: not known from one night of each side",
+            "within runs: 1.23 %; between runs, beyond what that explains: not known from one run of each side",
         ),
         (
             Nights(baseline=2, candidate=2, between=0.008),
-            "within nights: not known from one repeat a night; between nights, beyond what that explains: 0.8 %",
+            "within runs: not known from one repeat a run; between runs, beyond what that explains: 0.8 %",
         ),
     ],
 )
 def test_the_scatter_within_and_between_nights_is_told_apart(nights: Nights, said: str) -> None:
-    *_, last = words.notes(over_nights(Design.NIGHTS, nights))
+    *_, last = words.notes(over_nights(Design.SEVERAL_RUNS, nights))
 
     assert last == f"cpu/lenet-train-b200: throughput, standard deviation {said}"
 
@@ -233,7 +233,7 @@ def test_the_scatter_within_and_between_nights_is_told_apart(nights: Nights, sai
 def test_one_run_each_may_differ_by_their_nights_alone_and_says_so() -> None:
     said = words.how(over_nights(Design.RUNS, Nights(baseline=1, candidate=1)))
 
-    assert "what differs from night to night is in no interval, and passes for a difference" in said
+    assert "what differs from run to run is in no interval, and passes for a difference" in said
     assert said.endswith(
         "But for that: at most 5 % of such tests hold a false alarm in any of their 2 verdicts on figures."
     )
@@ -252,7 +252,7 @@ def test_no_share_of_false_alarms_is_claimed_where_a_test_chose_the_blocks_by_wh
 def test_dots_of_blocks_are_spoken_of_where_there_are_some() -> None:
     assert "a dot per block" in render(REGRESSION, EVERY, "html")
     assert "a dot per block" not in render(
-        REGRESSION, over_nights(Design.NIGHTS, Nights(baseline=2, candidate=2)), "html"
+        REGRESSION, over_nights(Design.SEVERAL_RUNS, Nights(baseline=2, candidate=2)), "html"
     )
 
 
