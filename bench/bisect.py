@@ -22,7 +22,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from orchestrator.regression.metrics import BY_NAME
+from orchestrator.regression.rules import BY_NAME
 
 MATRIX = """\
 version: 1

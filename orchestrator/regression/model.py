@@ -1,7 +1,7 @@
 """The contents of `regression.json`, frozen and published as a schema."""
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
@@ -114,6 +114,12 @@ class JudgedPair(Strict):
     computes: bool = True
     """False if a side computes nothing and was not named: the pair is shown and decides nothing."""
     metrics: tuple[Judged, ...] = ()
+
+    @classmethod
+    def of_one_side(cls, verdict: Verdict, name: str, cell_id: str, reason: str, model: str = "") -> Self:
+        """Return the pair of a cell without a counterpart, which is `gone` or `new`."""
+        cell = {"baseline_cell" if verdict is Verdict.GONE else "candidate_cell": cell_id}
+        return cls(id=name, model=model, verdict=verdict, reason=reason, **cell)
 
     @property
     def is_regression(self) -> bool:

@@ -7,8 +7,8 @@ from pathlib import Path
 from orchestrator.catalog import load_faults
 from orchestrator.errors import InputError
 from orchestrator.planning import Selection
-from orchestrator.regression.metrics import parse_gates
 from orchestrator.regression.model import JudgedPair, Regression
+from orchestrator.regression.rules import parse_gates
 from orchestrator.regression.sides import parse_side
 from orchestrator.regression.stored_runs.comparison import compare_runs
 from orchestrator.regression.stored_runs.operands import Operand

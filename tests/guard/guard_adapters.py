@@ -28,10 +28,9 @@ from orchestrator.domain import BuildSettings
 from orchestrator.images import recipe
 from orchestrator.processes import Stop, Watch
 from orchestrator.regression.history.acknowledged import load_acknowledged
-from orchestrator.regression.nightly.decide import decide
+from orchestrator.regression.nightly.decide import decide, trial_outcomes
 from orchestrator.regression.nightly.files import NightFiles
 from orchestrator.regression.nightly.notify import message
-from orchestrator.regression.nightly.outcomes import trial_outcomes
 from orchestrator.regression.search import record as search_record
 from orchestrator.regression.search.carry_out import SearchInProgress, SearchServices
 from orchestrator.regression.search.probe import ProbeResult

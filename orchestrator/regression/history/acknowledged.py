@@ -19,7 +19,7 @@ from orchestrator.matrix import mistakes
 from orchestrator.matrix.hints import did_you_mean
 from orchestrator.matrix.values.kinds import Text, VersionText
 from orchestrator.matrix.values.shape import Shape
-from orchestrator.regression.metrics import BY_NAME
+from orchestrator.regression.rules import BY_NAME
 
 VERSION: Literal[1] = 1
 ANY: Literal["*"] = "*"

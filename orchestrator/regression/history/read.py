@@ -1,23 +1,75 @@
-"""Every measured cell of the runs below a results folder."""
+"""Every measured cell of the runs below a results folder, with its figures."""
 
+import contextlib
 import hashlib
 import json
-from collections.abc import Collection
-from dataclasses import asdict
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from orchestrator import modes
+from orchestrator.analysis import RepeatMeasurement
+from orchestrator.domain import Cell
 from orchestrator.errors import InputError
-from orchestrator.regression.history.figures import cell_figures
+from orchestrator.modes.parts.figures import ExactFigures
+from orchestrator.modes.parts.metrics import Metric
 from orchestrator.regression.history.series import MeasuredCell, release_text, release_versions, tracked_id
 from orchestrator.regression.judge import comparable
+from orchestrator.regression.judge.evidence import measured
+from orchestrator.regression.judge.exact_metrics import StoredFigures
+from orchestrator.results.evidence import read_repeats
 from orchestrator.results.listing import index
 from orchestrator.results.listing.derived import Derivation
 from orchestrator.results.records import RunRecord
 from orchestrator.results.store import Run
 
+Figure = tuple[str, float, int]
+"""Metric, value, and the number of repeats it is the mean of."""
 _VERSION = 2
 """Raised when the text of a cell is made in another way from the same metrics."""
+
+
+def _cell_figures(run: Run, cell: Cell, image_bytes: int | None) -> tuple[Mapping[str, str], tuple[Figure, ...]]:
+    """Return the conditions of a cell's last repeat, and the figures of the repeats measured in the same way."""
+    repeats = list(_repeats(run, cell))
+    # A mean over two ways of measuring says nothing.
+    conditions = repeats[-1].conditions if repeats else {}
+    alike = [repeat.measurement for repeat in repeats if repeat.conditions == conditions]
+    exact = StoredFigures(run, cell, image_bytes)
+    return conditions, tuple(figures_of(cell.workload.rules.metrics, alike, exact)) if alike else ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Repeat:
+    measurement: RepeatMeasurement
+    conditions: Mapping[str, str]
+
+
+def _repeats(run: Run, cell: Cell) -> Iterator[_Repeat]:
+    """Yield the repeats that ended `ok` and can be read, in order."""
+    for stored in read_repeats(run, cell.id, range(cell.repeats)):
+        if stored.result is None:
+            continue
+        with contextlib.suppress(ValueError):
+            conditions = comparable.reported(comparable.surrounding([stored.result]))
+            yield _Repeat(measured(stored.result, stored.outcome, cell), conditions)
+
+
+def figures_of(
+    metrics: Iterable[Metric], repeats: Sequence[RepeatMeasurement], exact: ExactFigures
+) -> Iterator[Figure]:
+    """Yield the geometric mean of each metric over its repeats, and the value of each exact metric.
+
+    A metric with a repeat of 0 has no figure, since the mean of the others would hide it.
+    """
+    for metric in metrics:
+        taken = [metric.exact(exact)] if metric.exact else [metric.take(each) for each in repeats if metric.take]
+        values = [float(value) for value in taken if value is not None]
+        if values and min(values) > 0:
+            # One value by itself: the way over logarithms does not come back to it.
+            mean = math.exp(math.fsum(map(math.log, values)) / len(values)) if len(values) > 1 else values[0]
+            yield metric.name, mean, len(values)
 
 
 def measured_cells(results: Path, cache: Path) -> tuple[MeasuredCell, ...]:
@@ -58,7 +110,7 @@ def _texts(run: Run, cell_ids: Collection[str]) -> dict[str, str]:
     for cell in plan.cells:
         if cell.id not in cell_ids or cell.script:
             continue
-        conditions, figures = cell_figures(run, cell, sizes.get(cell.image))
+        conditions, figures = _cell_figures(run, cell, sizes.get(cell.image))
         if figures:
             measured = MeasuredCell(
                 run=run.name,

@@ -1,23 +1,28 @@
-"""The evidence of one cell in one run."""
+"""The evidence of a cell in one run, and of a side, which is a cell over all runs that measured it."""
 
+import itertools
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 
 from orchestrator.analysis import RepeatMeasurement, repeat_measurement
-from orchestrator.domain import Cell, Outcome, Status
+from orchestrator.domain import Cell, Outcome, Plan, Status
 from orchestrator.modes.parts.metrics import Metric
-from orchestrator.regression.judge.comparable import Surrounding, surrounding
+from orchestrator.regression.judge.comparable import Placed, Surrounding, surrounding
+from orchestrator.regression.judge.exact_metrics import StoredFigures
 from orchestrator.regression.judge.metric_rule import Values
 from orchestrator.regression.model import Moved
+from orchestrator.regression.rules import LEAST_BLOCKS
 from orchestrator.results.contract import Result
 from orchestrator.results.evidence import read_repeats
-from orchestrator.results.records import EnvironmentRecord
+from orchestrator.results.records import EnvironmentRecord, EnvironmentsRecord
 from orchestrator.results.store import Run
 
 SILENT = frozenset({Status.BUILD_FAILED, Status.LAUNCH_FAILED, Status.NO_DEVICE, Status.NOT_RUN})
 """They tell of the host, the index or the engine, and nothing of the release."""
+_SIDES = ("baseline", "candidate")
 
 
 @dataclass(frozen=True)
@@ -123,3 +128,132 @@ def moved(baseline: EnvironmentRecord | None, candidate: EnvironmentRecord | Non
         for name in names
         if baseline.versions.get(name) != candidate.versions.get(name)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class CellRun:
+    """One cell in one run."""
+
+    run: Run
+    cell: Cell
+    evidence: CellEvidence
+    environment: EnvironmentRecord | None
+    """The environment it ran in; None if that was not recorded."""
+    asks_parity: bool
+    """True if the plan of the run asks for parity checks."""
+
+    @property
+    def placed(self) -> Placed:
+        """Return the run and the cell."""
+        return self.run, self.cell
+
+    @property
+    def exact(self) -> StoredFigures:
+        """Return the figures that are known exactly."""
+        return StoredFigures(self.run, self.cell, self.environment.size_bytes if self.environment else None)
+
+
+@dataclass(frozen=True)
+class SideEvidence:
+    """One cell of one side, run by run."""
+
+    runs: tuple[CellRun, ...]
+    """Oldest first."""
+    absent: tuple[str, ...] = ()
+    """Names of runs of this side that have no such cell."""
+
+    @cached_property
+    def counting(self) -> tuple[CellRun, ...]:
+        """Return the runs with a result."""
+        return tuple(each for each in self.runs if each.evidence.measurements)
+
+    @property
+    def last(self) -> CellRun:
+        """Return the last run with a result, or the last of all if none has one."""
+        return (self.counting or self.runs)[-1]
+
+    @cached_property
+    def measurements(self) -> Mapping[int, RepeatMeasurement]:
+        """Return the measurements of all runs, numbered anew."""
+        return self.joined().measurements
+
+    def joined(self) -> CellEvidence:
+        """Return all runs as one, which says how often the side fails."""
+        every = [each.evidence for each in self.runs]
+        ended = [(outcome, number in one.rotten) for one in every for number, outcome in one.outcomes.items()]
+        outcomes = {number: outcome for number, (outcome, _) in enumerate(ended)}
+        rotten = frozenset(number for number, (_, is_rotten) in enumerate(ended) if is_rotten)
+        measurements = dict(enumerate(chain.from_iterable(one.measurements.values() for one in every)))
+        return replace(every[0], outcomes=outcomes, measurements=measurements, rotten=rotten)
+
+
+def one_run(
+    run: Run, cell: Cell, blocks: range, environments: EnvironmentsRecord, *, asks_parity: bool
+) -> SideEvidence:
+    """Read some blocks of a cell in the one run of its side."""
+    by_image = {record.image: record for record in environments.environments}
+    evidence = cell_evidence(run, cell, blocks)
+    return SideEvidence((CellRun(run, cell, evidence, by_image.get(cell.image), asks_parity),))
+
+
+def several_runs(
+    placed: Sequence[Placed],
+    runs: Iterable[Run],
+    environments: Mapping[str, EnvironmentsRecord],
+    plans: Mapping[str, Plan],
+) -> SideEvidence:
+    """Read a cell in each of its side's runs that has it. Environments and plans are by the name of the run."""
+    sides = [
+        one_run(run, cell, range(cell.repeats), environments[run.name], asks_parity=plans[run.name].parity)
+        for run, cell in placed
+    ]
+    present = {run.name for run, _ in placed}
+    absent = tuple(run.name for run in runs if run.name not in present)
+    return SideEvidence(tuple(chain.from_iterable(side.runs for side in sides)), absent)
+
+
+def moved_between(baseline: SideEvidence, candidate: SideEvidence) -> tuple[Moved, ...]:
+    """Return the packages that differ between the last environments of both sides."""
+    return moved(baseline.last.environment, candidate.last.environment)
+
+
+def values_by_run(metric: Metric, runs: Iterable[CellRun]) -> dict[str, list[float]]:
+    """Return the values of the repeats of each run that has any."""
+    take: Callable[..., float | None] = metric.take or (lambda _: None)
+    values_of_runs = {each.run.name: map(take, each.evidence.measurements.values()) for each in runs}
+    known = {run: [float(value) for value in values if value is not None] for run, values in values_of_runs.items()}
+    return {run: values for run, values in known.items() if values}
+
+
+def shared_runs(ones: Iterable[str], others: Iterable[str]) -> list[str]:
+    """Return the runs with values of both sides, or none if they are too few to be compared run by run."""
+    present = set(others)
+    both = [run for run in ones if run in present]
+    return both if len(both) >= LEAST_BLOCKS else []
+
+
+def run_notes(baseline: SideEvidence, candidate: SideEvidence, unpaired: Sequence[str]) -> Iterator[str]:
+    """Return notes on runs that do not count, and on packages that moved from one run of a side to another."""
+    sides = tuple(zip(_SIDES, (baseline, candidate), strict=True))
+    for name, side in sides:
+        yield from _without_result(name, side)
+    for run in unpaired:
+        yield f"{run} does not count: only one side has a result in it, and both are compared run by run"
+    for name, side in sides:
+        yield from _moved_within(name, side)
+
+
+def _without_result(name: str, side: SideEvidence) -> Iterator[str]:
+    for each in side.runs:
+        if not each.evidence.measurements and len(side.runs) > 1:
+            yield f"the {name} has no result in {each.run.name}: {each.evidence.failure or 'no outcome was recorded'}"
+    for run in side.absent:
+        yield f"the {name} has no result in {run}: it is not in its plan"
+
+
+def _moved_within(name: str, side: SideEvidence) -> Iterator[str]:
+    for earlier, later in itertools.pairwise(side.counting):
+        changed = moved(earlier.environment, later.environment)
+        if changed:
+            texts = (f"{each.name} {each.baseline or 'absent'} → {each.candidate or 'absent'}" for each in changed)
+            yield f"packages of the {name} moved between {earlier.run.name} and {later.run.name}: {', '.join(texts)}"

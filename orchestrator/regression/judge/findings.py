@@ -1,12 +1,17 @@
-"""The findings on a pair after a look."""
+"""The findings on a pair, after a look and after the confirmation of its alarms by fresh blocks."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from orchestrator.analysis.verdicts import Verdict
-from orchestrator.regression.judge.confirmation import unconfirmed
-from orchestrator.regression.model import Judged
+from orchestrator.domain import Cell
+from orchestrator.regression.judge.evidence import CellEvidence, repeat_notes, values
+from orchestrator.regression.judge.metric_rule import MetricRule
+from orchestrator.regression.judge.reliability import unreliable
+from orchestrator.regression.model import Confirmation, Judged, JudgedPair
+from orchestrator.regression.rules import BY_NAME, LEAST_BLOCKS, Rules
 
 _WORST_FIRST = (
     Verdict.BROKE, Verdict.SLOWER, Verdict.NOT_COMPARABLE, Verdict.NOT_MEASURED, Verdict.INCONCLUSIVE, Verdict.GONE,
@@ -14,6 +19,64 @@ _WORST_FIRST = (
 )  # fmt: skip
 DECIDED: Final = frozenset({Verdict.SLOWER, Verdict.FASTER, Verdict.SAME})
 """The verdicts of a metric that later looks leave as they are."""
+
+
+def needs_confirmation(judged: Judged) -> bool:
+    """Return true if a verdict is an alarm on a metric with scatter."""
+    return judged.gates and judged.verdict is Verdict.SLOWER and judged.blocks > 0
+
+
+def unconfirmed(judged: Judged) -> Judged:
+    """Withdraw an alarm whose confirmation was stopped."""
+    if not needs_confirmation(judged):
+        return judged
+    reason = f"{judged.verdict.value} on {judged.blocks} blocks, and stopped before it was confirmed"
+    return judged.model_copy(update={"verdict": Verdict.INCONCLUSIVE, "reason": reason})
+
+
+def unmeasured(first: Judged, why: str) -> Judged:
+    """Withdraw an alarm whose fresh blocks have no result."""
+    if not needs_confirmation(first):
+        return first
+    reason = f"{first.verdict.value} on {first.blocks} blocks; fresh ones tell nothing: {why}"
+    return first.model_copy(update={"verdict": Verdict.INCONCLUSIVE, "reason": reason})
+
+
+def confirmation(first: Judged, fresh: Judged) -> Confirmation:
+    """Return the confirmation, which needs fresh blocks worse by more than the tolerance and more than chance.
+
+    A candidate that is 0 in all fresh blocks is confirmed. A second verdict, with the whole interval beyond the
+    tolerance, would lose half of the true slowdowns that show in a few blocks. This rule loses few of them, and lets
+    one in forty false alarms pass.
+    """
+    ratio = fresh.ratio
+    fallen = ratio is None and fresh.verdict is Verdict.SLOWER
+    again = fallen or (
+        ratio is not None
+        and fresh.is_significant
+        and (ratio > 1) == (first.ratio is not None and first.ratio > 1)
+        and abs(math.log(ratio)) > math.log1p(first.tolerance)
+    )
+    return Confirmation(
+        confirmed=again,
+        blocks=fresh.blocks,
+        ratio=fresh.ratio,
+        low=fresh.low,
+        high=fresh.high,
+        confidence=fresh.confidence,
+    )
+
+
+def confirmed(first: Judged, fresh: Judged) -> Judged:
+    """Return the verdict after fresh blocks. An alarm that does not come again is withdrawn."""
+    if fresh.blocks < LEAST_BLOCKS:
+        return unmeasured(first, fresh.reason)
+    result = confirmation(first, fresh)
+    if result.confirmed:
+        return first.model_copy(update={"confirmation": result})
+    reason = f"{first.verdict.value} on {first.blocks} blocks, and not on {fresh.blocks} fresh ones"
+    undecided = {"verdict": Verdict.INCONCLUSIVE, "reason": reason, "more_blocks": fresh.more_blocks}
+    return first.model_copy(update={**undecided, "confirmation": result})
 
 
 @dataclass(frozen=True)
@@ -42,6 +105,19 @@ class PairFindings:
         """Return the findings with every alarm withdrawn, since there was no time to confirm it."""
         return replace(self, metrics={name: unconfirmed(judged) for name, judged in self.metrics.items()})
 
+    def judged_pair(self, name: str, baseline: Cell, candidate: Cell) -> JudgedPair:
+        """Return the pair of two cells, with these findings."""
+        return JudgedPair(
+            id=name,
+            baseline_cell=baseline.id,
+            candidate_cell=candidate.id,
+            model=baseline.workload.model,
+            verdict=self.overall,
+            reason=self.because,
+            notes=self.notes,
+            metrics=tuple(self.metrics.values()),
+        )
+
     @property
     def overall(self) -> Verdict:
         """Return the verdict on the pair, or else the worst of the metrics that decide."""
@@ -60,3 +136,24 @@ class PairFindings:
         return next(
             (f"{metric.title}: {metric.reason}" for metric in missing), "nothing that decides is measured in it"
         )
+
+
+def confirm(
+    rules: Rules, baseline: CellEvidence, candidate: CellEvidence, before: PairFindings, alarms: int
+) -> PairFindings:
+    """Judge by fresh blocks every metric that was slower. All pairs with an alarm share alpha."""
+    before = replace(before, notes=(*before.notes, *repeat_notes(baseline, candidate)))
+    failing = unreliable(baseline, candidate, 1 - rules.alone(alarms).confidence)
+    if failing is not None and failing[0] is Verdict.BROKE:
+        reason = f"{before.overall.value} on {before.blocks} blocks, and on fresh ones {failing[1]}"
+        return replace(before, verdict=Verdict.BROKE, reason=reason, metrics={})
+    if failing is not None:
+        return replace(before, metrics={name: unmeasured(each, failing[1]) for name, each in before.metrics.items()})
+    deciding = [metric for metric in before.metrics.values() if metric.gates and not BY_NAME[metric.metric].is_exact]
+    judged = dict(before.metrics)
+    for name, first in before.metrics.items():
+        if needs_confirmation(first):
+            rule = MetricRule(BY_NAME[name], first.gates, first.tolerance)
+            fresh = values(rule.metric, baseline, candidate)
+            judged[name] = confirmed(first, rule.judge(fresh, rules.alone(alarms * len(deciding))))
+    return replace(before, metrics=judged)

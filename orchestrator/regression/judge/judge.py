@@ -1,7 +1,9 @@
 """The one judge, which judges two sides of one or more runs each at the levels of a look."""
 
 import itertools
-from collections.abc import Iterable, Iterator
+import math
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -10,17 +12,21 @@ from orchestrator.analysis.parity.work import PairParity
 from orchestrator.analysis.verdicts import Verdict
 from orchestrator.catalog import KnownFault
 from orchestrator.regression.judge import comparable
-from orchestrator.regression.judge.evidence import repeat_notes, values
+from orchestrator.regression.judge.evidence import (
+    SideEvidence,
+    repeat_notes,
+    run_notes,
+    shared_runs,
+    values,
+    values_by_run,
+)
 from orchestrator.regression.judge.exact_metrics import judged_exact
 from orchestrator.regression.judge.findings import DECIDED, PairFindings
 from orchestrator.regression.judge.metric_rule import MetricRule
 from orchestrator.regression.judge.reliability import doubt, doubted, unreliable
-from orchestrator.regression.judge.scatter import run_mean, scatter
-from orchestrator.regression.judge.side_evidence import SideEvidence, run_notes, shared_runs, values_by_run
 from orchestrator.regression.judge.single_steps import with_enough_steps
-from orchestrator.regression.metrics import tolerance
-from orchestrator.regression.model import Design, Judged
-from orchestrator.regression.rules import LEAST_BLOCKS, Levels, Rules
+from orchestrator.regression.model import Design, Judged, Nights
+from orchestrator.regression.rules import LEAST_BLOCKS, Levels, Rules, tolerance
 
 
 @dataclass(frozen=True)
@@ -115,7 +121,7 @@ class Judge:
             result = rule.compared(flat, others_flat, look, paired=False)
         else:
             shared = self._shared(ones, others)
-            means, others_means = ([run_mean(side[run]) for run in shared or side] for side in (ones, others))
+            means, others_means = ([_run_mean(side[run]) for run in shared or side] for side in (ones, others))
             result = rule.compared(means, others_means, look, paired=bool(shared))
             if result.verdict is not Verdict.NOT_MEASURED and result.blocks < LEAST_BLOCKS:
                 result = result.model_copy(update={"reason": _too_few(len(means), len(others_means))})
@@ -147,3 +153,31 @@ def _too_few(ones: int, others: int) -> str:
 def _is_answered(*sides: SideEvidence) -> bool:
     """Return true if a parity check of a side has stored an answer, whether its plan asks for one or not."""
     return any(comparable.is_answered(*side.last.placed) for side in sides)
+
+
+def _run_mean(repeats: Sequence[float]) -> float:
+    """Return the geometric mean of the repeats of a run, which is 0 if one of them is."""
+    return math.exp(statistics.fmean(map(math.log, repeats))) if min(repeats) > 0 else 0.0
+
+
+def scatter(ones: Sequence[Sequence[float]], others: Sequence[Sequence[float]]) -> Nights:
+    """Return the variance within and between runs of a nested design, pooled over both sides.
+
+    Source: Searle, Casella and McCulloch, Variance Components (1992), the method of moments for a one-way layout.
+    """
+    inside = [[math.log(value) for value in run] for run in (*ones, *others)]
+    freedom = sum(len(run) - 1 for run in inside)
+    within = sum(len(run) * statistics.pvariance(run) for run in inside) / freedom if freedom else None
+    sides = [[statistics.fmean(map(math.log, run)) for run in side] for side in (ones, others)]
+    freedom_between = sum(len(side) - 1 for side in sides)
+    between = None
+    if freedom_between:
+        of_means = sum(len(side) * statistics.pvariance(side) for side in sides) / freedom_between
+        explained = (within or 0.0) * statistics.fmean(1 / len(run) for run in inside)
+        between = max(0.0, of_means - explained)
+    return Nights(
+        baseline=len(ones),
+        candidate=len(others),
+        within=None if within is None else math.sqrt(within),
+        between=None if between is None else math.sqrt(between),
+    )

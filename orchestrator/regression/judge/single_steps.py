@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from orchestrator.analysis import RepeatMeasurement, least_steps
 from orchestrator.analysis.verdicts import Verdict
 from orchestrator.modes.parts.metrics import Metric, least_steps_of_a_repeat
-from orchestrator.regression.metrics import BY_NAME
 from orchestrator.regression.model import Judged
+from orchestrator.regression.rules import BY_NAME
 from orchestrator.results.contract import LATENCY_STEPS
 
 

@@ -11,10 +11,26 @@ from orchestrator.images.reasons import is_of_surroundings
 from orchestrator.regression.history.acknowledged import BROKE, AcknowledgedEntry, ObservedChange, covering
 from orchestrator.regression.judge.evidence import SILENT
 from orchestrator.regression.model import Judged, JudgedPair, Regression
-from orchestrator.regression.nightly.outcomes import TrialOutcomes
 from orchestrator.regression.nightly.settings import ACCEPTED, Accept, NightlyFile
 from orchestrator.regression.nightly.state import Alarm, Ending, Judgement, ReleaseRecord, State, Trying
 from orchestrator.regression.releases.pages import PublishedRelease
+from orchestrator.regression.trials.carry_out import MeasuredTrial
+
+
+@dataclass(frozen=True, slots=True)
+class TrialOutcomes:
+    """The outcomes of the repeats of a trial."""
+
+    baseline: tuple[Outcome, ...]
+    candidate: tuple[Outcome, ...]
+
+
+def trial_outcomes(measured: MeasuredTrial) -> TrialOutcomes:
+    """Read the outcomes of both sides of a trial."""
+    pairs, run = measured.trial.pairs, measured.run
+    baseline = measured.cells({pair.baseline for pair in pairs})
+    candidate = measured.cells({pair.candidate for pair in pairs})
+    return TrialOutcomes(tuple(run.outcomes(baseline)), tuple(run.outcomes(candidate)))
 
 
 def baseline(settings: NightlyFile, state: State) -> str:

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Sequence
 
 from orchestrator.regression.history.series import Series, Shift
-from orchestrator.regression.metrics import BY_NAME
 from orchestrator.regression.nightly.state import Change
+from orchestrator.regression.rules import BY_NAME
 
 SAME_WITHIN = 3
 """Points of a series by which a reported change may move in later nights and still be the same one."""

@@ -16,8 +16,8 @@ from orchestrator.regression.history.acknowledged import (
     refuse_newer_version,
 )
 from orchestrator.regression.judge.single_steps import blocks_needed, too_few_blocks
-from orchestrator.regression.metrics import BY_NAME
 from orchestrator.regression.nightly.settings import ACCEPTED, NightlyFile, WebhookEntry
+from orchestrator.regression.rules import BY_NAME
 
 
 @dataclass(frozen=True, slots=True)

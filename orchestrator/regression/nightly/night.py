@@ -15,6 +15,7 @@ from orchestrator.events import Listener, Notice
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry
 from orchestrator.regression.model import Regression
 from orchestrator.regression.nightly.decide import (
+    TrialOutcomes,
     after,
     baseline,
     decide,
@@ -25,7 +26,6 @@ from orchestrator.regression.nightly.decide import (
 )
 from orchestrator.regression.nightly.files import NightFiles
 from orchestrator.regression.nightly.loading import Nightly
-from orchestrator.regression.nightly.outcomes import TrialOutcomes
 from orchestrator.regression.nightly.settings import ACCEPTED
 from orchestrator.regression.nightly.state import Ending, Judgement, Night, ReleaseRecord, State, Tonight, Trying
 from orchestrator.regression.releases.package_index import Offered

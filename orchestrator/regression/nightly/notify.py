@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping
 import requests
 
 from orchestrator.regression.nightly.state import Night, Posted
-from orchestrator.regression.releases.package_index import without_credentials
+from orchestrator.regression.releases.package_index import within, without_credentials
 from orchestrator.regression.releases.pages import one_line
-from orchestrator.regression.releases.time_limit import within
 
 SIGNATURE_HEADER = "X-Orchestrator-Signature"
 _PAUSE_S = 1.0

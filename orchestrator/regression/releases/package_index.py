@@ -1,10 +1,13 @@
 """The releases of a distribution on the package indexes of this site."""
 
 import re
+import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 
 import requests
@@ -25,13 +28,17 @@ from orchestrator.regression.releases.pages import (
     one_line,
     releases,
 )
-from orchestrator.regression.releases.time_limit import within
 
 PYPI = "https://pypi.org/simple"
+
 MAX_BYTES = 64 * 1024 * 1024
 """Size of one unpacked page; the largest projects have a fifth of it."""
+
 _PIECE_BYTES = 65536
+
 _TRIES = 3
+
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,3 +184,21 @@ def _reason(error: BaseException) -> str:
         seen = inner
     text = getattr(seen, "strerror", None) or str(seen) or type(seen).__name__
     return one_line(str(text))[:200]
+
+
+def within(timeout_s: float, call: Callable[[], _Found]) -> _Found:
+    """Return or raise the outcome of a call. Raises `TimeoutError` if it has not ended in time.
+
+    The timeout of a socket is that of each read, which a host that drips never meets, and looking up a name has none.
+    A call that is late goes on in a thread that keeps no process from its end, and nobody hears what becomes of it.
+    """
+    future: Future[_Found] = Future()
+
+    def carry_out() -> None:
+        try:
+            future.set_result(call())
+        except BaseException as error:  # raised again where it is waited for
+            future.set_exception(error)
+
+    threading.Thread(target=carry_out, daemon=True).start()
+    return future.result(timeout_s)

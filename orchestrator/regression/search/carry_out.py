@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 from orchestrator.analysis import Comparison, Look, compare
 from orchestrator.events import Listener, Notice
 from orchestrator.modes.parts.metrics import Better
-from orchestrator.regression.metrics import BY_NAME
+from orchestrator.regression.rules import BY_NAME
 from orchestrator.regression.search import record as search_record
 from orchestrator.regression.search.algorithm import Answer, Conclusion, Probe, Span, Untestable, carried_out, search
 from orchestrator.regression.search.candidates import SearchSubject

@@ -11,8 +11,8 @@ from orchestrator.domain import Status
 from orchestrator.errors import InputError
 from orchestrator.files import read_record
 from orchestrator.images.reasons import is_of_surroundings
-from orchestrator.regression.metrics import Gate
 from orchestrator.regression.model import Positive, Share
+from orchestrator.regression.rules import Gate
 from orchestrator.regression.search.algorithm import Conclusion, Span
 from orchestrator.results.contract import Count, Strict
 from orchestrator.results.plans import first_problem

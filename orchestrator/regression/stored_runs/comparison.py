@@ -6,16 +6,15 @@ from itertools import chain
 
 from orchestrator.analysis.verdicts import Verdict
 from orchestrator.catalog import KnownFault
-from orchestrator.domain import Cell, Plan
+from orchestrator.domain import Cell, Plan, Skip
 from orchestrator.errors import InputError
 from orchestrator.modes import METRICS
 from orchestrator.regression.judge.comparable import Placed
+from orchestrator.regression.judge.evidence import SideEvidence, moved_between, several_runs
 from orchestrator.regression.judge.findings import PairFindings
 from orchestrator.regression.judge.judge import Judge
-from orchestrator.regression.judge.side_evidence import moved_between, several_runs
-from orchestrator.regression.metrics import Gate
 from orchestrator.regression.model import Design, JudgedPair, Regression, SideRecord
-from orchestrator.regression.rules import LEAST_BLOCKS, Levels, Rules
+from orchestrator.regression.rules import LEAST_BLOCKS, Gate, Levels, Rules
 from orchestrator.regression.stored_runs.operands import (
     Operand,
     WorkKey,
@@ -25,8 +24,10 @@ from orchestrator.regression.stored_runs.operands import (
     oldest_first,
     refuse_other_hosts,
 )
-from orchestrator.regression.stored_runs.pairs import judged_pair, never_measured, shown_only, unpaired_cell
 from orchestrator.regression.trials.files import blocks_follow_sight
+
+COMPUTES_NOTHING = "computes nothing"
+"""Reason that a pair is not judged."""
 
 
 def compare_runs(
@@ -64,7 +65,7 @@ def compare_runs(
     ]
     levels = _levels(rules, judged)
     findings = [_noted(judge.look(*each, levels), unknown) for each in sides]
-    pairs = (*map(judged_pair, work.both, sides, findings), *_without_counterpart(work, baseline, candidate, plans))
+    pairs = (*map(_judged_pair, work.both, sides, findings), *_without_counterpart(work, baseline, candidate, plans))
     newest = records[candidate.runs[-1].name]
     return Regression(
         run=f"{baseline.text} {candidate.text}",
@@ -82,7 +83,7 @@ def compare_runs(
         design=judge.design,
         blocks_follow_sight=any(map(blocks_follow_sight, runs.values())),
         moved=tuple(dict.fromkeys(chain.from_iterable(moved_between(*each) for each in sides))),
-        pairs=tuple(shown_only(pair, idle) for pair in pairs),
+        pairs=tuple(_shown_only(pair, idle) for pair in pairs),
     )
 
 
@@ -127,9 +128,10 @@ def _without_counterpart(
         (work.baseline_only, Verdict.GONE, baseline, candidate),
         (work.candidate_only, Verdict.NEW, candidate, baseline),
     ):
-        yield from (unpaired_cell(key, placed, verdict, other, plans) for key, placed in cells.items())
+        yield from (_unpaired_cell(key, placed, verdict, other, plans) for key, placed in cells.items())
         if same_runs:
-            yield from (never_measured(each, verdict) for each in dict.fromkeys(own.unpaired))
+            unpaired = dict.fromkeys(own.unpaired)
+            yield from (JudgedPair.of_one_side(verdict, each.id, each.cell_id, each.reason) for each in unpaired)
 
 
 def _idle_cells(
@@ -159,3 +161,48 @@ def _design(baseline: Operand, candidate: Operand) -> Design:
 def _listed(by_key: Mapping[WorkKey, Sequence[Placed]]) -> str:
     ids = [placed[0][1].id for placed in by_key.values()]
     return ", ".join(ids[:3]) + (" …" if len(ids) > 3 else "")
+
+
+def _shown_only(pair: JudgedPair, idle: Collection[str]) -> JudgedPair:
+    """Keep the figures of a pair that computes nothing, without any verdict on them. Return others as they are."""
+    if pair.baseline_cell not in idle and pair.candidate_cell not in idle:
+        return pair
+    if not pair.baseline_cell or not pair.candidate_cell:
+        return pair.model_copy(update={"computes": False})
+    nothing = {"verdict": Verdict.NOT_COMPARABLE, "reason": COMPUTES_NOTHING}
+    metrics = tuple(each.model_copy(update={**nothing, "gates": False, "more_blocks": None}) for each in pair.metrics)
+    notes = (*pair.notes, pair.reason) if pair.reason else pair.notes
+    return pair.model_copy(update={**nothing, "computes": False, "notes": notes, "metrics": metrics})
+
+
+def _judged_pair(key: WorkKey, sides: tuple[SideEvidence, SideEvidence], findings: PairFindings) -> JudgedPair:
+    """Return the pair of two cells, with the findings on it."""
+    one, other = (side.runs[-1].cell for side in sides)
+    return findings.judged_pair(_pair_id(key, one), one, other)
+
+
+def _pair_id(key: WorkKey, cell: Cell) -> str:
+    """Return an id such as `cpu/lenet-train-b200`, with the release before it if a side has several."""
+    *_, release = key
+    return cell.id if release else f"{cell.system.name}/{cell.id.partition('/')[2]}"
+
+
+def _unpaired_cell(
+    key: WorkKey, placed: Sequence[Placed], verdict: Verdict, other: Operand, plans: Mapping[str, Plan]
+) -> JudgedPair:
+    """Return the pair of a cell that only one side has, with the reason in the other's plans."""
+    cell = placed[-1][1]
+    tail = cell.id.partition("/")[2]
+    skipped = (
+        skip.reason
+        for run in other.runs
+        for skip in plans[run.name].skips
+        if skip.cell_id == cell.id
+        or (not key[-1] and skip.cell_id.partition("/")[2] == tail and _is_on(skip, cell.system.name))
+    )
+    reason = next(skipped, f"it is not in the plan of {other.text}")
+    return JudgedPair.of_one_side(verdict, _pair_id(key, cell), cell.id, reason, cell.workload.model)
+
+
+def _is_on(skip: Skip, system: str) -> bool:
+    return skip.cell_id.partition("/")[0].endswith(f"-{system}")

@@ -8,20 +8,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from orchestrator.analysis.verdicts import Verdict
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell, Plan
-from orchestrator.regression.judge.confirmation import needs_confirmation
-from orchestrator.regression.judge.evidence import cell_evidence
-from orchestrator.regression.judge.findings import PairFindings
+from orchestrator.regression.judge.evidence import cell_evidence, moved, one_run
+from orchestrator.regression.judge.findings import PairFindings, confirm, needs_confirmation
 from orchestrator.regression.judge.judge import Judge
-from orchestrator.regression.judge.side_evidence import one_run
-from orchestrator.regression.model import Regression
+from orchestrator.regression.model import JudgedPair, Moved, Regression, SideRecord
 from orchestrator.regression.pairing import Pair, Pairing
 from orchestrator.regression.rules import Rules
-from orchestrator.regression.trials.confirm import confirm
-from orchestrator.regression.trials.files import Trial, write_regression
-from orchestrator.regression.trials.growing_run import GrowingRun, growing_run
-from orchestrator.regression.trials.summary import summary
+from orchestrator.regression.trials.files import GrowingRun, Trial, growing_run, write_regression
+from orchestrator.results.records import EnvironmentRecord
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, Surroundings, execute
 
@@ -129,3 +126,49 @@ class _Conduct:
         for _ in execute(self.run.plan, self.around, self.policy):
             pass
         return {cell.id: cell for cell in self.run.plan.cells}
+
+
+def summary(run: GrowingRun, trial: Trial, findings: Mapping[str, PairFindings], *, complete: bool) -> Regression:
+    """Return the result of a trial, with the findings of every pair and the cells without a counterpart."""
+    record, plan = run.record, run.plan
+    cells = {cell.id: cell for cell in plan.cells}
+    stopped = PairFindings(0, Verdict.NOT_MEASURED, "it was stopped before")
+    pairs = [
+        (findings.get(pair.id) or stopped).judged_pair(pair.id, cells[pair.baseline], cells[pair.candidate])
+        for pair in trial.pairs
+    ]
+    for verdict, unpaired in ((Verdict.GONE, trial.gone), (Verdict.NEW, trial.new)):
+        pairs += [JudgedPair.of_one_side(verdict, each.id, each.cell_id, each.reason) for each in unpaired]
+    return Regression(
+        run=run.run.name,
+        created_at=record.created_at,
+        host=str(record.host.get("hostname") or ""),
+        runtime=record.runtime,
+        baseline=SideRecord(text=trial.baseline.text, label=trial.baseline.label, python=_python(findings, 0)),
+        candidate=SideRecord(text=trial.candidate.text, label=trial.candidate.label, python=_python(findings, 1)),
+        measurement_version=max((known.measurement_version for known in findings.values()), default=0),
+        alpha=trial.rules.alpha,
+        family=trial.rules.family(len(trial.pairs)),
+        looks=trial.rules.looks,
+        confirms=trial.rules.confirm,
+        complete=complete,
+        moved=_moved(run.run, plan, trial),
+        warnings=plan.warnings,
+        pairs=tuple(pairs),
+    )
+
+
+def _python(findings: Mapping[str, PairFindings], side: int) -> str:
+    return " | ".join(dict.fromkeys(known.pythons[side] for known in findings.values() if known.pythons[side]))
+
+
+def _moved(run: Run, plan: Plan, trial: Trial) -> tuple[Moved, ...]:
+    """Return the packages that moved over all pairs, each once for each way it moved."""
+    made: dict[str, EnvironmentRecord] = {record.image: record for record in run.environments().environments}
+    images = {cell.id: cell.image for cell in plan.cells}
+    every = dict.fromkeys(
+        each
+        for pair in trial.pairs
+        for each in moved(made.get(images[pair.baseline]), made.get(images[pair.candidate]))
+    )
+    return tuple(every)

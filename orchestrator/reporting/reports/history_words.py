@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from orchestrator.regression.history.series import Point, Series, Shift
-from orchestrator.regression.metrics import BY_NAME
+from orchestrator.regression.rules import BY_NAME
 from orchestrator.reporting.figures import ratio
 from orchestrator.wording import clean_line, memory, plural, rate, seconds
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from orchestrator import __version__
 from orchestrator.analysis import Verdict
-from orchestrator.regression.metrics import BY_NAME
+from orchestrator.regression.rules import BY_NAME
 from orchestrator.regression.search.candidates import reasons
 from orchestrator.regression.search.record import RECORD_FILE, Bisection, Found, Origin
 from orchestrator.reporting.blocks import (

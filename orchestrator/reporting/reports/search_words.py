@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from orchestrator.analysis import Comparison, Verdict
 from orchestrator.planning.planner import DEFAULT_LIMIT
-from orchestrator.regression.metrics import BY_NAME
+from orchestrator.regression.rules import BY_NAME
 from orchestrator.regression.search.algorithm import PROBED, Conclusion, Span, Untestable
 from orchestrator.regression.search.record import AUTO, Bisection, Found, Origin, Step, may_pass
 from orchestrator.reporting.figures import ratio, ratio_interval, short_percent

@@ -10,8 +10,7 @@ from orchestrator.catalog import load_faults
 from orchestrator.regression.pairing import Pairing
 from orchestrator.regression.rules import Rules
 from orchestrator.regression.trials.carry_out import MeasuredTrial, carry_out, trial_of
-from orchestrator.regression.trials.files import Trial, store_trial, stored_trial
-from orchestrator.regression.trials.growing_run import first_plan
+from orchestrator.regression.trials.files import Trial, first_plan, store_trial, stored_trial
 from orchestrator.resources import IMAGES
 from orchestrator.running import Policy
 from orchestrator.workflows.host.host import Host

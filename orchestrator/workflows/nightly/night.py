@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry, load_acknowledged
-from orchestrator.regression.metrics import Gate, parse_gates
 from orchestrator.regression.nightly.decide import baseline, dropped_images
 from orchestrator.regression.nightly.files import NightFiles
 from orchestrator.regression.nightly.lasting_changes import new_changes
 from orchestrator.regression.nightly.loading import load
 from orchestrator.regression.nightly.night import NightInProgress
 from orchestrator.regression.nightly.state import Night
+from orchestrator.regression.rules import Gate, parse_gates
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.shipped import shipped_catalog
 from orchestrator.workflows.measure.pair import MeasureOptions

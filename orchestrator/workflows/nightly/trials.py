@@ -5,14 +5,13 @@ from dataclasses import dataclass
 
 from orchestrator.domain import Status
 from orchestrator.errors import InputError
-from orchestrator.regression.metrics import Gate
+from orchestrator.regression.nightly.decide import trial_outcomes
 from orchestrator.regression.nightly.night import TrialResult
-from orchestrator.regression.nightly.outcomes import trial_outcomes
 from orchestrator.regression.nightly.state import Tonight
 from orchestrator.regression.pairing import Pairing
-from orchestrator.regression.rules import Rules, looks_up_to
+from orchestrator.regression.rules import Gate, Rules, looks_up_to
 from orchestrator.regression.trials.carry_out import MeasuredTrial, trial_of
-from orchestrator.regression.trials.growing_run import first_plan
+from orchestrator.regression.trials.files import first_plan
 from orchestrator.reporting.reports.regression import write_html
 from orchestrator.results.store import Run
 from orchestrator.workflows.measure.pair import MeasureOptions, PairRun, measure, new_pair_run, resumed_pair_run

@@ -4,8 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orchestrator.errors import InputError
-from orchestrator.regression.metrics import Gate
-from orchestrator.regression.rules import Rules
+from orchestrator.regression.rules import Gate, Rules
 from orchestrator.regression.search.probe import ProbeResult, probe_result
 from orchestrator.regression.sides import Side
 from orchestrator.regression.trials.files import stored_trial

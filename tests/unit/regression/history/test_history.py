@@ -12,8 +12,7 @@ from orchestrator.domain import Cell, Framework, Mode, Status, System, Workload
 from orchestrator.modes import METRICS
 from orchestrator.planning import check_id
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry
-from orchestrator.regression.history.figures import figures_of
-from orchestrator.regression.history.read import measured_cells
+from orchestrator.regression.history.read import figures_of, measured_cells
 from orchestrator.regression.history.series import (
     MeasuredCell,
     Series,
@@ -24,7 +23,7 @@ from orchestrator.regression.history.series import (
     tracked_id,
 )
 from orchestrator.regression.judge.exact_metrics import StoredFigures
-from orchestrator.regression.metrics import BY_NAME
+from orchestrator.regression.rules import BY_NAME
 from orchestrator.reporting.charts.series import plot
 from orchestrator.reporting.reports import history as history_report
 from orchestrator.reporting.reports import history_words as words

@@ -4,10 +4,10 @@ import pytest
 
 from orchestrator.analysis.looks import Look
 from orchestrator.analysis.verdicts import Verdict
-from orchestrator.regression.judge.confirmation import confirmation, confirmed
+from orchestrator.regression.judge.findings import confirmation, confirmed
 from orchestrator.regression.judge.metric_rule import MetricRule
-from orchestrator.regression.metrics import BY_NAME
 from orchestrator.regression.model import Judged
+from orchestrator.regression.rules import BY_NAME
 from orchestrator.results.contract import LARGEST
 
 SURE = Look(2, 0.99975, 0.05)

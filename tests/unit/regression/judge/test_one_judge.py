@@ -7,9 +7,8 @@ import pytest
 
 from orchestrator.analysis.verdicts import Verdict
 from orchestrator.regression.judge.judge import Judge
-from orchestrator.regression.metrics import DEFAULT_GATES, Gate
 from orchestrator.regression.model import Judged, Regression
-from orchestrator.regression.rules import Rules
+from orchestrator.regression.rules import DEFAULT_GATES, Gate, Rules
 from orchestrator.regression.stored_runs.comparison import compare_runs
 from orchestrator.regression.stored_runs.operands import Operand
 from orchestrator.regression.trials.files import stored_trial

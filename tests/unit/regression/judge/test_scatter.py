@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from orchestrator.regression.judge.scatter import scatter
+from orchestrator.regression.judge.judge import scatter
 
 
 def nights(generator: random.Random, count: int, between: float, within: float) -> list[list[float]]:

@@ -11,8 +11,8 @@ from orchestrator.analysis.verdicts import Verdict
 from orchestrator.modes import METRICS
 from orchestrator.modes.parts.metrics import least_steps_of_a_repeat
 from orchestrator.regression.judge.single_steps import blocks_needed, too_few_blocks, with_enough_steps
-from orchestrator.regression.metrics import BY_NAME, parse_gates
 from orchestrator.regression.model import Judged
+from orchestrator.regression.rules import BY_NAME, parse_gates
 from orchestrator.regression.sides import Side
 from orchestrator.regression.stored_runs.comparison import compare_runs
 from orchestrator.regression.stored_runs.operands import Operand

@@ -13,10 +13,10 @@ from orchestrator.errors import OrchestratorError
 from orchestrator.modes.parts.metrics import Better
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry
 from orchestrator.regression.model import Confirmation, Judged, JudgedPair, Regression, SideRecord
+from orchestrator.regression.nightly.decide import TrialOutcomes
 from orchestrator.regression.nightly.files import NightFiles
 from orchestrator.regression.nightly.loading import Nightly
 from orchestrator.regression.nightly.night import NightInProgress, NightServices, TrialResult
-from orchestrator.regression.nightly.outcomes import TrialOutcomes
 from orchestrator.regression.nightly.settings import NightlyFile
 from orchestrator.regression.nightly.state import Judgement, Night, Tonight
 from orchestrator.regression.releases.package_index import Offered

@@ -5,8 +5,7 @@ import pytest
 from orchestrator.analysis.verdicts import Verdict
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry
 from orchestrator.regression.model import JudgedPair
-from orchestrator.regression.nightly.decide import decide
-from orchestrator.regression.nightly.outcomes import TrialOutcomes
+from orchestrator.regression.nightly.decide import TrialOutcomes, decide
 from orchestrator.regression.nightly.state import Ending, Judgement, Tonight
 from orchestrator.regression.releases.package_index import Offered
 from tests.unit.regression.nightly.night_fakes import CELL, World, judgements, pair, regression, releases

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from orchestrator.catalog import load as load_catalog
 from orchestrator.errors import HostError
-from orchestrator.regression.metrics import Gate
+from orchestrator.regression.rules import Gate
 from orchestrator.regression.search.candidates import SearchSubject
 from orchestrator.regression.search.carry_out import SearchInProgress, SearchServices
 from orchestrator.regression.search.probe import ProbeResult

@@ -10,10 +10,9 @@ from orchestrator import modes
 from orchestrator.analysis.verdicts import Verdict
 from orchestrator.domain import Framework, Skip
 from orchestrator.errors import InputError
-from orchestrator.regression.metrics import BY_NAME, DEFAULT_GATES, parse_gates
 from orchestrator.regression.model import Judged, JudgedPair, Moved, Regression
 from orchestrator.regression.pairing import Unpaired
-from orchestrator.regression.rules import Rules
+from orchestrator.regression.rules import BY_NAME, DEFAULT_GATES, Rules, parse_gates
 from orchestrator.regression.sides import Side
 from orchestrator.regression.stored_runs.comparison import compare_runs
 from orchestrator.regression.stored_runs.operands import Operand

@@ -15,8 +15,7 @@ from orchestrator.regression.model import Regression
 from orchestrator.regression.pairing import Pairing
 from orchestrator.regression.rules import Rules
 from orchestrator.regression.trials.carry_out import MeasuredTrial, carry_out, trial_of
-from orchestrator.regression.trials.files import Trial, store_trial, stored_trial
-from orchestrator.regression.trials.growing_run import first_plan
+from orchestrator.regression.trials.files import Trial, first_plan, store_trial, stored_trial
 from orchestrator.results.plans import plan_to_json
 from orchestrator.results.records import RunRecord
 from orchestrator.results.store import Run

@@ -8,10 +8,9 @@ import pytest
 
 from orchestrator.analysis.verdicts import Verdict
 from orchestrator.processes import Cause
-from orchestrator.regression.metrics import DEFAULT_GATES, Gate
 from orchestrator.regression.model import Judged, Regression
 from orchestrator.regression.pairing import Pairing
-from orchestrator.regression.rules import Rules
+from orchestrator.regression.rules import DEFAULT_GATES, Gate, Rules
 from orchestrator.regression.search.probe import ProbeResult, probe_result
 from orchestrator.regression.stored_runs.comparison import compare_runs
 from orchestrator.regression.stored_runs.operands import Operand

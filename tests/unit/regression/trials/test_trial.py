@@ -10,10 +10,9 @@ import pytest
 from orchestrator.analysis.verdicts import Verdict
 from orchestrator.domain import Status
 from orchestrator.errors import InputError
-from orchestrator.regression.metrics import Gate
 from orchestrator.regression.model import Judged, Regression
 from orchestrator.regression.pairing import Pairing
-from orchestrator.regression.rules import Rules
+from orchestrator.regression.rules import Gate, Rules
 from orchestrator.regression.trials.files import stored_regression, stored_trial
 from orchestrator.results.store import Run
 from tests.unit.regression.trials.bench_trials import (

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator.events import Event, Notice
-from orchestrator.regression.metrics import parse_gates
 from orchestrator.regression.nightly.loading import load
 from orchestrator.regression.nightly.state import Tonight
+from orchestrator.regression.rules import parse_gates
 from orchestrator.results.store import runs
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.shipped import shipped_catalog

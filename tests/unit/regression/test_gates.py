@@ -3,7 +3,7 @@
 import pytest
 
 from orchestrator.errors import InputError
-from orchestrator.regression.metrics import BY_NAME, DEFAULT_GATES, Gate, parse_gates, tolerance
+from orchestrator.regression.rules import BY_NAME, DEFAULT_GATES, Gate, parse_gates, tolerance
 
 MODELS = ("lenet", "mlp")
 
