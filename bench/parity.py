@@ -25,7 +25,7 @@ from orchestrator.domain import BuildSettings, Cell, OptionValue, Plan
 from orchestrator.engine.client import connect
 from orchestrator.events import BuildFinished, Event, Notice
 from orchestrator.planning.ids import option_text
-from orchestrator.reporting.findings.gather import parity
+from orchestrator.reporting.findings.compose import parity
 from orchestrator.results.store import Run
 from orchestrator.running import Surroundings
 from orchestrator.running.parity_checks import check_parity

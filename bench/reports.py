@@ -125,7 +125,7 @@ def result(cell: Cell, repeat: int, draw: random.Random) -> dict[str, object]:
 
 def side(folder: Path) -> None:
     """Index, read and render one results folder by the program's own functions, and print its figures."""
-    from orchestrator.reporting.findings.gather import report
+    from orchestrator.reporting.findings.compose import report
     from orchestrator.reporting.reports.run.page import write_html
     from orchestrator.results.listing import index
     from orchestrator.results.store import runs

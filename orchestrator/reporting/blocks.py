@@ -8,7 +8,7 @@ from orchestrator.reporting.charts.cells import Chart
 from orchestrator.reporting.charts.curves import Curves
 from orchestrator.reporting.charts.ratios import Plot
 from orchestrator.reporting.charts.series import SeriesPlot
-from orchestrator.reporting.sentences import Chip, Link, Sentence, Tone
+from orchestrator.reporting.inline import Chip, Link, Sentence, Tone
 
 
 @dataclass(frozen=True, slots=True)

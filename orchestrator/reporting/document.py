@@ -1,14 +1,58 @@
-"""The document that a report is, laid out for each way of reading it."""
+"""The document that a report is, laid out for each way of reading it, test cases among them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
 from orchestrator.reporting.blocks import Block
-from orchestrator.reporting.cases import Suites
-from orchestrator.reporting.sentences import Link, Sentence
+from orchestrator.reporting.inline import Link, Sentence
 
 Content = TypeVar("Content")
+
+
+class CaseResult(StrEnum):
+    """The end of a test case that did not pass."""
+
+    FAILURE = "failure"
+    ERROR = "error"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A test case, which passed if it has no result."""
+
+    name: str
+    group: str
+    wall_s: float | None = None
+    result: CaseResult | None = None
+    message: str = ""
+    word: str = ""
+    """Type of the result."""
+    out: str = ""
+    log: str = ""
+    out_first: bool = False
+    """The output stands before the result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """Test cases of one name."""
+
+    name: str
+    cases: tuple[Case, ...]
+    created_at: str = ""
+    host: str | None = None
+    """None if the suite is of no time and no host."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suites:
+    """All test suites of a report."""
+
+    name: str
+    suites: tuple[Suite, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from orchestrator.regression.sides import parse_side
 from orchestrator.regression.stored_runs.comparison import compare_runs
 from orchestrator.regression.stored_runs.operands import Operand
 from orchestrator.regression.trials.files import stored_regression, stored_trial
-from orchestrator.reporting.findings.gather import idle_builders
+from orchestrator.reporting.findings.compose import idle_builders
 from orchestrator.resources import IMAGES
 from orchestrator.results.store import Run
 from orchestrator.workflows.host.host import Host

@@ -11,7 +11,7 @@ from orchestrator.regression.history.acknowledged import load_acknowledged
 from orchestrator.regression.history.read import measured_cells
 from orchestrator.regression.history.series import LEAST_POINTS, MIN_EFFECT, Series, series, series_of
 from orchestrator.regression.rules import BY_NAME
-from orchestrator.reporting.findings.gather import idle_builders
+from orchestrator.reporting.findings.compose import idle_builders
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS, report_hidden_runs
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from orchestrator.errors import InputError
 from orchestrator.planning import Selection
-from orchestrator.reporting.findings.gather import report as read_report
+from orchestrator.reporting.findings.compose import report as read_report
 from orchestrator.reporting.findings.model import Report
 from orchestrator.reporting.formats import HTML, TABLE, render
 from orchestrator.reporting.reports.beside import SideBySide, side_by_side

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from orchestrator.domain import Cell, Outcome
 from orchestrator.errors import HostError, InputError
-from orchestrator.reporting.findings.gather import report as read_report
+from orchestrator.reporting.findings.compose import report as read_report
 from orchestrator.reporting.findings.model import Report
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, execute

@@ -39,10 +39,10 @@ from orchestrator.regression.trials.carry_out import MeasuredTrial
 from orchestrator.regression.trials.files import stored_regression, stored_trial
 from orchestrator.reporting.formats import render
 from orchestrator.reporting.formats.terminal import shown
+from orchestrator.reporting.inline import Link
 from orchestrator.reporting.reports.night import NIGHT, NIGHTS
 from orchestrator.reporting.reports.night_words import lines
 from orchestrator.reporting.reports.search import SEARCH
-from orchestrator.reporting.sentences import Link
 from orchestrator.resources import IMAGES
 from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.store import Run

@@ -21,11 +21,10 @@ WITHIN = {
         "write": ("format", "describe", "program"),
     },
     "reporting": {
-        "figures": (), "sentences": (), "live": (), "selected": ("findings",), "findings": ("figures",),
-        "charts": ("findings", "figures"),
-        "cases": (), "blocks": ("charts", "sentences"), "document": ("blocks", "cases", "sentences"),
-        "formats": ("blocks", "cases", "document", "figures", "sentences"),
-        "reports": ("blocks", "cases", "charts", "document", "figures", "findings", "formats", "sentences"),
+        "inline": (), "live": (), "selected": ("findings",), "findings": ("inline",),
+        "charts": ("findings", "inline"), "blocks": ("charts", "inline"), "document": ("blocks", "inline"),
+        "formats": ("blocks", "document", "inline"),
+        "reports": ("blocks", "charts", "document", "findings", "formats", "inline"),
     },
     "workflows": {
         "host": (), "pages": (), "outputs": (), "inputs": ("host",), "measure": ("host", "inputs"),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from orchestrator.reporting.charts.scales import CUT_NOTE, UNCUT, Cuts, Scale, between
-from orchestrator.reporting.figures import ratio
+from orchestrator.reporting.inline import ratio
 
 MOST_LANES = 60
 

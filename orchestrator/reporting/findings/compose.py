@@ -1,21 +1,26 @@
-"""From a plan and its outcomes to a report that has everything planned."""
+"""From the files of a run to a report that has everything planned."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 
+from orchestrator.catalog import load, load_faults
 from orchestrator.domain import Cell, Outcome, Plan, Skip, System, Workload
-from orchestrator.reporting.findings.cells import cell_reports, counts
-from orchestrator.reporting.findings.environments import image_reports
-from orchestrator.reporting.findings.facts import flatten
+from orchestrator.files import read_tail
+from orchestrator.planning import checks
+from orchestrator.reporting.findings.cells import cell_reports, counts, flatten, image_reports, labels
 from orchestrator.reporting.findings.groups import Judge, group, unknown
-from orchestrator.reporting.findings.labels import labels
 from orchestrator.reporting.findings.model import CheckReport, Report
-from orchestrator.reporting.findings.problems import no_tail, problems
+from orchestrator.reporting.findings.parity import NOT_ASKED, Answer, Parity
+from orchestrator.reporting.findings.problems import no_tail, problems, warnings
 from orchestrator.reporting.findings.summary import headline
-from orchestrator.reporting.findings.warnings import warnings
-from orchestrator.results.evidence import Stored
+from orchestrator.resources import IMAGES
+from orchestrator.results.evidence import Stored, read_cells, read_check
 from orchestrator.results.records import EnvironmentRecord, RunRecord
+from orchestrator.results.store import Run
 from orchestrator.wording import clean_line
+
+_TAIL_BYTES = 16_384
 
 
 def compose(  # noqa: PLR0913, PLR0917 -- all that a report is made of
@@ -70,3 +75,48 @@ def compose(  # noqa: PLR0913, PLR0917 -- all that a report is made of
         warnings=(*(clean_line(warning) for warning in plan.warnings), *warnings(images, cells)),
         checks=checks,
     )
+
+
+def report(run: Run) -> Report:
+    """Report on a run's folder, one repeat in memory at a time; raises `InputError` where there is no such run."""
+    record = run.record()
+    plan = run.plan()
+    known = parity(run, plan)
+    content = compose(
+        record.model_copy(update={"plan": {}, "matrix": {}}),  # of many cells, the heaviest thing in memory
+        plan,
+        read_cells(run, plan.cells),
+        lambda outcome: _log_tail(run, outcome),
+        run.environments().environments,
+        known.judge if plan.parity else unknown,
+        known.reports(),
+        idle_builders(),
+    )
+    compared = any(len(group.places) > 1 for group in content.groups)
+    return content if plan.parity or not compared else replace(content, warnings=(*content.warnings, NOT_ASKED))
+
+
+@cache
+def idle_builders() -> frozenset[str]:
+    """Return the builders that compute nothing, as the catalog says, because plans of older runs do not."""
+    entries = load(IMAGES / "catalog").entries.values()
+    return frozenset(entry.builder for entry in entries if not entry.computes)
+
+
+def parity(run: Run, plan: Plan) -> Parity:
+    """Read the parity checks of a run, where a damaged answer counts as `invalid_result`."""
+    answers: dict[str, Answer] = {}
+    for check in checks(plan):
+        stored = read_check(run, check.id)
+        answers[check.id] = (stored.outcome, stored.result)
+    return Parity(plan, answers, load_faults(IMAGES / "known_faults.yaml"))
+
+
+def _log_tail(run: Run, outcome: Outcome) -> str:
+    """The last few kilobytes of an outcome's log; empty where there is none, or it lies outside the run's folder."""
+    if outcome.log is None:
+        return ""
+    path = (run.folder / outcome.log).resolve()
+    if not path.is_relative_to(run.folder.resolve()):
+        return ""
+    return read_tail(path, _TAIL_BYTES)

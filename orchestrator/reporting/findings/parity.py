@@ -9,7 +9,7 @@ from orchestrator.analysis.parity.work import PairParity, WorkParity, pair
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell, Plan, Status
 from orchestrator.planning import Check, check_id, checks
-from orchestrator.reporting.findings.labels import labels
+from orchestrator.reporting.findings.cells import labels
 from orchestrator.reporting.findings.model import CheckReport, Group
 from orchestrator.results.parity.contract import ParityOutcome, ParityResult
 from orchestrator.wording import clean_line, listing_of

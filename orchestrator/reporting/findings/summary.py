@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 
 from orchestrator.analysis import CONFIDENCE, Ratio, Verdict
 from orchestrator.domain import Status
-from orchestrator.reporting.figures import factor_interval, statuses
 from orchestrator.reporting.findings.model import CellReport, Group, GroupFinding
+from orchestrator.reporting.inline import factor_interval, statuses
 from orchestrator.wording import clean_line, factor, listing, listing_of, plural, rate
 
 _MOST_NAMES = 4

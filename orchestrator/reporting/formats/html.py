@@ -11,8 +11,8 @@ from markupsafe import Markup
 
 from orchestrator.errors import HostError
 from orchestrator.reporting.document import Page
-from orchestrator.reporting.figures import moment
 from orchestrator.reporting.formats.html_text import sentence, table
+from orchestrator.reporting.inline import moment
 from orchestrator.results.writing import write_atomically
 from orchestrator.wording import clean
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from markupsafe import Markup, escape
 
 from orchestrator.reporting.blocks import Column, Row, Table, TableCell
-from orchestrator.reporting.sentences import Chip, Link, Part, Phrase, Sentence, Tone, VerdictWord, parts, plain
+from orchestrator.reporting.inline import Chip, Link, Part, Phrase, Sentence, Tone, VerdictWord, parts, plain
 from orchestrator.wording import clean
 
 _ELEMENTS = frozenset({"em", "code", "strong", "b", "small"})

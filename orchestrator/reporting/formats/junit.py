@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import junitparser
 
-from orchestrator.reporting.cases import Case, CaseResult, Suite, Suites
+from orchestrator.reporting.document import Case, CaseResult, Suite, Suites
 
 _RESULTS = {
     CaseResult.FAILURE: junitparser.Failure,

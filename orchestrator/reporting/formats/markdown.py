@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from orchestrator.reporting.blocks import Block, Code, Details, Heading, Items, Paragraph, Remark, Table, TableCell
-from orchestrator.reporting.sentences import Part, Phrase, Sentence, Tone, parts, plain
+from orchestrator.reporting.inline import Part, Phrase, Sentence, Tone, parts, plain
 from orchestrator.wording import clean, clean_line
 
 _SPECIAL = re.compile(r"([\\`*\[\]<>|~&#]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from orchestrator.reporting.blocks import Block, Code, Gap, Heading, Items, Paragraph, Remark, Table, TableCell
 from orchestrator.reporting.document import Content, Kind
-from orchestrator.reporting.sentences import Phrase, Sentence, Tone, parts, plain
+from orchestrator.reporting.inline import Phrase, Sentence, Tone, parts, plain
 from orchestrator.wording import clean_line
 
 WIDTH = 120

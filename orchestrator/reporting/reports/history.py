@@ -14,8 +14,8 @@ from orchestrator.reporting.blocks import Block, Heading, Items, Links, Paragrap
 from orchestrator.reporting.charts.series import plot
 from orchestrator.reporting.document import Fact, Kind, Page, Records, section
 from orchestrator.reporting.formats.html import INDEX, named_texts, write_pages
+from orchestrator.reporting.inline import Link, Phrase, VerdictWord
 from orchestrator.reporting.reports import history_words as words
-from orchestrator.reporting.sentences import Link, Phrase, VerdictWord
 
 MOST_SHOWN = 2000
 """Runs of a series that its page lists and draws, the newest: a page of more is slow to open."""

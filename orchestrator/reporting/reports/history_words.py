@@ -6,7 +6,7 @@ from typing import Any
 
 from orchestrator.regression.history.series import Point, Series, Shift
 from orchestrator.regression.rules import BY_NAME
-from orchestrator.reporting.figures import ratio
+from orchestrator.reporting.inline import ratio
 from orchestrator.wording import clean_line, memory, plural, rate, seconds
 
 SHIFT_HEADS = ("First seen", "Release", "Before", "After", "Ratio", "p", "What")

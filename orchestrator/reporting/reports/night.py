@@ -17,13 +17,11 @@ from orchestrator.reporting.blocks import (
     Tally,
     table,
 )
-from orchestrator.reporting.cases import Case, CaseResult, Suite, Suites
-from orchestrator.reporting.document import Fact, Kind, Page, Section, section
-from orchestrator.reporting.figures import moment
+from orchestrator.reporting.document import Case, CaseResult, Fact, Kind, Page, Section, Suite, Suites, section
 from orchestrator.reporting.formats.html import INDEX
+from orchestrator.reporting.inline import Chip, Link, Tone, moment
 from orchestrator.reporting.reports import night_words as words
 from orchestrator.reporting.reports import regression, regression_words
-from orchestrator.reporting.sentences import Chip, Link, Tone
 
 MARKS: Mapping[Judgement, Tone] = {
     Judgement.CLEAN: Tone.GOOD,

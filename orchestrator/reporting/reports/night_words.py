@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from orchestrator.regression.nightly.state import Alarm, Change, Ending, Judgement, Night, ReleaseRecord, Trying
-from orchestrator.reporting.figures import ratio, ratio_interval
+from orchestrator.reporting.inline import ratio, ratio_interval
 from orchestrator.reporting.reports import regression_words
 from orchestrator.wording import clean_line, listing_of, plural
 

@@ -23,14 +23,13 @@ from orchestrator.reporting.blocks import (
     Tally,
     table,
 )
-from orchestrator.reporting.cases import Case, CaseResult, Suite, Suites
 from orchestrator.reporting.charts.ratios import Compared, plot
-from orchestrator.reporting.document import Fact, Kind, Page, section
+from orchestrator.reporting.document import Case, CaseResult, Fact, Kind, Page, Suite, Suites, section
 from orchestrator.reporting.formats.html import INDEX, named_texts, write_pages
+from orchestrator.reporting.inline import Chip, Phrase, Tone, VerdictWord
 from orchestrator.reporting.reports import regression_words as words
 from orchestrator.reporting.reports.regression_records import records
 from orchestrator.reporting.reports.regression_words import VerdictRow
-from orchestrator.reporting.sentences import Chip, Phrase, Tone, VerdictWord
 from orchestrator.wording import clean_line
 
 NUMBERS = frozenset({2, 3, 4, 5, 8})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from orchestrator.analysis.verdicts import Verdict
 from orchestrator.regression.model import Design, Judged, JudgedPair, Regression
-from orchestrator.reporting.figures import ratio, ratio_interval, short_percent
+from orchestrator.reporting.inline import ratio, ratio_interval, short_percent
 from orchestrator.wording import clean_line, listing_of, memory, plural, rate, seconds
 
 HEADS = ("Cell", "Metric", "Baseline", "Candidate", "Ratio", "Interval", "Verdict", "Could have missed", "Blocks")

@@ -26,12 +26,11 @@ from orchestrator.reporting.blocks import (
 )
 from orchestrator.reporting.charts.ratios import plot
 from orchestrator.reporting.document import Fact, Kind, Page, Section, section
-from orchestrator.reporting.figures import short_percent
 from orchestrator.reporting.formats import render
 from orchestrator.reporting.formats.html import INDEX, named_texts, write_pages
+from orchestrator.reporting.inline import Chip, Link, Tone, VerdictWord, short_percent
 from orchestrator.reporting.reports import search_words as words
 from orchestrator.reporting.reports.search_rows import HEADS, NUMBERS, UNTESTABLE, SearchRow, move_rows, release_rows
-from orchestrator.reporting.sentences import Chip, Link, Tone, VerdictWord
 from orchestrator.results.writing import write_atomically
 from orchestrator.wording import clean_line
 

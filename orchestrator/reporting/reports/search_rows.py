@@ -8,7 +8,7 @@ from orchestrator.regression.search.algorithm import Conclusion
 from orchestrator.regression.search.dependency_steps import START
 from orchestrator.regression.search.record import Bisection, Found, Origin, Step
 from orchestrator.reporting.charts.ratios import Compared
-from orchestrator.reporting.figures import ratio, ratio_interval
+from orchestrator.reporting.inline import ratio, ratio_interval
 from orchestrator.wording import clean_line
 
 HEADS = ("Is", "Against", "Blocks", "Ratio", "Interval", "p", "Found", "Run")

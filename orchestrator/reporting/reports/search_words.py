@@ -8,7 +8,7 @@ from orchestrator.planning.planner import DEFAULT_LIMIT
 from orchestrator.regression.rules import BY_NAME
 from orchestrator.regression.search.algorithm import PROBED, Conclusion, Span, Untestable
 from orchestrator.regression.search.record import AUTO, Bisection, Found, Origin, Step, may_pass
-from orchestrator.reporting.figures import ratio, ratio_interval, short_percent
+from orchestrator.reporting.inline import ratio, ratio_interval, short_percent
 from orchestrator.wording import clean_line, listing, listing_of
 
 _MOST = 8

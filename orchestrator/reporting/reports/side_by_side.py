@@ -8,17 +8,14 @@ from typing import Any
 
 from orchestrator.analysis import Ratio
 from orchestrator.reporting.blocks import Block, Column, Gap, Heading, Paragraph, Remark, Row, Table, TableCell, table
-from orchestrator.reporting.cases import Suites
-from orchestrator.reporting.document import Kind, Page, Records, Section, section
-from orchestrator.reporting.figures import factor_interval, rate_interval, statuses
+from orchestrator.reporting.document import Kind, Page, Records, Section, Suites, section
 from orchestrator.reporting.findings.model import CellReport
 from orchestrator.reporting.formats.html import INDEX, named_texts, write_pages
+from orchestrator.reporting.inline import Phrase, Tone, factor_interval, rate_interval, statuses
 from orchestrator.reporting.reports.beside import FACTS, Beside, BesideGroup, HostRun, SideBySide, surely
 from orchestrator.reporting.reports.run.cases import suites as suites_of_run
-from orchestrator.reporting.reports.run.records import records_of
-from orchestrator.reporting.reports.run.value import json_value
+from orchestrator.reporting.reports.run.records import json_value, records_of
 from orchestrator.reporting.reports.run.view import status_chips
-from orchestrator.reporting.sentences import Phrase, Tone
 from orchestrator.wording import factor, rate, seconds
 
 TITLE = "Runs side by side"

@@ -12,9 +12,9 @@ from orchestrator.regression.nightly.files import NightFiles
 from orchestrator.regression.nightly.state import Night
 from orchestrator.reporting.formats import HTML, render
 from orchestrator.reporting.formats.html import INDEX
+from orchestrator.reporting.inline import Link
 from orchestrator.reporting.reports.history import write_html as write_history
 from orchestrator.reporting.reports.night import NIGHT, NIGHTS
-from orchestrator.reporting.sentences import Link
 from orchestrator.results.writing import write_atomically
 from orchestrator.workflows.pages import REGRESSION_FOLDER
 

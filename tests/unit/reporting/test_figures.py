@@ -1,7 +1,7 @@
 import pytest
 
 from orchestrator.analysis import Estimate
-from orchestrator.reporting import figures
+from orchestrator.reporting import inline
 
 
 @pytest.mark.parametrize(
@@ -9,7 +9,7 @@ from orchestrator.reporting import figures
     [([0], "repeat 0"), ([0, 1], "repeats 0, 1"), ([0, 1, 2], "repeats 0–2"), ([0, 2], "repeats 0, 2")],
 )
 def test_repeats_are_named_in_short(numbers: list[int], expected: str) -> None:
-    assert figures.repeats(numbers) == expected
+    assert inline.repeats(numbers) == expected
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_repeats_are_named_in_short(numbers: list[int], expected: str) -> None:
 def test_both_ends_of_a_range_show_their_unit_or_none(low: float, high: float, expected: str) -> None:
     value = Estimate(value=low, low=low, high=high, n=2, confidence=0.95, next_low=low, next_high=high)
 
-    assert (figures.rate_interval(value), figures.next_interval(value)) == (expected, expected)
+    assert (inline.rate_interval(value), inline.next_interval(value)) == (expected, expected)
 
 
 @pytest.mark.parametrize(
@@ -39,4 +39,4 @@ def test_both_ends_of_a_range_show_their_unit_or_none(low: float, high: float, e
     ],
 )
 def test_bounds_name_a_shared_unit_once(bounds: tuple[float, float] | None, expected: str) -> None:
-    assert figures.seconds_bounds(bounds) == expected
+    assert inline.seconds_bounds(bounds) == expected

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from orchestrator.devices.disturbance import judge
 from orchestrator.domain import Outcome, Status
-from orchestrator.reporting.findings.gather import report as read_report
+from orchestrator.reporting.findings.compose import report as read_report
 from orchestrator.reporting.formats import formats_of, render
 from orchestrator.reporting.formats.terminal import shown
 from orchestrator.reporting.reports.run import RUN

@@ -6,8 +6,8 @@ from dataclasses import replace
 from orchestrator.analysis import CONFIDENCE, PHASES, PREDICTION, Measurement
 from orchestrator.domain import Status
 from orchestrator.reporting.blocks import Details, Row, TableCell
-from orchestrator.reporting.figures import gpu_figures, next_interval, rate_interval, whole_percent
 from orchestrator.reporting.findings.model import CellReport, Repeat
+from orchestrator.reporting.inline import Chip, Link, gpu_figures, next_interval, rate_interval, spaced, whole_percent
 from orchestrator.reporting.reports.run.view import (
     PageView,
     cell_table,
@@ -17,7 +17,6 @@ from orchestrator.reporting.reports.run.view import (
     sortable,
     status_chip,
 )
-from orchestrator.reporting.sentences import Chip, Link, spaced
 from orchestrator.wording import count, memory, percent, rate, seconds, share
 
 Measured = Sequence[tuple[CellReport, Measurement]]

@@ -3,10 +3,15 @@
 from collections.abc import Iterator, Mapping
 
 from orchestrator.reporting.blocks import Block, Code, Details, Heading, Items, Paragraph, Remark, Table, table
-from orchestrator.reporting.figures import (
+from orchestrator.reporting.findings import tables
+from orchestrator.reporting.findings.model import CellReport, Group, ImageReport, Placed, Report
+from orchestrator.reporting.findings.parity import lines as parity_lines
+from orchestrator.reporting.findings.tables import floor_lines
+from orchestrator.reporting.inline import (
     EPOCH_HEADS,
     EPOCH_NOTE,
     LEGEND,
+    Phrase,
     epoch_figures,
     factor_interval,
     latency,
@@ -15,12 +20,6 @@ from orchestrator.reporting.figures import (
     statuses,
     verdict,
 )
-from orchestrator.reporting.findings import printed
-from orchestrator.reporting.findings.floors import lines as floor_lines
-from orchestrator.reporting.findings.model import CellReport, Group, ImageReport, Placed, Report
-from orchestrator.reporting.findings.parity import lines as parity_lines
-from orchestrator.reporting.reports.run import mode_metrics
-from orchestrator.reporting.sentences import Phrase
 from orchestrator.wording import clean_line, factor, memory, rate, seconds
 
 _RANKING = ("Rank", "Framework", "Samples/s", "95 % interval", "× best", "its interval", "Verdict")
@@ -40,9 +39,9 @@ def full(report: Report) -> Iterator[Block]:
     if report.groups:
         yield Paragraph(LEGEND)
     if report.scripts:
-        yield Heading(printed.TITLE)
-        yield Paragraph(printed.NOTE)
-        yield table(printed.HEADS, printed.rows(report.scripts), (2, 3, 5))
+        yield Heading(tables.PRINTED_TITLE)
+        yield Paragraph(tables.PRINTED_NOTE)
+        yield table(tables.PRINTED_HEADS, tables.printed_rows(report.scripts), (2, 3, 5))
     yield from _problems(report)
     if report.skips:
         yield Heading("Skipped by the plan")
@@ -64,9 +63,9 @@ def _group(cells: Mapping[str, CellReport], group: Group) -> Iterator[Block]:
         yield Items(remarks)
     yield from _epochs(cells, group)
     measured = [cells[place.cell_id] for place in group.places]
-    if heads := mode_metrics.heads(measured):
-        yield table(heads, mode_metrics.rows(measured), range(1, len(heads)))
-        yield Paragraph(mode_metrics.NOTE)
+    if heads := tables.metric_heads(measured):
+        yield table(heads, tables.metric_rows(measured), range(1, len(heads)))
+        yield Paragraph(tables.METRICS_NOTE)
 
 
 def _row(cell: CellReport, place: Placed) -> tuple[str, ...]:

@@ -21,22 +21,25 @@ from orchestrator.reporting.blocks import (
 from orchestrator.reporting.charts.cells import charts
 from orchestrator.reporting.charts.curves import curves
 from orchestrator.reporting.document import Section
-from orchestrator.reporting.figures import (
+from orchestrator.reporting.findings import tables
+from orchestrator.reporting.findings.model import CellReport, Floor, Group, Placed
+from orchestrator.reporting.findings.parity import lines as parity_lines
+from orchestrator.reporting.inline import (
     EPOCH_HEADS,
     EPOCH_NOTE,
+    Chip,
+    Phrase,
+    Tone,
     epoch_figures,
     factor_interval,
     rate_interval,
     seconds_bounds,
     whole_percent,
 )
-from orchestrator.reporting.findings import floors
-from orchestrator.reporting.findings.model import CellReport, Floor, Group, Placed
-from orchestrator.reporting.findings.parity import lines as parity_lines
-from orchestrator.reporting.reports.run import cell_tables, mode_metrics
+from orchestrator.reporting.reports.run import cell_tables
 from orchestrator.reporting.reports.run.cell_tables import Measured, Names, memory_cell
-from orchestrator.reporting.reports.run.layout import Part
 from orchestrator.reporting.reports.run.view import (
+    GroupPart,
     PageView,
     cell_table,
     columns,
@@ -46,7 +49,6 @@ from orchestrator.reporting.reports.run.view import (
     status_chips,
     verdict_word,
 )
-from orchestrator.reporting.sentences import Chip, Phrase, Tone
 from orchestrator.wording import factor, plural, rate, seconds, share
 
 _MOST_IN_MATRIX = 20
@@ -56,7 +58,7 @@ _FIGURES = 7
 """Columns of the ranking that a cell without a measurement leaves empty."""
 
 
-def group_section(view: PageView, part: Part, number: int) -> Section:
+def group_section(view: PageView, part: GroupPart, number: int) -> Section:
     """Return the section of a group, or of a stretch of it, by its number on the page."""
     group = part.group
     last = part.first + len(part.places) - 1
@@ -66,7 +68,7 @@ def group_section(view: PageView, part: Part, number: int) -> Section:
     return Section(f"group-{number}", heading, blocks, anchor=part.anchor, holds_cells=True)
 
 
-def _blocks(view: PageView, part: Part, number: int) -> Iterator[Block]:
+def _blocks(view: PageView, part: GroupPart, number: int) -> Iterator[Block]:
     group = part.group
     cells = [view.cells[cell_id] for cell_id in part.cell_ids]
     names = {cell.cell.id: f"{number}.{place}" for place, cell in enumerate(cells)}
@@ -83,15 +85,15 @@ def _blocks(view: PageView, part: Part, number: int) -> Iterator[Block]:
     if any(cell.epochs for cell, _ in measured):
         yield _epochs(measured, names, group)
     of_mode = [cell for cell, _ in measured]
-    if heads := mode_metrics.heads(of_mode):
-        yield table(heads, mode_metrics.rows(of_mode), range(1, len(heads)))
-        yield Paragraph(mode_metrics.NOTE)
+    if heads := tables.metric_heads(of_mode):
+        yield table(heads, tables.metric_rows(of_mode), range(1, len(heads)))
+        yield Paragraph(tables.METRICS_NOTE)
     if measured:
         yield from _measured(part, measured, number, names)
     yield cell_tables.every_repeat(view, cells, group.label, names)
 
 
-def _ranking(view: PageView, part: Part, names: Names) -> Table:
+def _ranking(view: PageView, part: GroupPart, names: Names) -> Table:
     heads = tuple(
         Column(
             head, head not in {"Framework", "Verdict", "Repeats"}, is_sortable=head != "Repeats", is_sorted=not place
@@ -145,10 +147,10 @@ def _figures(measurement: Measurement, over: Ratio | None, *, has_others: bool) 
     yield memory_cell(measurement.peak_rss_bytes, measurement.peak_device_bytes)
 
 
-def _floors(view: PageView, part: Part, names: Names) -> Table:
-    heads = columns(floors.HEADS, (1, 2, 3, 4))
+def _floors(view: PageView, part: GroupPart, names: Names) -> Table:
+    heads = columns(tables.FLOOR_HEADS, (1, 2, 3, 4))
     rows = (_floor(view.cells[floor.cell_id], floor, names) for floor in part.floors)
-    return cell_table(heads, rows, floors.NOTE, f"Harness floor of {part.group.label}")
+    return cell_table(heads, rows, tables.FLOOR_NOTE, f"Harness floor of {part.group.label}")
 
 
 def _floor(cell: CellReport, floor: Floor, names: Names) -> Row:
@@ -181,7 +183,7 @@ def _epochs(measured: Measured, names: Names, group: Group) -> Table:
     return cell_table(heads, rows, EPOCH_NOTE, f"Total time of {group.label}")
 
 
-def _measured(part: Part, measured: Measured, number: int, names: Names) -> Iterator[Block]:
+def _measured(part: GroupPart, measured: Measured, number: int, names: Names) -> Iterator[Block]:
     group, cells = part.group, [cell for cell, _ in measured]
     apart = frozenset(
         place.cell_id for place in part.places if place.to_best and place.to_best.verdict is Verdict.NOT_COMPARABLE
@@ -202,7 +204,7 @@ def _measured(part: Part, measured: Measured, number: int, names: Names) -> Iter
     yield cell_tables.models(measured, names, group.label)
 
 
-def _pairs(part: Part, cells: Sequence[CellReport]) -> Iterator[Block]:
+def _pairs(part: GroupPart, cells: Sequence[CellReport]) -> Iterator[Block]:
     group = part.group
     if len(cells) < 2:
         return

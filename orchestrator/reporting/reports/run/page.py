@@ -7,11 +7,10 @@ from pathlib import Path
 from orchestrator.reporting.document import Fact, Page, Section
 from orchestrator.reporting.findings.model import Report
 from orchestrator.reporting.formats.html import named_texts, write_pages
+from orchestrator.reporting.inline import Link
 from orchestrator.reporting.reports.run.group_sections import group_section
 from orchestrator.reporting.reports.run.index_sections import sections_after, sections_before
-from orchestrator.reporting.reports.run.layout import INDEX, RunPage, directory, layout, places
-from orchestrator.reporting.reports.run.view import PageView
-from orchestrator.reporting.sentences import Link
+from orchestrator.reporting.reports.run.view import INDEX, PageView, RunPage, directory, layout, places
 
 
 def write_html(report: Report, folder: Path, run_folder: Path | None = None) -> Path:

@@ -1,13 +1,19 @@
-"""A run as records of raw numbers in SI units, one for every planned repeat and every skip."""
+"""A run as raw numbers in SI units for programs.
+
+They are records, one for every planned repeat and every skip, or plain values with stable names.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pydantic import TypeAdapter
 
 from orchestrator.analysis import PHASES, Printed, RepeatEpochs, RepeatMeasurement
 from orchestrator.domain import Cell, Skip, Status
 from orchestrator.reporting.document import Records
-from orchestrator.reporting.figures import options
+from orchestrator.reporting.findings import tables
 from orchestrator.reporting.findings.model import CellReport, Placed, Repeat, Report
-from orchestrator.reporting.reports.run import mode_metrics
+from orchestrator.reporting.inline import options
 from orchestrator.wording import clean_line
 
 Value = str | int | float | None
@@ -28,6 +34,10 @@ _REPEAT = (
 )
 COLUMNS = ("run", *_CELL, *_REPEAT)
 
+SCHEMA = 1
+_REPORT = TypeAdapter(Report)
+_LEFT_OUT: Any = {"cells": {"__all__": {"measurement": {"step_quantiles_s"}}}}
+
 
 def records(report: Report) -> Records:
     """Return a row for every repeat and skip, with figures of the repeat alone but for `cell_…`.
@@ -42,7 +52,7 @@ def records_of(reports: Sequence[tuple[Report, Mapping[str, str]]]) -> Records:
     printed = dict.fromkeys(
         _printed_column(figure) for report, _ in reports for cell in report.scripts for figure in cell.printed
     )
-    of_modes = dict.fromkeys(name for report, _ in reports for name in mode_metrics.names(report.cells))
+    of_modes = dict.fromkeys(name for report, _ in reports for name in tables.metric_names(report.cells))
     hosts = dict.fromkeys(f"host_{name}" for _, host in reports for name in host)
     return Records(
         (*COLUMNS, *printed, *of_modes, *hosts), (row for report, host in reports for row in _rows_of(report, host))
@@ -63,7 +73,7 @@ def _rows(report: Report) -> Iterator[dict[str, Value]]:
         for repeat in cell.repeats:
             of_script = printed.get(repeat.outcome.repeat, {})
             share = _share_columns(cell, repeat, floors.get(cell.cell.id))
-            own = share | of_script | mode_metrics.values(cell, repeat)
+            own = share | of_script | tables.metric_values(cell, repeat)
             yield columns | _outcome_columns(repeat) | _measured_columns(repeat) | own
     for skip in report.skips:
         yield _skip_columns(skip)
@@ -207,3 +217,8 @@ def _epoch_columns(epochs: RepeatEpochs | None) -> dict[str, Value]:
 
 def _skip_columns(skip: Skip) -> dict[str, Value]:
     return {"cell": skip.cell_id, "status": "skipped", "reason": skip.reason}
+
+
+def json_value(report: Report) -> dict[str, Any]:
+    """Return a report as plain JSON values, without step times, which stay in the run's own files."""
+    return {"schema": SCHEMA, **_REPORT.dump_python(report, mode="json", exclude=_LEFT_OUT)}

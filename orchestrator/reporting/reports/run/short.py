@@ -20,10 +20,16 @@ from orchestrator.reporting.blocks import (
     TableCell,
     table,
 )
-from orchestrator.reporting.figures import (
+from orchestrator.reporting.findings import tables
+from orchestrator.reporting.findings.model import CellReport, Group, LogEnd, Placed, Problem, Report
+from orchestrator.reporting.findings.parity import lines as parity_lines
+from orchestrator.reporting.findings.tables import floor_lines
+from orchestrator.reporting.inline import (
     EPOCH_HEADS,
     EPOCH_NOTE,
     LEGEND,
+    Phrase,
+    Tone,
     epoch_figures,
     factor_interval,
     latency,
@@ -31,12 +37,6 @@ from orchestrator.reporting.figures import (
     repeats,
     statuses,
 )
-from orchestrator.reporting.findings import printed
-from orchestrator.reporting.findings.floors import lines as floor_lines
-from orchestrator.reporting.findings.model import CellReport, Group, LogEnd, Placed, Problem, Report
-from orchestrator.reporting.findings.parity import lines as parity_lines
-from orchestrator.reporting.reports.run import mode_metrics
-from orchestrator.reporting.sentences import Phrase, Tone
 from orchestrator.wording import clean, clean_line, counted, factor, listing_of, memory, plural, rate, seconds
 
 _TONES = {
@@ -66,9 +66,9 @@ def short(report: Report) -> Iterator[Block]:
     yield from _groups(report)
     if report.scripts:
         yield Gap()
-        yield Heading(printed.TITLE)
-        yield Paragraph(printed.NOTE)
-        yield replace(table(printed.HEADS, printed.rows(report.scripts)), is_wide=True)
+        yield Heading(tables.PRINTED_TITLE)
+        yield Paragraph(tables.PRINTED_NOTE)
+        yield replace(table(tables.PRINTED_HEADS, tables.printed_rows(report.scripts)), is_wide=True)
     if report.problems:
         yield Gap()
         yield Heading("Not ok")
@@ -112,10 +112,10 @@ def _group(group: Group, cells: Mapping[str, CellReport]) -> Iterator[Block]:
     yield from (Paragraph(line, Tone.FAINT) for line in (*parity_lines(group), *floor_lines(group)))
     yield from _epochs(group, cells)
     measured = [cells[place.cell_id] for place in group.places]
-    if heads := mode_metrics.heads(measured):
+    if heads := tables.metric_heads(measured):
         yield Gap()
-        yield replace(table(heads, mode_metrics.rows(measured), range(1, len(heads))), is_wide=True)
-        yield Paragraph(mode_metrics.NOTE, Tone.FAINT)
+        yield replace(table(heads, tables.metric_rows(measured), range(1, len(heads))), is_wide=True)
+        yield Paragraph(tables.METRICS_NOTE, Tone.FAINT)
 
 
 def _is_silent(group: Group, cells: Mapping[str, CellReport]) -> bool:

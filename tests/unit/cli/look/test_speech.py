@@ -8,7 +8,7 @@ from orchestrator.analysis.verdicts import Verdict
 from orchestrator.cli.look import report
 from orchestrator.cli.output import verdicts
 from orchestrator.regression.nightly.state import Tonight
-from orchestrator.reporting.findings.gather import report as reported
+from orchestrator.reporting.findings.compose import report as reported
 from orchestrator.reporting.formats import TABLE
 from orchestrator.results.store import Run
 from orchestrator.workflows.pages import regression_page, report_page

@@ -7,8 +7,7 @@ from orchestrator.analysis import Rank, Verdict
 from orchestrator.analysis.parity.work import PairParity, WorkParity
 from orchestrator.domain import Cell, Outcome, Skip, Status
 from orchestrator.reporting.findings.cells import NO_OUTCOME, NO_RESULT
-from orchestrator.reporting.findings.compose import compose
-from orchestrator.reporting.findings.gather import report
+from orchestrator.reporting.findings.compose import compose, report
 from orchestrator.reporting.findings.groups import MOST_IN_MATRIX, Judge
 from orchestrator.reporting.findings.model import GroupFinding
 from orchestrator.reporting.formats import render

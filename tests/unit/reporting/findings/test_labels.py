@@ -1,5 +1,4 @@
-from orchestrator.reporting.findings.facts import flatten
-from orchestrator.reporting.findings.labels import labels
+from orchestrator.reporting.findings.cells import flatten, labels
 from tests.unit.reporting import synthetic as s
 
 

@@ -15,14 +15,14 @@ from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell, Framework, Status
 from orchestrator.planning import check_id
 from orchestrator.reporting.findings.compose import compose
-from orchestrator.reporting.findings.gather import report as read_report
+from orchestrator.reporting.findings.compose import report as read_report
 from orchestrator.reporting.findings.groups import MOST_IN_MATRIX
 from orchestrator.reporting.findings.model import Report
 from orchestrator.reporting.findings.parity import NOT_ASKED, Answer, Parity, lines
 from orchestrator.reporting.formats import render
 from orchestrator.reporting.formats.terminal import shown
 from orchestrator.reporting.reports.run import RUN
-from orchestrator.reporting.reports.run.value import json_value
+from orchestrator.reporting.reports.run.records import json_value
 from orchestrator.results.parity.contract import ParityOutcome, ParityResult
 from orchestrator.results.store import Run
 from tests.unit.reporting import synthetic

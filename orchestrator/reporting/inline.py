@@ -1,8 +1,9 @@
-"""Figures of a report as text, the same in every format."""
+"""Text inside the blocks of a document: figures in words, the same in every format, and parts that stand out."""
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from orchestrator.analysis import CONFIDENCE, Bounds, Epochs, Estimate, GpuUse, Percentiles, Ratio
 from orchestrator.domain import Options, Status
@@ -42,8 +43,8 @@ def epoch_figures(epochs: Epochs) -> tuple[Figure, ...]:
     usual = statistics.median(later) if later else None
     return (
         Figure(str(len(epochs.epoch_s)), value=len(epochs.epoch_s)),
-        Figure(seconds(total.value), seconds_interval(total), total.value),
-        Figure(seconds(rest.value), seconds_interval(rest), rest.value) if rest else Figure("–", "only one epoch"),
+        Figure(seconds(total.value), _seconds_interval(total), total.value),
+        Figure(seconds(rest.value), _seconds_interval(rest), rest.value) if rest else Figure("–", "only one epoch"),
         Figure(seconds(first), value=first),
         Figure(seconds(usual), "median" if len(later) > 1 else "", usual) if usual else Figure("–"),
         _accuracy(epochs.test_accuracies),
@@ -103,7 +104,7 @@ def verdict(value: Ratio) -> str:
     return f"{value.verdict.value}: about {value.more_repeats} more {plural('repeat', value.more_repeats)}"
 
 
-def seconds_interval(value: Estimate) -> str:
+def _seconds_interval(value: Estimate) -> str:
     """Return an interval as `12.1 s–12.9 s`, or the reason there is none."""
     if value.low is None or value.high is None:
         return "1 repeat"
@@ -168,3 +169,81 @@ def moment(iso: str) -> str:
 def whole_percent(share: float) -> str:
     """Return a share as `95 %`, which no line breaks apart."""
     return f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
+
+
+class Tone(StrEnum):
+    """The weight of a text, or its color."""
+
+    PLAIN = ""
+    STRONG = "strong"
+    FAINT = "faint"
+    GOOD = "good"
+    BAD = "bad"
+    OPEN = "open"
+    """Neither good nor bad: not decided, not measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A part of a text that stands out."""
+
+    text: str
+    kind: str
+    """`em`, `code`, `strong`, `b`, `small`, `hidden` from those who do not see the page, a tone, or another class."""
+    hint: str = ""
+    """Longer text that a page shows on demand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A text that leads to an address."""
+
+    text: "Sentence"
+    address: str = ""
+    """Path from the page; empty for the page itself."""
+    anchor: str = ""
+    """Name of the place on that page."""
+    label: str = ""
+    """Name for those who do not see the page, if the text does not say where it leads."""
+    relation: str = ""
+    """`prev` or `next` for a link that turns the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A word or two in a frame of their color, such as the answer of a report."""
+
+    text: str
+    mark: str = ""
+    """Tone or word that gives it its color."""
+    count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictWord:
+    """A verdict in the color of its mark."""
+
+    text: str
+    mark: str
+
+
+Part = str | Phrase | Link | Chip | VerdictWord
+Sentence = Part | tuple[Part, ...]
+
+
+def parts(text: Sentence) -> tuple[Part, ...]:
+    """Return the parts of a sentence."""
+    return text if isinstance(text, tuple) else (text,)
+
+
+def plain(text: Sentence) -> str:
+    """Return the words of a sentence alone."""
+    return "".join(part if isinstance(part, str) else plain(part.text) for part in parts(text))
+
+
+def spaced(each: Iterable[Part]) -> tuple[Part, ...]:
+    """Return a sentence of parts with spaces between them."""
+    sentence: list[Part] = []
+    for part in each:
+        sentence += [" ", part] if sentence else [part]
+    return tuple(sentence)
