@@ -1,7 +1,9 @@
 """The errors a person can cause or cure, with one class per exit code."""
 
 import errno
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+
+MAX_LISTED = 8
 
 
 class OrchestratorError(Exception):
@@ -55,3 +57,17 @@ _OF_THE_HOST = frozenset({
 def host_error(message: str, error: OSError) -> HostError:
     """Return the error for one of the system, which is a `FolderError` unless the disk fails."""
     return HostError(message) if error.errno in _OF_THE_HOST else FolderError(message)
+
+
+def did_you_mean(word: str, known: Collection[str]) -> str:
+    """Return the end of a message with the closest known word, or with the known words if none is close."""
+    from difflib import get_close_matches  # noqa: PLC0415 - most commands find no mistake
+
+    lowered = {name.lower(): name for name in reversed(list(known))}
+    close = get_close_matches(word.lower(), lowered, n=1, cutoff=0.6)
+    if close:
+        return f"; did you mean {lowered[close[0]]!r}?"
+    if not known:
+        return "; there is none"
+    listed = ", ".join(list(known)[:MAX_LISTED])
+    return f"; there is {listed}{', …' if len(known) > MAX_LISTED else ''}"

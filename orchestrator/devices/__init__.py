@@ -1,8 +1,7 @@
 """The devices of a host and their allocation to cells."""
 
-from orchestrator.devices.allocation import Allocation, NoDevice, allocate
 from orchestrator.devices.facts import another_machine, host_facts
-from orchestrator.devices.host import Cpu, Gpu, Inventory, inventory
+from orchestrator.devices.host import Allocation, Cpu, Gpu, Inventory, NoDevice, allocate, inventory
 
 __all__ = [
     "Allocation", "Cpu", "Gpu", "Inventory", "NoDevice", "allocate", "another_machine", "host_facts", "inventory",

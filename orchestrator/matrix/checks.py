@@ -15,8 +15,8 @@ from packaging.version import InvalidVersion, Version
 from orchestrator.catalog import DATASETS, SYNTHETIC, Catalog, ModelInfo, Option
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.domain import OptionValue
+from orchestrator.errors import did_you_mean
 from orchestrator.matrix import file, files, pins
-from orchestrator.matrix.hints import did_you_mean
 from orchestrator.matrix.mistakes import entries
 from orchestrator.matrix.model import EVERY_FRAMEWORK
 from orchestrator.matrix.scripts import section as scripts

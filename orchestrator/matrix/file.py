@@ -14,7 +14,7 @@ from pydantic import (
 
 from orchestrator.domain import Mode, Status, is_base_image
 from orchestrator.matrix import pins
-from orchestrator.matrix.scripts.patterns import checked_syntax
+from orchestrator.matrix.scripts.files import checked_syntax
 from orchestrator.matrix.values import limits, names
 from orchestrator.matrix.values.kinds import (
     MODEL_MODES,

@@ -9,9 +9,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from orchestrator.catalog.source import Loc, Mistake, Source
-from orchestrator.errors import plain_words
+from orchestrator.errors import did_you_mean, plain_words
 from orchestrator.matrix import file
-from orchestrator.matrix.hints import did_you_mean
 from orchestrator.matrix.values import names
 from orchestrator.matrix.values.kinds import shown
 from orchestrator.matrix.values.shape import keys_of

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 
 from orchestrator.catalog import Catalog, ModelInfo, UnsupportedError
 from orchestrator.domain import Framework, Plan
+from orchestrator.errors import did_you_mean
 from orchestrator.matrix import Matrix
-from orchestrator.matrix.hints import did_you_mean
 from orchestrator.planning import axes
 from orchestrator.planning.additions import grids
 

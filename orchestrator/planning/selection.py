@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from orchestrator.domain import Cell, Plan, Skip
-from orchestrator.errors import InputError
-from orchestrator.matrix.hints import did_you_mean
+from orchestrator.errors import InputError, did_you_mean
 
 
 @dataclass(frozen=True, slots=True)

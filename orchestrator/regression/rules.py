@@ -1,20 +1,25 @@
 """The rules of a regression test, which set the deciding metrics, their tolerances, the looks and the false alarms."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
 
+from orchestrator.analysis import least_steps
 from orchestrator.analysis.looks import ALPHA, LOOKS, Look, looks
-from orchestrator.errors import InputError
-from orchestrator.matrix.hints import did_you_mean
+from orchestrator.errors import InputError, did_you_mean
 from orchestrator.modes import METRICS
 from orchestrator.modes.parts.metrics import Metric
+from orchestrator.results.contract import LATENCY_STEPS
 
 BY_NAME: Final[Mapping[str, Metric]] = {metric.name: metric for metric in METRICS}
 LEAST_BLOCKS = 2
 """One block says nothing about scatter."""
+
+Values = Sequence[tuple[float, float]]
+"""Baseline and candidate of each block that counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,3 +146,21 @@ def looks_up_to(most_blocks: int, option: str = "--max-blocks") -> tuple[int, ..
     # A longer test than usual continues by doubling.
     doubling = (LOOKS[0] * 2**step for step in range(32))
     return (*takewhile(lambda blocks: blocks < most_blocks, doubling), most_blocks)
+
+
+def blocks_needed(metric: str, steps: int = LATENCY_STEPS) -> int:
+    """Return the fewest blocks whose single steps bound a metric, or 0 if the metric is not made of single steps."""
+    share = BY_NAME[metric].share if metric in BY_NAME else None
+    return 0 if share is None else math.ceil(least_steps(share) / steps)
+
+
+def too_few_blocks(metric: str, blocks: int) -> str:
+    """Return the reason that a metric cannot decide after so many blocks, with the needed number, or ""."""
+    needed = blocks_needed(metric)
+    share = BY_NAME[metric].share if metric in BY_NAME else None
+    if share is None or blocks >= needed:
+        return ""
+    return (
+        f"{metric} has no bounds with fewer than {least_steps(share)} single steps of each side; {blocks} blocks of "
+        f"{LATENCY_STEPS} steps are {blocks * LATENCY_STEPS}, and {needed} blocks are needed"
+    )

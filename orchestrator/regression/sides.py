@@ -8,9 +8,8 @@ from packaging.version import InvalidVersion, Version
 
 from orchestrator.catalog import Catalog
 from orchestrator.domain import Framework
-from orchestrator.errors import InputError
+from orchestrator.errors import InputError, did_you_mean
 from orchestrator.matrix import pins
-from orchestrator.matrix.hints import did_you_mean
 from orchestrator.matrix.values.names import DISTRIBUTION
 
 _EXAMPLE = "mxnet==1.9.1 or mxnet==1.9.1,numpy==1.22.4"

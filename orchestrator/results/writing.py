@@ -1,12 +1,15 @@
-"""Files of a run, written next to their place and renamed."""
+"""Files of a run, written next to their place and renamed, and locks by the kernel, which end with their process."""
 
 import contextlib
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
-from orchestrator.errors import host_error, remedy
+from filelock import FileLock, Timeout
+
+from orchestrator.errors import HostError, host_error, remedy
 from orchestrator.files import move_aside
 from orchestrator.results.contract import Request
 
@@ -86,3 +89,32 @@ def _write_over(path: Path, text: str) -> None:
     except OSError as error:
         raise host_error(f"{path}: what is in its place cannot be moved aside: {error.strerror}", error) from error
     write_atomically(path, text)
+
+
+def locked(path: Path, in_use: HostError, remedy: str) -> FileLock:
+    """Take the lock of a file at once, to be released by the caller.
+
+    Raises `in_use` where another has it, and `HostError` with the remedy where the file cannot be had.
+    """
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise in_use from None
+    except OSError as error:
+        raise HostError(f"{path.parent}: cannot be locked: {error.strerror}; {remedy}") from error
+    return lock
+
+
+@contextmanager
+def locked_folder(folder: Path, in_use: HostError, remedy: str) -> Iterator[None]:
+    """Make a folder and lock it until the end. Raises as `locked` does."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HostError(f"{folder}: cannot be made: {error.strerror}; {remedy}") from error
+    lock = locked(folder / ".lock", in_use, remedy)
+    try:
+        yield
+    finally:
+        lock.release()

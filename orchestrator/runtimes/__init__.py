@@ -2,9 +2,17 @@
 
 from orchestrator.engine.containers import DATA, SCRIPT
 from orchestrator.engine.ownership import Owner, this_process
-from orchestrator.runtimes.bundled_images import BundledImage, BundledRuntime, missing_images_text, not_on_engine
 from orchestrator.runtimes.choice import Choice, choose
-from orchestrator.runtimes.docker import DockerRuntime, filters_system_calls, image_problems, remove_leftovers
+from orchestrator.runtimes.docker import (
+    BundledImage,
+    BundledRuntime,
+    DockerRuntime,
+    filters_system_calls,
+    image_problems,
+    missing_images_text,
+    not_on_engine,
+    remove_leftovers,
+)
 from orchestrator.runtimes.host import HostRuntime
 from orchestrator.runtimes.model import STOPPED, Ended, Provided, Ready, Runtime, Task, Unavailable
 from orchestrator.runtimes.venv import VenvRuntime

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.errors import InputError
-from orchestrator.matrix.hints import did_you_mean
+from orchestrator.errors import InputError, did_you_mean
 from orchestrator.planning.selection import Selection, matches
 from orchestrator.regression.history.acknowledged import load_acknowledged
 from orchestrator.regression.history.read import measured_cells

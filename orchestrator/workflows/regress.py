@@ -6,9 +6,8 @@ from pathlib import Path
 from orchestrator.domain import Plan
 from orchestrator.errors import HostError, InputError
 from orchestrator.planning import Selection
-from orchestrator.regression.judge.single_steps import blocks_needed, too_few_blocks
 from orchestrator.regression.model import Regression
-from orchestrator.regression.rules import Rules, looks_up_to, parse_gates
+from orchestrator.regression.rules import Rules, blocks_needed, looks_up_to, parse_gates, too_few_blocks
 from orchestrator.results.store import Run
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS

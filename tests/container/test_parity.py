@@ -17,7 +17,7 @@ from benchmarks import contract
 from benchmarks.inputs import datasets
 from benchmarks.parity import check as parity
 from benchmarks.vocabulary import counting, layers, weights
-from orchestrator.analysis.parity import dropout
+from orchestrator.analysis.parity import layers as layer_checks
 from orchestrator.domain import ImageSpec
 from orchestrator.resources import BENCHMARKS
 from orchestrator.results.parity.contract import Tensor
@@ -251,8 +251,8 @@ def test_a_dropout_that_drops_nothing_is_told_apart_from_one_that_does(
     assert {name: seen.rate for name, seen in answer.dropouts.items()} == {"dropout_1": 0.2, "dropout_2": 0.2}
     apart = {name: max(seen.losses) / min(seen.losses) - 1 for name, seen in answer.dropouts.items()}
     # Ten times the bar of the verdict on either side of it.
-    assert [name for name, each in apart.items() if each < 10 * dropout.ROUNDING] == list(left_out)
-    assert all(apart[name] < dropout.ROUNDING / 10 for name in left_out)
+    assert [name for name, each in apart.items() if each < 10 * layer_checks.ROUNDING] == list(left_out)
+    assert all(apart[name] < layer_checks.ROUNDING / 10 for name in left_out)
 
 
 def test_a_sketch_keeps_the_norm_of_a_difference() -> None:

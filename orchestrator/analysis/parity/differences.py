@@ -4,7 +4,7 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import Final
 
-from orchestrator.analysis.parity import dropout, shapes
+from orchestrator.analysis.parity import layers
 from orchestrator.analysis.parity.sides import FULL_PRECISION, ParitySide
 from orchestrator.modes.parts.rules import Evidence, ParityRule
 
@@ -80,7 +80,7 @@ def bars(one: ParitySide, other: ParitySide) -> Bars:
     """Return the bars for a pair of sides."""
     if {one.precision, other.precision} != {FULL_PRECISION}:
         return REDUCED
-    kinds = {kind for side in (one, other) if side.result for kind in shapes.kinds(side.result)}
+    kinds = {kind for side in (one, other) if side.result for kind in layers.kinds(side.result)}
     return WITH_BATCH_NORM if "batch_norm" in kinds else EXACT
 
 
@@ -101,7 +101,7 @@ def _lacks(side: ParitySide, rule: ParityRule, limits: Bars) -> Iterator[str]:
     if side.result and "losses" in rule.compared:
         yield from (f"loss after {steps} steps" for steps, _ in limits.losses if steps not in side.result.losses)
     if side.result and "dropout" in rule.compared:
-        yield from (f"losses with {name}" for name in dropout.unasked(side.result))
+        yield from (f"losses with {name}" for name in layers.unasked_dropouts(side.result))
 
 
 def differences(one: ParitySide, other: ParitySide, rule: ParityRule) -> tuple[Difference, ...]:
@@ -118,7 +118,7 @@ def differences(one: ParitySide, other: ParitySide, rule: ParityRule) -> tuple[D
     if "logits" in rule.compared:
         compared += _tensors("logits", one, other, limits.logits)
     if "gradients" in rule.compared:
-        in_front = shapes.in_front_of_edges(a)
+        in_front = layers.in_front_of_edges(a)
         compared += _tensors("gradients", one, other, limits.gradients, (limits.at_edges, in_front))
     for steps, bar in limits.losses if "losses" in rule.compared else ():
         if steps in a.losses and steps in b.losses:
@@ -156,9 +156,9 @@ def _tensors(
         where = " and ".join(f"{side.label}" for side, had in ((one, sizes), (other, others)) if name in had)
         yield Difference(evidence, f"{led_by} {name}".strip(), 1.0, bar, f"are of another size, or only in {where}")
         return
-    easier, layers = eased
+    easier, eased_layers = eased
     apart = [(float(value), name) for value, name in zip(a.apart(b), a.names, strict=True)]
-    at_edges = [each for each in apart if bar < each[0] <= easier and each[1].rpartition(".")[0] in layers]
+    at_edges = [each for each in apart if bar < each[0] <= easier and each[1].rpartition(".")[0] in eased_layers]
     for limit, tensors in ((bar, [each for each in apart if each not in at_edges]), (easier, at_edges)):
         if tensors:
             value, name = max(tensors)

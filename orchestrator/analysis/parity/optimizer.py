@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from orchestrator.analysis.parity import shapes
+from orchestrator.analysis.parity import layers
 from orchestrator.analysis.parity.differences import Difference
 from orchestrator.analysis.parity.sides import FULL_PRECISION, ParitySide
 from orchestrator.modes.parts.rules import Evidence
@@ -169,7 +169,7 @@ def _between(one: ParitySide, other: ParitySide) -> Iterator[Difference]:
 
 
 def _limits(one: ParitySide, other: ParitySide, name: str) -> BetweenSides:
-    kinds = {kind for side in (one, other) if side.result for kind in shapes.kinds(side.result)}
+    kinds = {kind for side in (one, other) if side.result for kind in layers.kinds(side.result)}
     exact = {one.precision, other.precision} == {FULL_PRECISION} and "batch_norm" not in kinds
     limits = EXACT if exact else LOOSE
     return replace(limits, least=0.0) if name == "sgd" else limits

@@ -7,7 +7,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 
-from orchestrator.analysis.parity import dropout, optimizer, shapes
+from orchestrator.analysis.parity import layers, optimizer
 from orchestrator.analysis.parity.differences import EXACT, Difference, differences, missing
 from orchestrator.analysis.parity.sides import FULL_PRECISION, ParitySide
 from orchestrator.catalog.faults import KnownFault
@@ -61,7 +61,7 @@ def pair(one: ParitySide, other: ParitySide, mode: Mode, faults: Sequence[KnownF
         return PairParity(
             WorkParity.NOT_CHECKED, f"checked in different ways (measurement_version {versions[0]}, {versions[1]})"
         )
-    unequal = shapes.difference(one.label, one.result, other.label, other.result)
+    unequal = layers.shape_difference(one.label, one.result, other.label, other.result)
     if unequal:
         return _unequal(unequal, "shapes", (one, other), faults, ())
     rule = RULES[mode].parity
@@ -72,7 +72,7 @@ def pair(one: ParitySide, other: ParitySide, mode: Mode, faults: Sequence[KnownF
     if unlike is None and "optimizer" in rule.compared:
         unlike = optimizer.settings_difference(one, other)
     if unlike is None and "dropout" in rule.compared:
-        unlike = dropout.difference(one.label, one.result, other.label, other.result)
+        unlike = layers.dropout_difference(one.label, one.result, other.label, other.result)
     if unlike is not None:
         return _unequal(*unlike, (one, other), faults, compared)
     unasked = _unasked(one, other, rule)
@@ -107,7 +107,7 @@ def _unanswered(one: ParitySide, other: ParitySide, faults: Sequence[KnownFault]
     reasons = dict.fromkeys(side.why_not for side in without)
     named = (f"{side.label}: {side.why_not}" for side in without)
     reason = next(iter(reasons)) if len(reasons) < len(without) else "; ".join(named)
-    kinds = {kind for side in (one, other) if side.result for kind in shapes.kinds(side.result)}
+    kinds = {kind for side in (one, other) if side.result for kind in layers.kinds(side.result)}
     known = dict.fromkeys(
         f"{side.framework.label}: {fault.fault}"
         for side in without
@@ -151,7 +151,7 @@ def explains(fault: KnownFault, evidence: Evidence, side: ParitySide) -> bool:
     """Return true if a known fault can be the reason of a difference on one side of a pair."""
     if side.result is None or evidence not in fault.explains:
         return False
-    return meets(fault, side, shapes.kinds(side.result))
+    return meets(fault, side, layers.kinds(side.result))
 
 
 def meets(fault: KnownFault, side: ParitySide, kinds: Set[str]) -> bool:

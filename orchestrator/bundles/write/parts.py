@@ -4,10 +4,9 @@ import shutil
 
 from orchestrator.bundles.format import layout
 from orchestrator.bundles.format.sources import FolderSource
-from orchestrator.bundles.write.bills import write_bills
+from orchestrator.bundles.write.bills import write_bills, write_provenance
 from orchestrator.bundles.write.plan_files import write_plan
 from orchestrator.bundles.write.program import write_program
-from orchestrator.bundles.write.provenance_files import write_provenance
 from orchestrator.bundles.write.request import Export, Part
 from orchestrator.results.scripts import frozen as frozen_scripts
 

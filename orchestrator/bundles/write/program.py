@@ -8,8 +8,7 @@ from orchestrator.bundles.program import own_image, own_image_archive, own_wheel
 from orchestrator.bundles.program.install_script import install_script
 from orchestrator.bundles.program.proof import prove_once
 from orchestrator.bundles.program.wheels import FetchSettings, TargetPlatform, WheelsError
-from orchestrator.bundles.write.bills import write_bill
-from orchestrator.bundles.write.provenance_files import image_facts, write_statement
+from orchestrator.bundles.write.bills import image_facts, write_bill, write_statement
 from orchestrator.bundles.write.request import Export
 from orchestrator.errors import HostError
 from orchestrator.events import Notice

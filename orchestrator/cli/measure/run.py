@@ -33,7 +33,7 @@ from orchestrator.cli.options import (
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.cli.output.signals import INTERRUPTED
-from orchestrator.reporting.reports.run.records import json_value
+from orchestrator.reporting.reports.run.value import json_value
 from orchestrator.workflows import run as workflow
 from orchestrator.workflows.run import RunOptions
 

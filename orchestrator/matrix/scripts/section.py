@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.catalog.source import Loc, Mistake, Source
+from orchestrator.errors import did_you_mean
 from orchestrator.files import problem_of_path, says_where_it_leads
 from orchestrator.matrix import file, pins
-from orchestrator.matrix.hints import did_you_mean
 from orchestrator.matrix.model import ScriptAxes, Settings
 from orchestrator.matrix.scripts import files as script_files
-from orchestrator.matrix.scripts.patterns import groups_problem
+from orchestrator.matrix.scripts.files import groups_problem
 from orchestrator.matrix.values.variables import OURS, name_problem, value_problem
 from orchestrator.user_files import PrintedMetric, Script
 

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from orchestrator.domain import VARIABLE, Plan
 from orchestrator.files import problem_of_path
-from orchestrator.matrix.scripts.patterns import checked_syntax, groups_problem
+from orchestrator.matrix.scripts.files import checked_syntax, groups_problem
 from orchestrator.matrix.values import limits, names
 from orchestrator.matrix.values.variables import name_problem, value_problem
 from orchestrator.user_files import PrintedMetric, Script

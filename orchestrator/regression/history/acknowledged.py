@@ -14,9 +14,8 @@ from pydantic.config import JsonDict
 
 from orchestrator.catalog import source as yaml_source
 from orchestrator.catalog.source import Mistake, Source
-from orchestrator.errors import InputError
+from orchestrator.errors import InputError, did_you_mean
 from orchestrator.matrix import mistakes
-from orchestrator.matrix.hints import did_you_mean
 from orchestrator.matrix.values.kinds import Text, VersionText
 from orchestrator.matrix.values.shape import Shape
 from orchestrator.regression.rules import BY_NAME

@@ -12,9 +12,8 @@ from orchestrator.domain import Cell, Outcome, Plan, Status
 from orchestrator.modes.parts.metrics import Metric
 from orchestrator.regression.judge.comparable import Placed, Surrounding, surrounding
 from orchestrator.regression.judge.exact_metrics import StoredFigures
-from orchestrator.regression.judge.metric_rule import Values
 from orchestrator.regression.model import Moved
-from orchestrator.regression.rules import LEAST_BLOCKS
+from orchestrator.regression.rules import LEAST_BLOCKS, Values
 from orchestrator.results.contract import Result
 from orchestrator.results.evidence import read_repeats
 from orchestrator.results.records import EnvironmentRecord, EnvironmentsRecord

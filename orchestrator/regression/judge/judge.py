@@ -22,9 +22,8 @@ from orchestrator.regression.judge.evidence import (
 )
 from orchestrator.regression.judge.exact_metrics import judged_exact
 from orchestrator.regression.judge.findings import DECIDED, PairFindings
-from orchestrator.regression.judge.metric_rule import MetricRule
+from orchestrator.regression.judge.metric_rule import MetricRule, with_enough_steps
 from orchestrator.regression.judge.reliability import doubt, doubted, unreliable
-from orchestrator.regression.judge.single_steps import with_enough_steps
 from orchestrator.regression.model import Design, Judged, Nights
 from orchestrator.regression.rules import LEAST_BLOCKS, Levels, Rules, tolerance
 

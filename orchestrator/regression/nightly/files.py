@@ -10,9 +10,8 @@ from pydantic import BaseModel, ValidationError
 from orchestrator.errors import HostError, InputError
 from orchestrator.files import read_record
 from orchestrator.regression.nightly.state import Night, State
-from orchestrator.results.locks import locked_folder
 from orchestrator.results.plans import first_problem
-from orchestrator.results.writing import write_atomically
+from orchestrator.results.writing import locked_folder, write_atomically
 
 STATE_FILE = "state.json"
 NIGHT_FILE = "night.json"

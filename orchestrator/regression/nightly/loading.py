@@ -9,15 +9,13 @@ from packaging.version import InvalidVersion, Version
 from orchestrator.catalog import Catalog
 from orchestrator.catalog import source as yaml_source
 from orchestrator.catalog.source import Loc, Mistake, Source
-from orchestrator.errors import InputError
+from orchestrator.errors import InputError, did_you_mean
 from orchestrator.matrix import mistakes, pins
-from orchestrator.matrix.hints import did_you_mean
 from orchestrator.regression.history.acknowledged import (
     refuse_newer_version,
 )
-from orchestrator.regression.judge.single_steps import blocks_needed, too_few_blocks
 from orchestrator.regression.nightly.settings import ACCEPTED, NightlyFile, WebhookEntry
-from orchestrator.regression.rules import BY_NAME
+from orchestrator.regression.rules import BY_NAME, blocks_needed, too_few_blocks
 
 
 @dataclass(frozen=True, slots=True)

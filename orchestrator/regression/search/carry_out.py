@@ -16,8 +16,7 @@ from orchestrator.modes.parts.metrics import Better
 from orchestrator.regression.rules import BY_NAME
 from orchestrator.regression.search import record as search_record
 from orchestrator.regression.search.algorithm import Answer, Conclusion, Probe, Span, Untestable, carried_out, search
-from orchestrator.regression.search.candidates import SearchSubject
-from orchestrator.regression.search.dependency_steps import Stage, stages
+from orchestrator.regression.search.candidates import SearchSubject, Stage, stages
 from orchestrator.regression.search.probe import ProbeResult
 from orchestrator.regression.search.record import Bisection, Found, Origin, Probed, Step
 from orchestrator.regression.sides import Side

@@ -1,18 +1,13 @@
 """The result of the run that answers one question of a search."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from orchestrator.analysis.verdicts import Verdict
 from orchestrator.domain import Status
 from orchestrator.errors import HostError
 from orchestrator.regression.judge.evidence import cell_evidence
-from orchestrator.regression.judge.metric_rule import Values
-from orchestrator.regression.rules import LEAST_BLOCKS
-from orchestrator.regression.sides import Side
+from orchestrator.regression.rules import LEAST_BLOCKS, Values
 from orchestrator.regression.trials.carry_out import MeasuredTrial
-from orchestrator.regression.trials.files import stored_trial
-from orchestrator.results.store import Run
 
 _OF_THE_HOST = frozenset({Status.NO_DEVICE, Status.NOT_RUN})
 """They tell nothing of a release: the search stops there, and asks again when it is taken up."""
@@ -51,15 +46,3 @@ def probe_result(measured: MeasuredTrial, blocks: int) -> ProbeResult:
     fails_more = {Verdict.BROKE: trial.candidate.text, Verdict.FIXED: trial.baseline.text}
     culprit = fails_more.get(judged_pair.verdict, "")
     return ProbeResult(run.name, reason=said or f"{gate.metric} was not measured on both sides", culprit=culprit)
-
-
-def packages(run: Run, side: Side) -> Mapping[str, str]:
-    """Return the packages of a side's environment, as its run recorded it. None for an image of the user's own."""
-    trial = stored_trial(run)
-    (pair,) = trial.pairs
-    wanted = pair.baseline if trial.baseline.text == side.text else pair.candidate
-    cell = next(cell for cell in run.plan().cells if cell.id == wanted)
-    if cell.framework.image or cell.framework.dockerfile:
-        return {}
-    made = {record.image: record for record in run.environments().environments}
-    return made[cell.image].versions if cell.image in made else {}

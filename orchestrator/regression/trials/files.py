@@ -141,3 +141,15 @@ def _with_repeats(plan: Plan, repeats: Mapping[str, int], *, at_least: bool = Tr
             for cell in plan.cells
         ),
     )
+
+
+def recorded_packages(run: Run, side: Side) -> Mapping[str, str]:
+    """Return the packages of a side's environment, as its run recorded it. None for an image of the user's own."""
+    trial = stored_trial(run)
+    (pair,) = trial.pairs
+    wanted = pair.baseline if trial.baseline.text == side.text else pair.candidate
+    cell = next(cell for cell in run.plan().cells if cell.id == wanted)
+    if cell.framework.image or cell.framework.dockerfile:
+        return {}
+    made = {record.image: record for record in run.environments().environments}
+    return made[cell.image].versions if cell.image in made else {}

@@ -1,17 +1,14 @@
 """Cells of the same work on the same kind of system, compared with each other."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
 from orchestrator.analysis import Estimate, Ratio, Verdict, ranks, ranks_by_intervals, ratio, ratio_matrix
 from orchestrator.analysis.parity.work import PairParity, WorkParity
-from orchestrator.domain import Cell, Status, System, Workload
-from orchestrator.reporting.findings.model import CellReport, Floor, Group, GroupFinding, Placed
-from orchestrator.reporting.findings.summary import finding
-from orchestrator.reporting.inline import statuses
-from orchestrator.wording import listing, seconds
+from orchestrator.domain import Cell, System, Workload
+from orchestrator.reporting.findings.model import CellReport, Floor, Group, Placed
+from orchestrator.reporting.findings.summary import finding, floor_finding
 
 MOST_IN_MATRIX = 60
 """Cells of a group of which every pair is compared: pairs grow by the square, and nobody reads a thousand."""
@@ -143,13 +140,3 @@ def share_of(cell: CellReport, idle: Sequence[CellReport]) -> float | None:
     """Return the part of a cell's step that the slowest floor takes, or None if one was not measured."""
     steps = [one.step_s for one in idle if one.step_s is not None]
     return max(steps) / cell.step_s if steps and cell.step_s is not None else None
-
-
-def floor_finding(idle: Sequence[CellReport]) -> tuple[GroupFinding, str]:
-    """Say what a group without any other cell comes to."""
-    known = [f"a step of {cell.label} takes {seconds(cell.step_s)}" for cell in idle if cell.step_s is not None]
-    if known:
-        return GroupFinding.FLOOR, f"Nothing here computes anything: {listing(known)}."
-    counts = Counter(repeat.outcome.status for cell in idle for repeat in cell.repeats)
-    ends = statuses([(status, counts[status]) for status in Status if counts[status]])
-    return GroupFinding.NOTHING, f"Nothing was measured: {ends}."

@@ -7,7 +7,7 @@ from orchestrator.analysis import CONFIDENCE, Ratio, Verdict
 from orchestrator.domain import Status
 from orchestrator.reporting.findings.model import CellReport, Group, GroupFinding
 from orchestrator.reporting.inline import factor_interval, statuses
-from orchestrator.wording import clean_line, factor, listing, listing_of, plural, rate
+from orchestrator.wording import clean_line, factor, listing, listing_of, plural, rate, seconds
 
 _MOST_NAMES = 4
 _CONFIDENCE = f"each pair at {100 * CONFIDENCE:.0f} % confidence"
@@ -150,3 +150,13 @@ def _interval(over: Ratio) -> str:
 
 def _rate(cell: CellReport) -> str:
     return "–" if cell.measurement is None else rate(cell.measurement.throughput.value)
+
+
+def floor_finding(idle: Sequence[CellReport]) -> tuple[GroupFinding, str]:
+    """Say what a group without any other cell comes to."""
+    known = [f"a step of {cell.label} takes {seconds(cell.step_s)}" for cell in idle if cell.step_s is not None]
+    if known:
+        return GroupFinding.FLOOR, f"Nothing here computes anything: {listing(known)}."
+    counts = Counter(repeat.outcome.status for cell in idle for repeat in cell.repeats)
+    ends = statuses([(status, counts[status]) for status in Status if counts[status]])
+    return GroupFinding.NOTHING, f"Nothing was measured: {ends}."

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from orchestrator.analysis import Verdict
 from orchestrator.regression.search.algorithm import Conclusion
-from orchestrator.regression.search.dependency_steps import START
+from orchestrator.regression.search.candidates import START
 from orchestrator.regression.search.record import Bisection, Found, Origin, Step
 from orchestrator.reporting.charts.ratios import Compared
 from orchestrator.reporting.inline import ratio, ratio_interval

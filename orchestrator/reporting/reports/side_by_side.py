@@ -14,7 +14,8 @@ from orchestrator.reporting.formats.html import INDEX, named_texts, write_pages
 from orchestrator.reporting.inline import Phrase, Tone, factor_interval, rate_interval, statuses
 from orchestrator.reporting.reports.beside import FACTS, Beside, BesideGroup, HostRun, SideBySide, surely
 from orchestrator.reporting.reports.run.cases import suites as suites_of_run
-from orchestrator.reporting.reports.run.records import json_value, records_of
+from orchestrator.reporting.reports.run.records import records_of
+from orchestrator.reporting.reports.run.value import json_value
 from orchestrator.reporting.reports.run.view import status_chips
 from orchestrator.wording import factor, rate, seconds
 

@@ -9,11 +9,11 @@ from orchestrator.errors import HostError
 from orchestrator.events import Event, Listener, Notice
 from orchestrator.regression.search import record as search_record
 from orchestrator.regression.search.carry_out import SearchInProgress, SearchServices
-from orchestrator.regression.search.probe import packages
 from orchestrator.regression.sides import Side
+from orchestrator.regression.trials.files import recorded_packages
 from orchestrator.reporting.reports.search import write_report
-from orchestrator.results.locks import locked_folder
 from orchestrator.results.store import Run
+from orchestrator.results.writing import locked_folder
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.measure.pair import MeasureOptions
 from orchestrator.workflows.measure.runtime import RuntimeName
@@ -65,7 +65,7 @@ def _in_progress(prepared: PreparedSearch, options: SearchOptions, host: Host) -
 
 def _packages_in(folder: Path) -> Callable[[str, Side], Mapping[str, str]]:
     """Return a function that reads the packages of a side in a run of a search."""
-    return lambda run, side: packages(Run(folder / run), side)
+    return lambda run, side: recorded_packages(Run(folder / run), side)
 
 
 def _alone(folder: Path) -> AbstractContextManager[None]:

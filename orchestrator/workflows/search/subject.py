@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from orchestrator.catalog import Catalog
 from orchestrator.errors import InputError
-from orchestrator.regression.judge.single_steps import blocks_needed, too_few_blocks
-from orchestrator.regression.rules import BY_NAME, Gate, parse_gates
+from orchestrator.regression.rules import BY_NAME, Gate, blocks_needed, parse_gates, too_few_blocks
 from orchestrator.regression.search.candidates import SearchSubject, own_releases, search_subject
 from orchestrator.regression.sides import Side
 from orchestrator.workflows.measure.regression_setup import RegressionSetup

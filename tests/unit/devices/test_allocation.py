@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.devices import Allocation, Cpu, Gpu, Inventory, NoDevice, allocate
-from orchestrator.devices.allocation import by_preference
+from orchestrator.devices.host import by_preference
 from orchestrator.domain import System
 
 GIB = 2**30

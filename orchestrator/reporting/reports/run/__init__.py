@@ -5,7 +5,8 @@ from orchestrator.reporting.findings.model import Report
 from orchestrator.reporting.reports.run.cases import suites
 from orchestrator.reporting.reports.run.full import full
 from orchestrator.reporting.reports.run.page import pages
-from orchestrator.reporting.reports.run.records import json_value, records
+from orchestrator.reporting.reports.run.records import records
 from orchestrator.reporting.reports.run.short import short
+from orchestrator.reporting.reports.run.value import json_value
 
 RUN: Kind[Report] = Kind(short=short, full=full, pages=pages, suites=suites, value=json_value, records=records)

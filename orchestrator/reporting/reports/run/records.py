@@ -4,9 +4,6 @@ They are records, one for every planned repeat and every skip, or plain values w
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
-
-from pydantic import TypeAdapter
 
 from orchestrator.analysis import PHASES, Printed, RepeatEpochs, RepeatMeasurement
 from orchestrator.domain import Cell, Skip, Status
@@ -33,10 +30,6 @@ _REPEAT = (
     *("cell_latency_p99_s", "cell_latency_p99_low_s", "cell_latency_p99_high_s"),
 )
 COLUMNS = ("run", *_CELL, *_REPEAT)
-
-SCHEMA = 1
-_REPORT = TypeAdapter(Report)
-_LEFT_OUT: Any = {"cells": {"__all__": {"measurement": {"step_quantiles_s"}}}}
 
 
 def records(report: Report) -> Records:
@@ -217,8 +210,3 @@ def _epoch_columns(epochs: RepeatEpochs | None) -> dict[str, Value]:
 
 def _skip_columns(skip: Skip) -> dict[str, Value]:
     return {"cell": skip.cell_id, "status": "skipped", "reason": skip.reason}
-
-
-def json_value(report: Report) -> dict[str, Any]:
-    """Return a report as plain JSON values, without step times, which stay in the run's own files."""
-    return {"schema": SCHEMA, **_REPORT.dump_python(report, mode="json", exclude=_LEFT_OUT)}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from orchestrator.analysis import Comparison, Verdict, compare, looks
 from orchestrator.regression.search.algorithm import PROBED, Answer, Conclusion, Probe, Untestable, carried_out, search
-from orchestrator.regression.search.dependency_steps import stages
+from orchestrator.regression.search.candidates import stages
 
 RELEASES = tuple(f"1.{number}" for number in range(13))
 

@@ -22,7 +22,7 @@ from orchestrator.reporting.findings.parity import NOT_ASKED, Answer, Parity, li
 from orchestrator.reporting.formats import render
 from orchestrator.reporting.formats.terminal import shown
 from orchestrator.reporting.reports.run import RUN
-from orchestrator.reporting.reports.run.records import json_value
+from orchestrator.reporting.reports.run.value import json_value
 from orchestrator.results.parity.contract import ParityOutcome, ParityResult
 from orchestrator.results.store import Run
 from tests.unit.reporting import synthetic

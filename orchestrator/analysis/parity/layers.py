@@ -1,12 +1,15 @@
-"""The comparison of the layers that frameworks made with each other and with the model's definition."""
+"""The comparison of the layers of a model with its definition, and of two sides with each other."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from orchestrator.results.parity.contract import NativeLayer, ParityResult
+from orchestrator.modes.parts.rules import Evidence
+from orchestrator.results.parity.contract import Dropout, NativeLayer, ParityResult
 
 WITH_AN_EDGE: Final = frozenset({"relu", "max_pool"})
 """Layers whose gradient jumps, at zero or where two values of a window are equal."""
+ROUNDING: Final = 1e-5
+"""Relative change of a loss up to which it is rounding, if nothing is learned. It is the bar of any first loss."""
 
 
 def kinds(result: ParityResult) -> set[str]:
@@ -21,7 +24,7 @@ def in_front_of_edges(result: ParityResult) -> frozenset[str]:
     return frozenset(names[: edges[-1]]) if edges else frozenset()
 
 
-def difference(label: str, result: ParityResult, other_label: str, other: ParityResult) -> str:
+def shape_difference(label: str, result: ParityResult, other_label: str, other: ParityResult) -> str:
     """Return in one line the first difference between layers, or "" if they agree.
 
     Native layers are compared with the definition and with each other. Definitions are compared with each other, as
@@ -82,3 +85,41 @@ def _shape(layer: NativeLayer) -> str:
 
 def _by_name(layers: Sequence[NativeLayer]) -> dict[str, NativeLayer]:
     return {layer.name: layer for layer in layers}
+
+
+def unasked_dropouts(result: ParityResult) -> tuple[str, ...]:
+    """Return the dropouts of the model whose losses an answer lacks, as older answers do."""
+    kinds = {layer.name: layer.name.rpartition("_")[0] for layer in result.counted}
+    return tuple(name for name, kind in kinds.items() if kind == "dropout" and name not in result.dropouts)
+
+
+def dropout_difference(
+    label: str, result: ParityResult, other_label: str, other: ParityResult
+) -> tuple[str, Evidence] | None:
+    """Return in one line the first difference of dropouts from the definition or from each other, or None."""
+    differences = (
+        *_drops_against_definition(label, result),
+        *_drops_against_definition(other_label, other),
+        *_drops_between(label, result, other_label, other),
+    )
+    return (differences[0], "dropout") if differences else None
+
+
+def _drops_against_definition(label: str, result: ParityResult) -> Iterator[str]:
+    for name, seen in result.dropouts.items():
+        if _drops(seen) and not seen.rate:
+            yield f"{label} drops in {name}, whose rate is 0"
+        elif seen.rate and not _drops(seen):
+            yield f"{label} drops nothing in {name}, whose rate is {seen.rate:g}: the loss stays {seen.losses[0]:.6g}"
+
+
+def _drops_between(label: str, result: ParityResult, other_label: str, other: ParityResult) -> Iterator[str]:
+    for name, seen in result.dropouts.items():
+        rate = other.dropouts[name].rate if name in other.dropouts else seen.rate
+        if rate != seen.rate:
+            yield f"{name} has a rate of {seen.rate:g} in {label}, {rate:g} in {other_label}"
+
+
+def _drops(seen: Dropout) -> bool:
+    """Return true if losses change by more than rounding."""
+    return max(seen.losses) - min(seen.losses) > ROUNDING * max(map(abs, seen.losses))
