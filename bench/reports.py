@@ -128,7 +128,7 @@ def side(folder: Path) -> None:
     from orchestrator.reporting.findings.compose import report
     from orchestrator.reporting.reports.run.page import write_html
     from orchestrator.results.listing import index
-    from orchestrator.results.store import runs
+    from orchestrator.results.results_folder import runs
 
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as cache:

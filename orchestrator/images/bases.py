@@ -1,12 +1,14 @@
 """Base images, each looked up or fetched once and known by its digest afterwards."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import docker
 
 from orchestrator.engine import images as engine
 from orchestrator.engine.images import BuildError
+from orchestrator.images.recipe import Recipe
 
 
 class Bases:
@@ -41,6 +43,14 @@ class Bases:
         except BuildError as error:
             return BuildError(unresolved(reference, str(error)))
         return base.digest if base else BuildError(unresolved(reference, "it was removed meanwhile"))
+
+
+def base_problems(client: docker.DockerClient, wanted: Sequence[Recipe]) -> tuple[str, ...]:
+    """Return a line for each base image that cannot be obtained. Nothing is fetched to find out."""
+    references = dict.fromkeys(reference for recipe in wanted for reference in recipe.bases)
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        reasons = pool.map(lambda reference: engine.unavailable(client, reference), references)
+        return tuple(unresolved(name, reason) for name, reason in zip(references, reasons, strict=True) if reason)
 
 
 def unresolved(reference: str, reason: str) -> str:

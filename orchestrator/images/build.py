@@ -11,11 +11,9 @@ import docker
 from orchestrator.domain import BuildSettings, ImageSpec
 from orchestrator.engine import images as engine
 from orchestrator.engine.client import needed_for
-from orchestrator.engine.images import Builds
 from orchestrator.events import BuildFinished, Event, Listener, Notice
 from orchestrator.images import labels
-from orchestrator.images.bases import Bases, unresolved
-from orchestrator.images.making import Batch, BuildFailure, Built, make_group
+from orchestrator.images.making import Batch, BuildFailure, Built, begin_batch, make_group
 from orchestrator.images.recipe import Recipe, gather, left_out, render
 from orchestrator.processes import Stop
 
@@ -54,14 +52,6 @@ def absent(
     return tuple(recipe.spec for recipe in unmade.values()), fetched
 
 
-def base_problems(client: docker.DockerClient, wanted: Sequence[Recipe]) -> tuple[str, ...]:
-    """Return a line for each base image that cannot be obtained. Nothing is fetched to find out."""
-    references = dict.fromkeys(reference for recipe in wanted for reference in recipe.bases)
-    with ThreadPoolExecutor(max_workers=8) as pool:
-        reasons = pool.map(lambda reference: engine.unavailable(client, reference), references)
-        return tuple(unresolved(name, reason) for name, reason in zip(references, reasons, strict=True) if reason)
-
-
 @needed_for("building images")
 def build(  # noqa: PLR0913 - the settings, the engine and four things the caller owns
     specs: Sequence[ImageSpec],
@@ -93,9 +83,7 @@ def build(  # noqa: PLR0913 - the settings, the engine and four things the calle
     if absent:
         logs.mkdir(parents=True, exist_ok=True)
         engine.remove_steps(client, labels.STAGE, before=datetime.now(UTC) - _STALE)  # a killed batch's
-        builds = Builds(client)
-        batch = Batch(client, settings, logs, _one_at_a_time(listener), builds, Bases(client, lambda: builds.stopped))
-        done |= _run(_groups(absent), batch, jobs, stop)
+        done |= _run(_groups(absent), begin_batch(client, settings, logs, _one_at_a_time(listener)), jobs, stop)
     return {spec.name: done[spec.name] for spec in specs}
 
 

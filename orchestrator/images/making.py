@@ -80,6 +80,12 @@ class Batch:
     bases: Bases
 
 
+def begin_batch(client: docker.DockerClient, settings: BuildSettings, logs: Path, listener: Listener) -> Batch:
+    """Return a batch whose builds and base images are not begun yet."""
+    builds = Builds(client)
+    return Batch(client, settings, logs, listener, builds, Bases(client, lambda: builds.stopped))
+
+
 class EnvironmentFailedError(BuildError):
     """A step failed that other images of the group share."""
 

@@ -1,9 +1,11 @@
 """The model of a matrix, with every short form, default and path written out."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from orchestrator.catalog import DatasetInfo, ModelInfo
-from orchestrator.domain import BuildSettings, Duration, Mode, OptionValue, OutputLimit, Status, System
+from orchestrator.domain import BuildSettings, Duration, Framework, Mode, OptionValue, OutputLimit, Status, System
+from orchestrator.matrix import pins
 from orchestrator.user_files import Script
 
 OptionAxes = tuple[tuple[str, tuple[OptionValue, ...]], ...]
@@ -25,6 +27,11 @@ class Settings:
     expect: Status | None = None
     output_bytes: int | None = None
     output_files: int | None = None
+
+
+def covers(pin_texts: Sequence[str], framework: Framework) -> bool:
+    """Return true if a framework is covered by any of some pins, or if there is none."""
+    return not pin_texts or any(pins.parse(text).holds(framework) for text in pin_texts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from math import prod
 
 from orchestrator.catalog import Catalog, DatasetInfo, ModelInfo, Option, UnsupportedError, unsuitable
 from orchestrator.domain import VARIABLE, Framework, Mode, Options, OptionValue, System, Workload
-from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, ScriptAxes, Settings, pins
-from orchestrator.matrix.model import EVERY_FRAMEWORK, OptionAxes
+from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, ScriptAxes, Settings
+from orchestrator.matrix.model import EVERY_FRAMEWORK, OptionAxes, covers
 from orchestrator.planning import ids
 from orchestrator.user_files import Script
 
@@ -40,7 +40,7 @@ class PlannedWork:
 
     def is_for(self, framework: Framework) -> bool:
         """Return true if a framework is to do this work."""
-        return not self.frameworks or any(pins.parse(text).holds(framework) for text in self.frameworks)
+        return covers(self.frameworks, framework)
 
 
 @dataclass(frozen=True, slots=True)

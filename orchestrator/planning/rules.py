@@ -6,7 +6,7 @@ A rule covers a cell if every part of the cell has the bit of the rule.
 from collections.abc import Callable, Iterator, Sequence
 
 from orchestrator.domain import Framework, Options, System, Workload
-from orchestrator.matrix import Rule, pins
+from orchestrator.matrix.model import Rule, covers
 
 
 def site_bits(rules: Sequence[Rule], framework: Framework, system: System) -> int:
@@ -16,7 +16,7 @@ def site_bits(rules: Sequence[Rule], framework: Framework, system: System) -> in
         return (
             _any(rule.systems, system.name)
             and _any(rule.pythons, framework.python)
-            and (not rule.frameworks or any(pins.parse(text).holds(framework) for text in rule.frameworks))
+            and covers(rule.frameworks, framework)
         )
 
     return _bits(rules, agrees)

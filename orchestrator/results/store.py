@@ -15,7 +15,6 @@ from orchestrator.errors import HostError
 from orchestrator.files import open_plain
 from orchestrator.results.container_answers import read_answer, read_result
 from orchestrator.results.contract import Request, Result
-from orchestrator.results.pending import pending
 from orchestrator.results.records import (
     EnvironmentRecord,
     EnvironmentsRecord,
@@ -158,13 +157,3 @@ def _is_sound(outcome: Outcome) -> bool:
     """Return true if an index and a report can hold every number in it. NaN is none of these."""
     numbers = [value for value in OUTCOME_VALUES(outcome) if isinstance(value, int | float)]
     return all(-_MOST <= number <= _MOST for number in numbers)
-
-
-def runs(results: Path) -> list[Run]:
-    """Every run below a results folder, oldest first."""
-    if not results.is_dir():
-        return []
-    hidden = pending(results)
-    paths = sorted(results.glob("*/run.json"))
-    hidden |= pending(results)  # a merge may have begun since
-    return [Run(path.parent) for path in paths if path.parent.name not in hidden]

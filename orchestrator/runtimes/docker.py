@@ -22,8 +22,8 @@ from orchestrator.engine.ownership import Owner
 from orchestrator.engine.questions import ask
 from orchestrator.errors import HostError
 from orchestrator.events import BuildFinished, Listener, Notice, ignore
-from orchestrator.images import labels
-from orchestrator.images.build import base_problems, build, missing, present, recipes
+from orchestrator.images import base_problems, labels
+from orchestrator.images.build import build, missing, present, recipes
 from orchestrator.images.making import BuildFailure, Built, verified
 from orchestrator.processes import TICK_S, StartError, Stop, Watch
 from orchestrator.runtimes.model import STOPPED, Ended, Provided, Ready, Task, Unavailable

@@ -9,10 +9,12 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from orchestrator import __version__
 from orchestrator.bundles.format import layout
 from orchestrator.bundles.format.base import BaseBundle
-from orchestrator.bundles.format.manifest import MAX_MANIFEST_BYTES, Layer, Manifest, read_manifest
+from orchestrator.bundles.format.manifest import MAX_MANIFEST_BYTES, File, Layer, Manifest, read_manifest
 from orchestrator.bundles.format.sources import FolderSource
+from orchestrator.bundles.write.request import Export
 from orchestrator.errors import HostError, InputError
 from orchestrator.files import open_plain
 from orchestrator.results.writing import write_atomically
@@ -23,6 +25,9 @@ _OF_IMAGES = re.compile(r"images/(oci-layout|index\.json|blobs/sha256/([0-9a-f]{
 _TEMPORARY = re.compile(r"\.(\.unfinished\.json|SHA256SUMS|manifest\.json(\.sig)?)\.[0-9a-f]{16}")
 """Files that a killed atomic write leaves."""
 _MOST_NAMED = 5
+
+OMITTED_FROM_DELTAS = (f"{layout.WHEELS}/", f"{layout.DATA}/", f"{layout.SCRIPTS}/", layout.OWN_IMAGE)
+"""Files besides layers that a delta leaves out if its base has them."""
 
 
 class ExportState(BaseModel):
@@ -119,3 +124,41 @@ def _refuse_others(folder: Path, is_ours: Callable[[str], bool]) -> None:
         raise InputError(
             f"{folder}: holds what no export has put there: {named}{more}; move that elsewhere, or choose another -o"
         )
+
+
+def complete(export: Export) -> Manifest:
+    """Write what turns the folder into a bundle, and return its manifest."""
+    files, left_out = [], []
+    base_files = export.base.manifest.by_path() if export.base else {}
+    source = FolderSource(export.folder)
+    for path in sorted(set(source.sizes) - {layout.STATE}):
+        file = _listed(source, path)
+        if path.startswith(OMITTED_FROM_DELTAS) and base_files.get(path) == file:
+            (export.folder / path).unlink()
+            left_out.append(file)
+        else:
+            files.append(file)
+    manifest = Manifest(
+        name=export.name,
+        orchestrator_version=__version__,
+        images=export.images,
+        files=tuple(files),
+        base=export.base.identity if export.base else None,
+        left_out=tuple(left_out),
+    )
+    write_atomically(export.folder / layout.SUMS, manifest.sums().decode())
+    if export.sign:
+        # Before the manifest, because a bundle that must be signed is none without its signature.
+        write_atomically(export.folder / layout.SIGNATURE, export.sign(manifest.encoded()).decode())
+    write_atomically(export.folder / layout.MANIFEST, manifest.encoded().decode())
+    (export.folder / layout.STATE).unlink()
+    return manifest
+
+
+def _listed(source: FolderSource, path: str) -> File:
+    if path.startswith(f"{layout.BLOBS}/"):
+        digest = path.rpartition("/")[2]  # hashed when it was written
+    else:
+        with source.open(path) as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+    return File(path=path, size_bytes=source.sizes[path], sha256=digest)

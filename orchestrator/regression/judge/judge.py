@@ -3,14 +3,16 @@
 import itertools
 import math
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
+from orchestrator.analysis import RepeatMeasurement, least_steps
 from orchestrator.analysis.looks import Look
 from orchestrator.analysis.parity.work import PairParity
 from orchestrator.analysis.verdicts import Verdict
 from orchestrator.catalog import KnownFault
+from orchestrator.modes.parts.metrics import Metric, least_steps_of_a_repeat
 from orchestrator.regression.judge import comparable
 from orchestrator.regression.judge.evidence import (
     SideEvidence,
@@ -22,7 +24,7 @@ from orchestrator.regression.judge.evidence import (
 )
 from orchestrator.regression.judge.exact_metrics import judged_exact
 from orchestrator.regression.judge.findings import DECIDED, PairFindings
-from orchestrator.regression.judge.metric_rule import MetricRule, with_enough_steps
+from orchestrator.regression.judge.metric_rule import MetricRule
 from orchestrator.regression.judge.reliability import doubt, doubted, unreliable
 from orchestrator.regression.model import Design, Judged, Nights
 from orchestrator.regression.rules import LEAST_BLOCKS, Levels, Rules, tolerance
@@ -180,3 +182,32 @@ def scatter(ones: Sequence[Sequence[float]], others: Sequence[Sequence[float]]) 
         within=None if within is None else math.sqrt(within),
         between=None if between is None else math.sqrt(between),
     )
+
+
+def with_enough_steps(
+    judged: Judged,
+    metric: Metric,
+    baseline: Mapping[int, RepeatMeasurement],
+    candidate: Mapping[int, RepeatMeasurement],
+) -> Judged:
+    """Withdraw a verdict on a percentile for which one side has too few single steps, and say so.
+
+    The measurements are those of all repeats of each side. A repeat with too few steps for a percentile of its own
+    has no value, so nothing is measured if that is so of all; with too few steps in total it is inconclusive.
+    """
+    if metric.share is None:
+        return judged
+    sides = [[repeat.latency.n for repeat in side.values() if repeat.latency] for side in (baseline, candidate)]
+    of_a_repeat, in_total = least_steps_of_a_repeat(metric.share), least_steps(metric.share)
+    longest = min((max(side, default=0) for side in sides), default=0)
+    if judged.verdict is Verdict.NOT_MEASURED:
+        if 0 < longest < of_a_repeat:
+            reason = f"a repeat has {longest} single steps, and {metric.name} takes {of_a_repeat}"
+            return judged.model_copy(update={"reason": reason})
+        return judged
+    steps = min(sum(count for count in side if count >= of_a_repeat) for side in sides)
+    if steps >= in_total:
+        return judged
+    reason = f"{steps} single steps of a side, and the bounds of {metric.name} take {in_total}"
+    missing = math.ceil((in_total - steps) / longest)
+    return judged.model_copy(update={"verdict": Verdict.INCONCLUSIVE, "reason": reason, "more_blocks": missing})

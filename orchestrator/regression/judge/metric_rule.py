@@ -1,15 +1,14 @@
 """The rule of one metric, from the values of two sides to a verdict."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from orchestrator.analysis import RepeatMeasurement, least_steps
 from orchestrator.analysis.comparison import compare
 from orchestrator.analysis.estimates import bounded, exponential
 from orchestrator.analysis.looks import Look
 from orchestrator.analysis.verdicts import Verdict
-from orchestrator.modes.parts.metrics import Better, Metric, least_steps_of_a_repeat
+from orchestrator.modes.parts.metrics import Better, Metric
 from orchestrator.regression.model import Judged
 from orchestrator.regression.rules import LEAST_BLOCKS, Values
 
@@ -131,32 +130,3 @@ def _exact_verdict(ratio: float, tolerance: float, better: Better) -> Verdict:
 
 def _geometric_mean(values: Sequence[float]) -> float:
     return exponential(math.fsum(map(math.log, values)) / len(values))
-
-
-def with_enough_steps(
-    judged: Judged,
-    metric: Metric,
-    baseline: Mapping[int, RepeatMeasurement],
-    candidate: Mapping[int, RepeatMeasurement],
-) -> Judged:
-    """Withdraw a verdict on a percentile for which one side has too few single steps, and say so.
-
-    The measurements are those of all repeats of each side. A repeat with too few steps for a percentile of its own
-    has no value, so nothing is measured if that is so of all; with too few steps in total it is inconclusive.
-    """
-    if metric.share is None:
-        return judged
-    sides = [[repeat.latency.n for repeat in side.values() if repeat.latency] for side in (baseline, candidate)]
-    of_a_repeat, in_total = least_steps_of_a_repeat(metric.share), least_steps(metric.share)
-    longest = min((max(side, default=0) for side in sides), default=0)
-    if judged.verdict is Verdict.NOT_MEASURED:
-        if 0 < longest < of_a_repeat:
-            reason = f"a repeat has {longest} single steps, and {metric.name} takes {of_a_repeat}"
-            return judged.model_copy(update={"reason": reason})
-        return judged
-    steps = min(sum(count for count in side if count >= of_a_repeat) for side in sides)
-    if steps >= in_total:
-        return judged
-    reason = f"{steps} single steps of a side, and the bounds of {metric.name} take {in_total}"
-    missing = math.ceil((in_total - steps) / longest)
-    return judged.model_copy(update={"verdict": Verdict.INCONCLUSIVE, "reason": reason, "more_blocks": missing})

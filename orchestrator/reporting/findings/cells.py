@@ -13,12 +13,15 @@ from sys import intern
 from pydantic_core import to_json
 
 from orchestrator.analysis import RepeatMeasurement, measurement, printed, repeat_measurement
-from orchestrator.domain import Cell, ImageSpec, Outcome, Status
-from orchestrator.reporting.findings.model import CellReport, Facts, ImageReport, Repeat, StatusCounts
-from orchestrator.reporting.inline import options
+from orchestrator.domain import Cell, Outcome, Status
+from orchestrator.reporting.findings.model import (
+    CellReport,
+    Facts,
+    Repeat,
+    StatusCounts,
+)
 from orchestrator.results.contract import Result
 from orchestrator.results.evidence import Stored
-from orchestrator.results.records import EnvironmentRecord
 from orchestrator.results.scripts.contract import ScriptResult
 from orchestrator.wording import clean_line
 
@@ -146,20 +149,6 @@ def _measured(outcome: Outcome, result: Result | None, cell: Cell) -> tuple[Repe
         return None, replace(outcome, status=Status.INVALID_RESULT, reason=f"result.json: {error}")
 
 
-def flatten(facts: Mapping[str, object], prefix: str = "") -> Iterable[tuple[str, str]]:
-    """Nested facts as dotted names and short texts, in their own order."""
-    for key, value in facts.items():
-        name = f"{prefix}{clean_line(str(key))}"
-        if isinstance(value, Mapping):
-            yield from flatten(value, f"{name}.")
-        elif isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
-            yield from flatten({str(number): item for number, item in enumerate(value)}, f"{name}.")
-        elif isinstance(value, list | tuple):
-            yield from [(name, ", ".join(clean_line(str(item)) for item in value))] if value else []
-        elif value is not None:
-            yield name, clean_line(str(value))
-
-
 def merged(several: Iterable[Facts]) -> Facts:
     """Return one value per fact, those of containers that disagree joined by ` | `."""
     different = list(dict.fromkeys(several))
@@ -175,67 +164,15 @@ def merged(several: Iterable[Facts]) -> Facts:
     )
 
 
-def image_reports(
-    images: Sequence[ImageSpec], cells: Sequence[CellReport], made: Sequence[EnvironmentRecord]
-) -> tuple[ImageReport, ...]:
-    """Report on every image of a plan, in its order."""
-    cells_of: dict[str, list[CellReport]] = {}
-    for cell in cells:
-        cells_of.setdefault(cell.cell.image, []).append(cell)
-    records_of: dict[str, list[EnvironmentRecord]] = {}
-    for record in made:
-        records_of.setdefault(record.image, []).append(record)
-    return tuple(_image(image, cells_of.get(image.name, ()), records_of.get(image.name, ())) for image in images)
-
-
-def _image(image: ImageSpec, cells: Sequence[CellReport], made: Sequence[EnvironmentRecord]) -> ImageReport:
-    ids = (entry.image_id for entry in made)
-    launched = (repeat.outcome.image_id for cell in cells for repeat in cell.repeats)
-    versions = {version for cell in cells for version in cell.measurement_versions}
-    return ImageReport(
-        name=image.name,
-        references=_distinct(entry.reference for entry in made),
-        image_ids=_distinct([*ids, *launched]),
-        base_digests=_distinct(entry.base_digest for entry in made),
-        measurement_versions=tuple(sorted(versions)),
-        facts=merged(
-            [*(tuple(flatten({"versions": entry.versions})) for entry in made), *(cell.facts for cell in cells)]
-        ),
-        pinned=tuple(name for name, _ in image.environment.expected_versions),
-    )
-
-
-def _distinct(texts: Iterable[str | None]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(clean_line(text) for text in texts if text))
-
-
-def labels(cells: Sequence[Cell]) -> tuple[str, ...]:
-    """Name the cells of a group by the framework and what tells its cells apart."""
-    axes = [_axes(cell) for cell in cells]
-    values: dict[tuple[str, str], set[str | None]] = {}
-    alike = Counter(cell.framework.label for cell in cells)
-    having: Counter[tuple[str, str]] = Counter()
-    for cell, mine in zip(cells, axes, strict=True):
-        for name, text in mine.items():
-            values.setdefault((cell.framework.label, name), set()).add(text)
-            having[cell.framework.label, name] += 1
-    for (label, name), some in values.items():
-        if having[label, name] < alike[label]:
-            some.add(None)
-    named_by = []
-    for cell, mine in zip(cells, axes, strict=True):
-        varying = [text for name, text in mine.items() if len(values[cell.framework.label, name]) > 1]
-        varying += ["own definition"] if cell.definition else []
-        named_by.append(clean_line(" · ".join([cell.framework.label, *varying])))
-    named = Counter(named_by)
-    return tuple(label if named[label] == 1 else cell.id for label, cell in zip(named_by, cells, strict=True))
-
-
-def _axes(cell: Cell) -> dict[str, str]:
-    framework = cell.framework
-    return {
-        "python": f"Python {framework.python}",
-        **{f"package {name}": f"{name} {version}" for name, version in framework.packages},
-        **{f"option {name}": options(((name, value),)) for name, value in cell.options},
-        "image": framework.image or framework.dockerfile or "own image",
-    }
+def flatten(facts: Mapping[str, object], prefix: str = "") -> Iterable[tuple[str, str]]:
+    """Nested facts as dotted names and short texts, in their own order."""
+    for key, value in facts.items():
+        name = f"{prefix}{clean_line(str(key))}"
+        if isinstance(value, Mapping):
+            yield from flatten(value, f"{name}.")
+        elif isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
+            yield from flatten({str(number): item for number, item in enumerate(value)}, f"{name}.")
+        elif isinstance(value, list | tuple):
+            yield from [(name, ", ".join(clean_line(str(item)) for item in value))] if value else []
+        elif value is not None:
+            yield name, clean_line(str(value))

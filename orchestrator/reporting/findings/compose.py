@@ -5,14 +5,20 @@ from dataclasses import replace
 from functools import cache
 
 from orchestrator.catalog import load, load_faults
-from orchestrator.domain import Cell, Outcome, Plan, Skip, System, Workload
+from orchestrator.domain import Cell, ImageSpec, Outcome, Plan, Skip, System, Workload
 from orchestrator.files import read_tail
 from orchestrator.planning import checks
-from orchestrator.reporting.findings.cells import cell_reports, counts, flatten, image_reports, labels
+from orchestrator.reporting.findings.cells import cell_reports, counts, flatten, merged
 from orchestrator.reporting.findings.groups import Judge, group, unknown
-from orchestrator.reporting.findings.model import CheckReport, Report
+from orchestrator.reporting.findings.model import (
+    CellReport,
+    CheckReport,
+    ImageReport,
+    Report,
+)
 from orchestrator.reporting.findings.parity import NOT_ASKED, Answer, Parity
 from orchestrator.reporting.findings.problems import no_tail, problems, warnings
+from orchestrator.reporting.findings.shared_texts import labels
 from orchestrator.reporting.findings.summary import headline
 from orchestrator.resources import IMAGES
 from orchestrator.results.evidence import Stored, read_cells, read_check
@@ -120,3 +126,37 @@ def _log_tail(run: Run, outcome: Outcome) -> str:
     if not path.is_relative_to(run.folder.resolve()):
         return ""
     return read_tail(path, _TAIL_BYTES)
+
+
+def image_reports(
+    images: Sequence[ImageSpec], cells: Sequence[CellReport], made: Sequence[EnvironmentRecord]
+) -> tuple[ImageReport, ...]:
+    """Report on every image of a plan, in its order."""
+    cells_of: dict[str, list[CellReport]] = {}
+    for cell in cells:
+        cells_of.setdefault(cell.cell.image, []).append(cell)
+    records_of: dict[str, list[EnvironmentRecord]] = {}
+    for record in made:
+        records_of.setdefault(record.image, []).append(record)
+    return tuple(_image(image, cells_of.get(image.name, ()), records_of.get(image.name, ())) for image in images)
+
+
+def _image(image: ImageSpec, cells: Sequence[CellReport], made: Sequence[EnvironmentRecord]) -> ImageReport:
+    ids = (entry.image_id for entry in made)
+    launched = (repeat.outcome.image_id for cell in cells for repeat in cell.repeats)
+    versions = {version for cell in cells for version in cell.measurement_versions}
+    return ImageReport(
+        name=image.name,
+        references=_distinct(entry.reference for entry in made),
+        image_ids=_distinct([*ids, *launched]),
+        base_digests=_distinct(entry.base_digest for entry in made),
+        measurement_versions=tuple(sorted(versions)),
+        facts=merged(
+            [*(tuple(flatten({"versions": entry.versions})) for entry in made), *(cell.facts for cell in cells)]
+        ),
+        pinned=tuple(name for name, _ in image.environment.expected_versions),
+    )
+
+
+def _distinct(texts: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(clean_line(text) for text in texts if text))

@@ -1,20 +1,18 @@
 """Parity in a report, from the checks of a run to plain lines."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 
 from orchestrator.analysis.parity.sides import ParitySide
-from orchestrator.analysis.parity.work import PairParity, WorkParity, pair
+from orchestrator.analysis.parity.work import PairParity, pair
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell, Plan, Status
 from orchestrator.planning import Check, check_id, checks
-from orchestrator.reporting.findings.cells import labels
-from orchestrator.reporting.findings.model import CheckReport, Group
+from orchestrator.reporting.findings.model import CheckReport
+from orchestrator.reporting.findings.shared_texts import labels
 from orchestrator.results.parity.contract import ParityOutcome, ParityResult
-from orchestrator.wording import clean_line, listing_of
+from orchestrator.wording import clean_line
 
-MOST_NAMES = 6
 NOT_ASKED = "parity was not asked for: nothing says that the cells that are compared do the same work"
 NOTHING_TO_CHECK = "it computes nothing that could be checked"
 NO_OUTCOME = "no outcome of its parity check was recorded"
@@ -74,64 +72,3 @@ def _report(check: Check, outcome: ParityOutcome | None, result: ParityResult | 
         return CheckReport(check.id, Status.NOT_RUN, NO_OUTCOME, None, 0.0)
     figures = (result.parameters, result.first_loss, result.losses.get("10")) if result else (None, None, None)
     return CheckReport(check.id, outcome.status, clean_line(outcome.reason), outcome.log, outcome.wall_s, *figures)
-
-
-def lines(group: Group) -> tuple[str, ...]:
-    """Say what parity found of a group: every measured cell beside the first one, and who of them do other work."""
-    beside = [(place.label, place.parity) for place in group.places if place.parity is not None]
-    if not beside or group.places[0].parity is not None:
-        return ()  # nothing is known, or the best is not shown: every line would name it
-    best, alike = group.places[0].label, [label for label, verdict in beside if verdict.work is WorkParity.SAME]
-    said = []
-    if alike:
-        names = listing_of(alike, MOST_NAMES)
-        who = f"all {len(beside) + 1} cells" if len(alike) == len(beside) else f"{best} and {names}"
-        what = f"{who} do the same work" if _is_mutual(group) else f"{best} does the same work as {names}"
-        said.append(f"Parity: {what}{_furthest([verdict for _, verdict in beside])}.")
-    said += _not_comparable(best, beside)
-    said += _apart_from_each_other(group)
-    unknown = dict.fromkeys(verdict.reason for _, verdict in beside if verdict.work is WorkParity.NOT_CHECKED)
-    said += [f"Parity: not checked: {reason}." for reason in unknown]
-    said += [f"Parity: {note}." for note in dict.fromkeys(verdict.note for _, verdict in beside if verdict.note)]
-    return tuple(said)
-
-
-def _is_mutual(group: Group) -> bool:
-    """Return True if all that do the work of the first cell are known to do each other's work."""
-    alike = [index for index, place in enumerate(group.places) if place.parity and place.parity.work is WorkParity.SAME]
-    pairs = [group.parity[one][other] for one, other in combinations(alike, 2)] if group.parity else [None]
-    return all(verdict is not None and verdict.work is WorkParity.SAME for verdict in pairs)
-
-
-def _apart_from_each_other(group: Group) -> Iterator[str]:
-    """The pairs, of all that are comparable with the first, that are not comparable with each other."""
-    ranked = [index for index, place in enumerate(group.places) if place.rank][1:] if group.parity else []
-    pairs = [
-        (group.places[one].label, group.places[other].label, verdict)
-        for one, other in combinations(ranked, 2)
-        if (verdict := group.parity[one][other]) and verdict.work is WorkParity.NOT_COMPARABLE
-    ]
-    for one, other, verdict in pairs[:MOST_NAMES]:
-        yield from _not_comparable(one, [(other, verdict)])
-    if len(pairs) > MOST_NAMES:
-        yield f"Parity: nor are {len(pairs) - MOST_NAMES:,} more pairs."
-
-
-def _furthest(verdicts: Sequence[PairParity]) -> str:
-    differences = [difference for each in verdicts if each.work is WorkParity.SAME for difference in each.differences]
-    if not differences:
-        return ""
-    worst = max(differences, key=lambda difference: difference.value / difference.bar)
-    return f"; nearest to its bar: {worst.what}, {worst.value:.2g} apart of {worst.bar:g} allowed"
-
-
-def _not_comparable(best: str, beside: Sequence[tuple[str, PairParity]]) -> list[str]:
-    who: dict[tuple[str, str], list[str]] = {}
-    for label, verdict in beside:
-        if verdict.work is WorkParity.NOT_COMPARABLE:
-            who.setdefault((verdict.reason, verdict.known_fault), []).append(label)
-    return [
-        f"Parity: {listing_of(names, MOST_NAMES)} and {best} are not comparable: {reason}"
-        f"{f'; known fault of {fault}' if fault else ''}."
-        for (reason, fault), names in who.items()
-    ]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from orchestrator.results.parity.checks import FOLDER as CHECKS
-from orchestrator.results.pending import pending
+from orchestrator.results.results_folder import pending
 
 Stamp = tuple[int, int]
 """Modification time in ns and size in bytes."""

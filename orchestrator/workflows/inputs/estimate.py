@@ -9,7 +9,7 @@ from orchestrator.devices import another_machine, host_facts, inventory
 from orchestrator.domain import Plan
 from orchestrator.results.contract import LATENCY_LIMIT_S, LATENCY_STEPS, LEAST_LATENCY_STEPS
 from orchestrator.results.listing.measured import earlier
-from orchestrator.results.store import runs
+from orchestrator.results.results_folder import runs
 from orchestrator.workflows.host.shipped import shipped_catalog, shipped_models
 
 MAX_NAMED = 3

@@ -9,8 +9,9 @@ import yaml
 from orchestrator import matrix
 from orchestrator.domain import BuildSettings
 from orchestrator.errors import InputError
-from orchestrator.results import pending
-from orchestrator.results.store import Run, runs
+from orchestrator.results import results_folder
+from orchestrator.results.results_folder import runs
+from orchestrator.results.store import Run
 from orchestrator.results.writing import write_atomically
 from orchestrator.user_files import ModelFile
 from orchestrator.workflows.host.host import Host
@@ -43,7 +44,7 @@ def stored_settings(run: Run, base_image: str | None, environment: Mapping[str, 
 
 def report_hidden_runs(results: Path, host: Host) -> None:
     """Report that runs of an interrupted merge are missing from the results that are read next, if there are any."""
-    if line := pending.notice(results):
+    if line := results_folder.notice(results):
         host.say(line)
 
 
@@ -69,7 +70,7 @@ def find_run(results: Path, name: str, hint: str = "") -> Run:
 
 def _refuse_hidden(results: Path, name: str) -> None:
     """Raise `InputError` if a name, or the beginning of one, is that of a run of an interrupted merge."""
-    for hidden in sorted(pending.pending(results)):
+    for hidden in sorted(results_folder.pending(results)):
         if hidden.startswith(name):
             raise InputError(
                 f"{results}: {hidden} is hidden by an interrupted merge; merge its file again, or any other, to "

@@ -13,8 +13,9 @@ from orchestrator.devices import another_machine, host_facts, inventory
 from orchestrator.domain import BuildSettings, Plan
 from orchestrator.errors import InputError
 from orchestrator.planning.bounds import plan as bounds
+from orchestrator.results.results_folder import runs
 from orchestrator.results.scripts import frozen as frozen_scripts
-from orchestrator.results.store import Run, runs
+from orchestrator.results.store import Run
 from orchestrator.running import new_run_name
 from orchestrator.user_files import ModelFile, Script
 from orchestrator.workflows.host.host import Host

@@ -8,7 +8,7 @@ from orchestrator.regression.rules import Gate, Rules
 from orchestrator.regression.search.probe import ProbeResult, probe_result
 from orchestrator.regression.sides import Side
 from orchestrator.regression.trials.files import stored_trial
-from orchestrator.results.store import runs
+from orchestrator.results.results_folder import runs
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.measure.pair import MeasureOptions, PairRun, measure, new_pair_run, resumed_pair_run
 from orchestrator.workflows.measure.runtime import RuntimeName

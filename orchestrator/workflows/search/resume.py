@@ -5,7 +5,7 @@ from pathlib import Path
 from orchestrator.errors import InputError
 from orchestrator.regression.search import record as search_record
 from orchestrator.regression.search.record import RECORD_FILE
-from orchestrator.results.store import runs
+from orchestrator.results.results_folder import runs
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.measure import jobs
 from orchestrator.workflows.measure.regression_setup import SourceOptions, regression_setup

@@ -20,7 +20,7 @@ from orchestrator.domain import (
     Workload,
 )
 from orchestrator.errors import HostError, InputError
-from orchestrator.results import plans, store, writing
+from orchestrator.results import plans, results_folder, store, writing
 from orchestrator.results.contract import Request
 from orchestrator.results.records import EnvironmentRecord, RunRecord
 
@@ -62,11 +62,11 @@ def test_a_run_knows_the_plan_it_was_made_with(tmp_path: Path) -> None:
     run.write_record(_record())
 
     assert run.plan() == PLAN
-    assert [found.name for found in store.runs(tmp_path)] == ["r"]
+    assert [found.name for found in results_folder.runs(tmp_path)] == ["r"]
 
 
 def test_a_results_folder_that_does_not_exist_holds_no_runs(tmp_path: Path) -> None:
-    assert store.runs(tmp_path / "nowhere") == []
+    assert results_folder.runs(tmp_path / "nowhere") == []
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from orchestrator.planning import Selection, checks, narrowed
-from orchestrator.reporting.findings.cells import labels
+from orchestrator.reporting.findings.shared_texts import labels
 from orchestrator.user_files import ModelDefinition
 
 IN_MXNET = ModelDefinition("lenet", "mxnet", "def start(workload): ...", "ab" * 32)

@@ -7,7 +7,7 @@ import pytest
 from orchestrator.analysis.parity.work import PairParity, WorkParity
 from orchestrator.planning import Selection
 from orchestrator.reporting.findings.model import Report
-from orchestrator.reporting.findings.parity import lines
+from orchestrator.reporting.findings.shared_texts import parity_lines
 from orchestrator.reporting.formats import HTML, formats_of, render
 from orchestrator.reporting.reports.beside import side_by_side
 from orchestrator.reporting.reports.run import RUN
@@ -94,5 +94,5 @@ def test_parity_names_no_best_that_is_hidden() -> None:
     best, *others = group.places
     judged = replace(group, places=(best, *(replace(place, parity=same) for place in others)))
 
-    assert best.label in lines(judged)[0]
-    assert lines(replace(judged, places=judged.places[1:])) == ()
+    assert best.label in parity_lines(judged)[0]
+    assert parity_lines(replace(judged, places=judged.places[1:])) == ()

@@ -10,7 +10,7 @@ import pytest
 from orchestrator.cli import main
 from orchestrator.results.listing import measured as listed
 from orchestrator.results.listing.measured import earlier
-from orchestrator.results.store import runs
+from orchestrator.results.results_folder import runs
 
 MATRIX = (
     "version: 1\nsystems: {cpu: {cpus: 1}}\nframeworks: [noop==1]\nmodels: [mlp]\nmodes: [train, infer]\n"

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.domain import Framework
-from orchestrator.results.store import Run, runs
+from orchestrator.results.results_folder import runs
+from orchestrator.results.store import Run
 from tests.unit.cli.conftest import Program
 from tests.unit.regression.stored_runs.measured_runs import NEW, OLD, Made, stored
 

@@ -9,7 +9,7 @@ import pytest
 from orchestrator.analysis.verdicts import Verdict
 from orchestrator.modes import METRICS
 from orchestrator.resources import ROOT
-from orchestrator.results.store import runs
+from orchestrator.results.results_folder import runs
 from tests.unit.cli.conftest import Program
 
 PAGE = (ROOT / "docs" / "regression.md").read_text(encoding="utf-8")

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from orchestrator.domain import Status
 from orchestrator.reporting.document import Case, CaseResult, Suite, Suites
-from orchestrator.reporting.findings import tables
+from orchestrator.reporting.findings import shared_texts
 from orchestrator.reporting.findings.model import CellReport, Repeat, Report
 from orchestrator.wording import rate
 
@@ -24,7 +24,9 @@ def _suites(report: Report) -> Iterator[Suite]:
         yield _suite(report, group.label, (case for name in group.cell_ids for case in _cases(cells[name], tails)))
     if report.scripts:
         yield _suite(
-            report, tables.PRINTED_TITLE.lower(), (case for cell in report.scripts for case in _cases(cell, tails))
+            report,
+            shared_texts.PRINTED_TITLE.lower(),
+            (case for cell in report.scripts for case in _cases(cell, tails)),
         )
     if report.skips:
         name = "skipped by the plan"

@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Mapping
 
 from orchestrator.reporting.blocks import Block, Code, Details, Heading, Items, Paragraph, Remark, Table, table
-from orchestrator.reporting.findings import tables
+from orchestrator.reporting.findings import shared_texts
 from orchestrator.reporting.findings.model import CellReport, Group, ImageReport, Placed, Report
-from orchestrator.reporting.findings.parity import lines as parity_lines
-from orchestrator.reporting.findings.tables import floor_lines
+from orchestrator.reporting.findings.shared_texts import floor_lines, parity_lines
 from orchestrator.reporting.inline import (
     EPOCH_HEADS,
     EPOCH_NOTE,
@@ -39,9 +38,9 @@ def full(report: Report) -> Iterator[Block]:
     if report.groups:
         yield Paragraph(LEGEND)
     if report.scripts:
-        yield Heading(tables.PRINTED_TITLE)
-        yield Paragraph(tables.PRINTED_NOTE)
-        yield table(tables.PRINTED_HEADS, tables.printed_rows(report.scripts), (2, 3, 5))
+        yield Heading(shared_texts.PRINTED_TITLE)
+        yield Paragraph(shared_texts.PRINTED_NOTE)
+        yield table(shared_texts.PRINTED_HEADS, shared_texts.printed_rows(report.scripts), (2, 3, 5))
     yield from _problems(report)
     if report.skips:
         yield Heading("Skipped by the plan")
@@ -63,9 +62,9 @@ def _group(cells: Mapping[str, CellReport], group: Group) -> Iterator[Block]:
         yield Items(remarks)
     yield from _epochs(cells, group)
     measured = [cells[place.cell_id] for place in group.places]
-    if heads := tables.metric_heads(measured):
-        yield table(heads, tables.metric_rows(measured), range(1, len(heads)))
-        yield Paragraph(tables.METRICS_NOTE)
+    if heads := shared_texts.metric_heads(measured):
+        yield table(heads, shared_texts.metric_rows(measured), range(1, len(heads)))
+        yield Paragraph(shared_texts.METRICS_NOTE)
 
 
 def _row(cell: CellReport, place: Placed) -> tuple[str, ...]:
@@ -92,8 +91,8 @@ def _epochs(cells: Mapping[str, CellReport], group: Group) -> Iterator[Block]:
         epochs = cells[place.cell_id].epochs
         if epochs:
             figures = epoch_figures(epochs)
-            texts = [f"{figure.text} ({figure.below})" if figure.below else figure.text for figure in figures]
-            rows.append([place.label, *texts])
+            shared_texts = [f"{figure.text} ({figure.below})" if figure.below else figure.text for figure in figures]
+            rows.append([place.label, *shared_texts])
     if rows:
         yield table(("Framework", *EPOCH_HEADS), rows, range(1, 1 + len(EPOCH_HEADS)))
         yield Paragraph(EPOCH_NOTE)

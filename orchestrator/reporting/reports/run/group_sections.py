@@ -21,9 +21,9 @@ from orchestrator.reporting.blocks import (
 from orchestrator.reporting.charts.cells import charts
 from orchestrator.reporting.charts.curves import curves
 from orchestrator.reporting.document import Section
-from orchestrator.reporting.findings import tables
+from orchestrator.reporting.findings import shared_texts
 from orchestrator.reporting.findings.model import CellReport, Floor, Group, Placed
-from orchestrator.reporting.findings.parity import lines as parity_lines
+from orchestrator.reporting.findings.shared_texts import parity_lines
 from orchestrator.reporting.inline import (
     EPOCH_HEADS,
     EPOCH_NOTE,
@@ -85,9 +85,9 @@ def _blocks(view: PageView, part: GroupPart, number: int) -> Iterator[Block]:
     if any(cell.epochs for cell, _ in measured):
         yield _epochs(measured, names, group)
     of_mode = [cell for cell, _ in measured]
-    if heads := tables.metric_heads(of_mode):
-        yield table(heads, tables.metric_rows(of_mode), range(1, len(heads)))
-        yield Paragraph(tables.METRICS_NOTE)
+    if heads := shared_texts.metric_heads(of_mode):
+        yield table(heads, shared_texts.metric_rows(of_mode), range(1, len(heads)))
+        yield Paragraph(shared_texts.METRICS_NOTE)
     if measured:
         yield from _measured(part, measured, number, names)
     yield cell_tables.every_repeat(view, cells, group.label, names)
@@ -148,9 +148,9 @@ def _figures(measurement: Measurement, over: Ratio | None, *, has_others: bool) 
 
 
 def _floors(view: PageView, part: GroupPart, names: Names) -> Table:
-    heads = columns(tables.FLOOR_HEADS, (1, 2, 3, 4))
+    heads = columns(shared_texts.FLOOR_HEADS, (1, 2, 3, 4))
     rows = (_floor(view.cells[floor.cell_id], floor, names) for floor in part.floors)
-    return cell_table(heads, rows, tables.FLOOR_NOTE, f"Harness floor of {part.group.label}")
+    return cell_table(heads, rows, shared_texts.FLOOR_NOTE, f"Harness floor of {part.group.label}")
 
 
 def _floor(cell: CellReport, floor: Floor, names: Names) -> Row:

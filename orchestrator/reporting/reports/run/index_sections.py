@@ -20,7 +20,7 @@ from orchestrator.reporting.blocks import (
     Tally,
 )
 from orchestrator.reporting.document import Section, section
-from orchestrator.reporting.findings import tables
+from orchestrator.reporting.findings import shared_texts
 from orchestrator.reporting.findings.model import Affected, ImageReport, LogEnd, Problem, Report
 from orchestrator.reporting.inline import Chip, Link, Part, Phrase, Sentence, repeats, spaced, whole_percent
 from orchestrator.reporting.reports.run.cell_tables import every_repeat
@@ -68,7 +68,7 @@ def sections_after(view: PageView) -> Iterator[Section]:
     """Yield the sections below the groups."""
     report = view.report
     if report.scripts:
-        yield section("printed", tables.PRINTED_TITLE, _printed(view))
+        yield section("printed", shared_texts.PRINTED_TITLE, _printed(view))
     if report.problems:
         yield section("problems", "What did not end ok", _problems(view))
     if report.skips:
@@ -119,13 +119,13 @@ def _listed(page: RunPage) -> Sentence:
 
 def _printed(view: PageView) -> Iterator[Block]:
     scripts = view.report.scripts
-    yield Paragraph(tables.PRINTED_NOTE)
+    yield Paragraph(shared_texts.PRINTED_NOTE)
     rows: list[Row] = []
-    for cells in tables.printed_rows(scripts):
+    for cells in shared_texts.printed_rows(scripts):
         is_first = not rows or rows[-1].cells[0] != cells[0]
         rows.append(Row(cells, anchor=cells[0] if is_first else ""))
     caption = "As printed by the scripts, not measured by us"
-    yield cell_table(columns(tables.PRINTED_HEADS), rows, caption, "Figures printed by scripts", is_narrow=False)
+    yield cell_table(columns(shared_texts.PRINTED_HEADS), rows, caption, "Figures printed by scripts", is_narrow=False)
     if sum(len(cell.repeats) for cell in scripts) <= _MOST_REPEATS:
         yield every_repeat(view, scripts, "scripts")
     else:

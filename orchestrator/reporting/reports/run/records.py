@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from orchestrator.analysis import PHASES, Printed, RepeatEpochs, RepeatMeasurement
 from orchestrator.domain import Cell, Skip, Status
 from orchestrator.reporting.document import Records
-from orchestrator.reporting.findings import tables
+from orchestrator.reporting.findings import shared_texts
 from orchestrator.reporting.findings.model import CellReport, Placed, Repeat, Report
 from orchestrator.reporting.inline import options
 from orchestrator.wording import clean_line
@@ -45,7 +45,7 @@ def records_of(reports: Sequence[tuple[Report, Mapping[str, str]]]) -> Records:
     printed = dict.fromkeys(
         _printed_column(figure) for report, _ in reports for cell in report.scripts for figure in cell.printed
     )
-    of_modes = dict.fromkeys(name for report, _ in reports for name in tables.metric_names(report.cells))
+    of_modes = dict.fromkeys(name for report, _ in reports for name in shared_texts.metric_names(report.cells))
     hosts = dict.fromkeys(f"host_{name}" for _, host in reports for name in host)
     return Records(
         (*COLUMNS, *printed, *of_modes, *hosts), (row for report, host in reports for row in _rows_of(report, host))
@@ -66,7 +66,7 @@ def _rows(report: Report) -> Iterator[dict[str, Value]]:
         for repeat in cell.repeats:
             of_script = printed.get(repeat.outcome.repeat, {})
             share = _share_columns(cell, repeat, floors.get(cell.cell.id))
-            own = share | of_script | tables.metric_values(cell, repeat)
+            own = share | of_script | shared_texts.metric_values(cell, repeat)
             yield columns | _outcome_columns(repeat) | _measured_columns(repeat) | own
     for skip in report.skips:
         yield _skip_columns(skip)

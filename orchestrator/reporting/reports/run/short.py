@@ -20,10 +20,9 @@ from orchestrator.reporting.blocks import (
     TableCell,
     table,
 )
-from orchestrator.reporting.findings import tables
+from orchestrator.reporting.findings import shared_texts
 from orchestrator.reporting.findings.model import CellReport, Group, LogEnd, Placed, Problem, Report
-from orchestrator.reporting.findings.parity import lines as parity_lines
-from orchestrator.reporting.findings.tables import floor_lines
+from orchestrator.reporting.findings.shared_texts import floor_lines, parity_lines
 from orchestrator.reporting.inline import (
     EPOCH_HEADS,
     EPOCH_NOTE,
@@ -66,9 +65,9 @@ def short(report: Report) -> Iterator[Block]:
     yield from _groups(report)
     if report.scripts:
         yield Gap()
-        yield Heading(tables.PRINTED_TITLE)
-        yield Paragraph(tables.PRINTED_NOTE)
-        yield replace(table(tables.PRINTED_HEADS, tables.printed_rows(report.scripts)), is_wide=True)
+        yield Heading(shared_texts.PRINTED_TITLE)
+        yield Paragraph(shared_texts.PRINTED_NOTE)
+        yield replace(table(shared_texts.PRINTED_HEADS, shared_texts.printed_rows(report.scripts)), is_wide=True)
     if report.problems:
         yield Gap()
         yield Heading("Not ok")
@@ -112,10 +111,10 @@ def _group(group: Group, cells: Mapping[str, CellReport]) -> Iterator[Block]:
     yield from (Paragraph(line, Tone.FAINT) for line in (*parity_lines(group), *floor_lines(group)))
     yield from _epochs(group, cells)
     measured = [cells[place.cell_id] for place in group.places]
-    if heads := tables.metric_heads(measured):
+    if heads := shared_texts.metric_heads(measured):
         yield Gap()
-        yield replace(table(heads, tables.metric_rows(measured), range(1, len(heads))), is_wide=True)
-        yield Paragraph(tables.METRICS_NOTE, Tone.FAINT)
+        yield replace(table(heads, shared_texts.metric_rows(measured), range(1, len(heads))), is_wide=True)
+        yield Paragraph(shared_texts.METRICS_NOTE, Tone.FAINT)
 
 
 def _is_silent(group: Group, cells: Mapping[str, CellReport]) -> bool:

@@ -17,7 +17,8 @@ from orchestrator.bundles.returns import merge as merging
 from orchestrator.bundles.returns.merge import merge
 from orchestrator.errors import HostError, InputError
 from orchestrator.results.listing import index
-from orchestrator.results.store import Run, runs
+from orchestrator.results.results_folder import runs
+from orchestrator.results.store import Run
 from tests.unit.bundles.returns.returning_runs import HOST, OTHER, RUN, a_run, collected, content
 
 

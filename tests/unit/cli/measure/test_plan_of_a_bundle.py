@@ -16,7 +16,8 @@ from orchestrator.devices import host_facts, inventory
 from orchestrator.domain import Mode, Workload
 from orchestrator.results.plans import plan_to_json
 from orchestrator.results.records import BundleOrigin
-from orchestrator.results.store import Run, runs
+from orchestrator.results.results_folder import runs
+from orchestrator.results.store import Run
 from orchestrator.runtimes import BundledImage, not_on_engine
 from orchestrator.user_files import Script, ScriptFile
 from orchestrator.workflows import build

@@ -10,7 +10,7 @@ from orchestrator.analysis import RepeatMeasurement, least_steps, percentiles, r
 from orchestrator.analysis.verdicts import Verdict
 from orchestrator.modes import METRICS
 from orchestrator.modes.parts.metrics import least_steps_of_a_repeat
-from orchestrator.regression.judge.metric_rule import with_enough_steps
+from orchestrator.regression.judge.judge import with_enough_steps
 from orchestrator.regression.model import Judged
 from orchestrator.regression.rules import BY_NAME, blocks_needed, parse_gates, too_few_blocks
 from orchestrator.regression.sides import Side

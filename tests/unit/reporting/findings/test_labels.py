@@ -1,4 +1,5 @@
-from orchestrator.reporting.findings.cells import flatten, labels
+from orchestrator.reporting.findings.cells import flatten
+from orchestrator.reporting.findings.shared_texts import labels
 from tests.unit.reporting import synthetic as s
 
 

@@ -18,7 +18,8 @@ from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.findings.compose import report as read_report
 from orchestrator.reporting.findings.groups import MOST_IN_MATRIX
 from orchestrator.reporting.findings.model import Report
-from orchestrator.reporting.findings.parity import NOT_ASKED, Answer, Parity, lines
+from orchestrator.reporting.findings.parity import NOT_ASKED, Answer, Parity
+from orchestrator.reporting.findings.shared_texts import parity_lines
 from orchestrator.reporting.formats import render
 from orchestrator.reporting.formats.terminal import shown
 from orchestrator.reporting.reports.run import RUN
@@ -63,7 +64,7 @@ def test_equal_work_is_said_once_and_ranked_as_before() -> None:
 
     (group,) = found.groups
     assert [place.rank and place.rank.label for place in group.places] == ["1", "2", "3"]
-    line, note = lines(group)
+    line, note = parity_lines(group)
     assert note == "Parity: the optimizer is not checked."  # as in every answer from before
     assert line.startswith("Parity: all 3 cells do the same work; nearest to its bar: initial values of dense_1.")
     assert line.endswith(", 0 apart of 1e-06 allowed.")
@@ -85,8 +86,8 @@ def test_the_fastest_does_not_win_where_it_does_other_work_than_the_rest() -> No
     assert (odd.to_best.verdict, round(odd.to_best.value, 2)) == (Verdict.NOT_COMPARABLE, 1.5)
     assert group.sentence.startswith("tensorflow 2.21.0 is the fastest at 20,000 samples/s, ")
     assert group.sentence.endswith("Not comparable with tensorflow 2.21.0: torch 2.13.0.")
-    assert lines(group)[0].startswith("Parity: tensorflow 2.21.0 and mxnet 1.9.1 do the same work; ")
-    assert lines(group)[1] == (
+    assert parity_lines(group)[0].startswith("Parity: tensorflow 2.21.0 and mxnet 1.9.1 do the same work; ")
+    assert parity_lines(group)[1] == (
         "Parity: torch 2.13.0 and tensorflow 2.21.0 are not comparable: first loss 0.75 in tensorflow 2.21.0, "
         "0.5 in torch 2.13.0: 0.33 apart, bar 1e-05."
     )
@@ -115,7 +116,7 @@ def test_what_was_not_checked_is_ranked_and_says_why() -> None:
     (group,) = report(RATES, answers).groups
 
     assert [place.rank and place.rank.label for place in group.places] == ["1", "2", "3"]
-    assert lines(group) == (
+    assert parity_lines(group) == (
         "Parity: not checked: tensorflow 2.21.0: its parity check ended as timeout: not done within 600 s.",
         "Parity: not checked: mxnet 1.9.1: no outcome of its parity check was recorded.",
     )
@@ -129,14 +130,14 @@ def test_a_run_that_was_not_to_check_parity_says_so_once(tmp_path: Path) -> None
     found = read_report(run)
 
     assert found.warnings == (NOT_ASKED,)
-    assert (found.groups[0].parity, lines(found.groups[0])) == ((), ())
+    assert (found.groups[0].parity, parity_lines(found.groups[0])) == ((), ())
 
 
 def test_no_framework_has_nothing_to_check() -> None:
     noop = cell(Framework("noop", "1", python="3.11"))
     (group,) = report({TORCHES: 3.0, noop: 2.0}, {TORCHES: answer(TORCHES)}).groups
 
-    assert lines(group) == ("Parity: not checked: noop 1: it computes nothing that could be checked.",)
+    assert parity_lines(group) == ("Parity: not checked: noop 1: it computes nothing that could be checked.",)
 
 
 def test_a_known_fault_is_named() -> None:
@@ -144,7 +145,7 @@ def test_a_known_fault_is_named() -> None:
     answers = {each: answer(each) for each in RATES} | {TORCHES: answer(TORCHES, first_loss=0.5)}
     (group,) = report(RATES, answers, (fault,)).groups
 
-    assert lines(group)[1].endswith("bar 1e-05; known fault of torch 2.13.0: it learns too soon.")
+    assert parity_lines(group)[1].endswith("bar 1e-05; known fault of torch 2.13.0: it learns too soon.")
 
 
 def test_every_check_is_in_the_report_with_how_it_ended_and_what_it_found() -> None:

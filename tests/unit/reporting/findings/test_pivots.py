@@ -13,7 +13,7 @@ from orchestrator.domain import Cell, Framework
 from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.findings.groups import MOST_IN_MATRIX
 from orchestrator.reporting.findings.model import GroupFinding, Report
-from orchestrator.reporting.findings.parity import MOST_NAMES, lines
+from orchestrator.reporting.findings.shared_texts import MOST_NAMES, parity_lines
 from tests.effort import examples
 from tests.unit.reporting import synthetic
 
@@ -102,7 +102,7 @@ def check(drawn: Drawn) -> None:
     pairs = {work(drawn, one.cell_id, other.cell_id) for one, other in combinations(group.places, 2)}
     if "No two of the measured cells" in group.sentence:
         assert pairs == {WorkParity.NOT_COMPARABLE}
-    if any("cells do the same work" in said for said in lines(group)):
+    if any("cells do the same work" in said for said in parity_lines(group)):
         assert pairs == {WorkParity.SAME}
 
 
@@ -139,7 +139,7 @@ def test_two_that_do_the_work_of_the_best_and_not_each_others_are_named_and_shar
     assert [(place.label, place.rank and place.rank.label) for place in group.places] == [
         ("torch 2.1", "1"), ("torch 2.0", "2–3"), ("torch 2.2", "2–3"),
     ]  # fmt: skip
-    assert lines(group) == (
+    assert parity_lines(group) == (
         "Parity: torch 2.1 does the same work as torch 2.0 and torch 2.2.",
         "Parity: torch 2.2 and torch 2.0 are not comparable: first losses 1 % apart.",
     )
@@ -149,5 +149,5 @@ def test_of_many_such_pairs_the_first_are_named() -> None:
     apart = {frozenset((one, other)): WorkParity.NOT_COMPARABLE for one in range(1, 6) for other in range(1, one)}
     report = made(Drawn([[200.0], *[[100.0]] * 5], apart))
 
-    assert lines(report.groups[0])[-1] == "Parity: nor are 4 more pairs."
-    assert len(lines(report.groups[0])) == 1 + MOST_NAMES + 1
+    assert parity_lines(report.groups[0])[-1] == "Parity: nor are 4 more pairs."
+    assert len(parity_lines(report.groups[0])) == 1 + MOST_NAMES + 1

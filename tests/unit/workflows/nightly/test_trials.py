@@ -10,7 +10,7 @@ from orchestrator.events import Event, Notice
 from orchestrator.regression.nightly.loading import load
 from orchestrator.regression.nightly.state import Tonight
 from orchestrator.regression.rules import parse_gates
-from orchestrator.results.store import runs
+from orchestrator.results.results_folder import runs
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.shipped import shipped_catalog
 from orchestrator.workflows.measure.pair import MeasureOptions

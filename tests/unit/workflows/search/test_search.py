@@ -14,7 +14,8 @@ from orchestrator.regression.releases.package_index import Offered
 from orchestrator.regression.releases.pages import PublishedRelease
 from orchestrator.regression.search.probe import ProbeResult
 from orchestrator.regression.sides import Side
-from orchestrator.results.store import Run, runs
+from orchestrator.results.results_folder import runs
+from orchestrator.results.store import Run
 from orchestrator.runtimes import Unavailable
 from orchestrator.workflows.host.host import Host as WorkflowHost
 from orchestrator.workflows.measure import begin as beginning

@@ -1,10 +1,11 @@
-"""Runs of an interrupted merge, which readers do not see while its journal exists."""
+"""The runs of a results folder, of which readers do not see those of an interrupted merge."""
 
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from orchestrator.files import open_plain
+from orchestrator.results.store import Run
 
 JOURNAL = ".merging.json"
 _MOST_BYTES = 64 * 1024 * 1024
@@ -53,3 +54,13 @@ def pending(results: Path) -> frozenset[str]:
     except (OSError, ValueError):
         return frozenset()
     return frozenset(journal.runs) if journal else frozenset()
+
+
+def runs(results: Path) -> list[Run]:
+    """Every run below a results folder, oldest first."""
+    if not results.is_dir():
+        return []
+    hidden = pending(results)
+    paths = sorted(results.glob("*/run.json"))
+    hidden |= pending(results)  # a merge may have begun since
+    return [Run(path.parent) for path in paths if path.parent.name not in hidden]
