@@ -1,10 +1,14 @@
-"""The settings of this site, from the matrix, the options, the environment and pip's configuration."""
+"""The settings of this site, from the matrix, the options, the environment and pip's configuration.
+
+Releases are looked for on the framework's own index too.
+"""
 
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from orchestrator.catalog import Catalog
 from orchestrator.domain import BuildSettings, is_base_image
 from orchestrator.errors import InputError
 from orchestrator.images import settings as image_settings
@@ -27,3 +31,12 @@ def site_settings(explicit: BuildSettings, base_image: str | None, environment: 
     if wanted is not None and not is_base_image(wanted):
         raise InputError(f"base image {wanted!r}: the only placeholder is {{python}}, as in python:{{python}}-slim")
     return replace(settings, base_image=wanted)
+
+
+def with_own_index(settings: BuildSettings, catalog: Catalog, framework: str) -> BuildSettings:
+    """Return the settings with the framework's own index too, if the catalog names one."""
+    entry = catalog.entry(framework)
+    own = next((release.cpu_index for release in entry.releases if release.cpu_index), None) if entry else None
+    if own is None or settings.no_index:
+        return settings
+    return replace(settings, extra_indexes=(*settings.extra_indexes, own))

@@ -14,14 +14,12 @@ from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.shipped import shipped_catalog
 from orchestrator.workflows.measure.pair import MeasureOptions
 from orchestrator.workflows.measure.regression_setup import RegressionSetup, regression_setup
-from orchestrator.workflows.nightly.budget import Budget
 from orchestrator.workflows.nightly.images import remove_images
 from orchestrator.workflows.nightly.options import NightlyOptions, NightResult
 from orchestrator.workflows.nightly.planner import NightlyPlanner
-from orchestrator.workflows.nightly.reports import nightly_history, with_pages, write_overview, write_reports
-from orchestrator.workflows.nightly.services import night_services
+from orchestrator.workflows.nightly.reports import nightly_history, notify, with_pages, write_overview, write_reports
+from orchestrator.workflows.nightly.services import Budget, night_services
 from orchestrator.workflows.nightly.trials import Trials
-from orchestrator.workflows.nightly.webhook import notify
 
 
 def night(options: NightlyOptions, host: Host) -> NightResult:

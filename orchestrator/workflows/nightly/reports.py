@@ -1,15 +1,20 @@
-"""The reports of a night, and the pages over all nights."""
+"""The reports of a night, the pages over all nights, and the notification of a webhook."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from orchestrator.domain import BuildSettings
+from orchestrator.encoded import json_text
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry
 from orchestrator.regression.history.read import measured_cells
 from orchestrator.regression.history.series import LEAST_POINTS, Series, series, series_of
 from orchestrator.regression.nightly.files import NightFiles
-from orchestrator.regression.nightly.state import Night
+from orchestrator.regression.nightly.notify import message, post, shown
+from orchestrator.regression.nightly.settings import WebhookEntry
+from orchestrator.regression.nightly.state import Night, Posted
+from orchestrator.regression.releases.package_index import proxies_for
 from orchestrator.reporting.formats import HTML, render
 from orchestrator.reporting.formats.html import INDEX
 from orchestrator.reporting.inline import Link
@@ -65,3 +70,26 @@ def write_overview(files: NightFiles, history: NightlyHistory) -> None:
     write_history(history.tracked, files.folder / "history", history.every)
     links = (Link("History: series over all nights", f"history/{INDEX}"),)
     write_atomically(files.folder / INDEX, render(NIGHTS, (files.nights(), links), HTML))
+
+
+def notify(
+    webhook: WebhookEntry, night: Night, page: Path, settings: BuildSettings, environment: Mapping[str, str]
+) -> Posted:
+    """Post a night. Without the key that the webhook names, nothing is posted."""
+    key = environment.get(webhook.secret_variable, "") if webhook.secret_variable else ""
+    if webhook.secret_variable and not key:
+        return Posted(
+            url=shown(webhook.url),
+            delivered=False,
+            attempts=0,
+            reason=f"{webhook.secret_variable} is not set: nothing was posted unsigned",
+        )
+    return post(
+        webhook.url,
+        json_text(message(night, str(page))).encode(),
+        key=key,
+        timeout_s=webhook.timeout,
+        attempts=webhook.attempts,
+        proxies=proxies_for(webhook.url, settings),
+        verify=settings.ca_bundle or True,
+    )

@@ -1,14 +1,33 @@
-"""A search that can be carried out."""
+"""A search that can be carried out, which is new or goes on from its record."""
 
 import hashlib
 import json
-from dataclasses import dataclass
+import platform
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from orchestrator import matrix
-from orchestrator.regression.search.candidates import SearchSubject
-from orchestrator.regression.search.record import Bisection
-from orchestrator.workflows.search.setup import SearchSetup
+from orchestrator.errors import HostError, InputError
+from orchestrator.regression.releases.package_index import offered_releases
+from orchestrator.regression.rules import looks_up_to
+from orchestrator.regression.search import record as search_record
+from orchestrator.regression.search.algorithm import PROBED
+from orchestrator.regression.search.candidates import ReleaseFilter, SearchSubject, between, reasons
+from orchestrator.regression.search.record import RECORD_FILE, Asked, Bisection, LeftOut
+from orchestrator.regression.sides import Side
+from orchestrator.results.results_folder import runs
+from orchestrator.running import new_run_name
+from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.inputs.planned_matrix import matrix_file
+from orchestrator.workflows.inputs.site import with_own_index
+from orchestrator.workflows.measure import jobs
+from orchestrator.workflows.measure.regression_setup import RegressionSetup, SourceOptions, regression_setup
+from orchestrator.workflows.measure.runtime import RuntimeName
+from orchestrator.workflows.search.options import DEFAULT_METRIC, SearchOptions
+from orchestrator.workflows.search.setup import SearchSetup, metric_gate, own_images, subject_of
 
 PREFIX = "bisect-"
 """The beginning of the name of every search."""
@@ -26,6 +45,159 @@ class PreparedSearch:
     """Baseline and candidate, as `Side.text` writes them, of the comparisons that need a new run."""
 
 
-def matrix_sha256(loaded: matrix.Matrix) -> str:
+def _matrix_sha256(loaded: matrix.Matrix) -> str:
     """Return the checksum of a matrix, by which a search that goes on knows it again."""
     return hashlib.sha256(json.dumps(matrix.long_form(loaded), sort_keys=True, default=str).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """The three options that every new search has."""
+
+    good: str
+    bad: str
+    cell: str
+
+
+def new_search(options: SearchOptions, host: Host) -> PreparedSearch:
+    """Find the releases between good and bad, and name the search. Nothing is written yet.
+
+    Raises `InputError` with every mistake, and `HostError` where no package index answers.
+    """
+    question = _question(options)
+    looks = looks_up_to(PROBED[-1] if options.max_blocks is None else options.max_blocks)
+    setup = regression_setup(options.file, options, host)
+    good, bad = setup.side(question.good, "--good"), setup.side(question.bad, "--bad")
+    gate = metric_gate(options.metric or DEFAULT_METRIC, setup.model_names, looks[-1])
+    subject = subject_of(good, bad, setup.planner.catalog)
+    own = own_images(setup, subject)
+    cell = SearchSetup(setup, question.cell)
+    cells = cell.pair(good, bad).plan.cells
+    python = _common_python(cells[0].framework.python, cells[-1].framework.python)
+    (pair,) = cell.planned(replace(good, python=python), replace(bad, python=python)).pairs
+
+    def unsupported_reason(side: Side) -> str | None:
+        return cell.unsupported_reason(replace(good, python=python), replace(side, python=python))
+
+    releases, left_out = (own, ()) if own is not None else _published(options, setup, subject, unsupported_reason)
+    began = datetime.now(UTC)
+    others = [path.parent.name.removeprefix(PREFIX) for path in options.results.glob(f"{PREFIX}*/{RECORD_FILE}")]
+    record = Bisection(
+        name=PREFIX + new_run_name(began, secrets.token_hex(2), others),
+        created_at=began.isoformat(timespec="seconds"),
+        host=platform.node(),
+        asked=Asked(
+            good=good.text,
+            bad=bad.text,
+            python=python,
+            cell=question.cell,
+            pair=pair.id,
+            metric=gate,
+            every=options.every,
+            looks=looks,
+            prereleases=options.prereleases,
+            yanked=options.yanked,
+            matrix=str(matrix_file(options.file, host).absolute()),
+            matrix_sha256=_matrix_sha256(setup.matrix),
+            models=str(options.models.absolute()) if options.models else None,
+            data=str(options.data.absolute()) if options.data else None,
+            base_image=options.base_image,
+            no_parity=options.no_parity,
+            limit=options.limit,
+            runtime=options.runtime.value,
+        ),
+        searched=subject.distribution,
+        releases=releases,
+        left_out=left_out,
+    )
+    return PreparedSearch(record, options.results / record.name, subject, cell)
+
+
+def _question(options: SearchOptions) -> _Question:
+    if options.retry_failed:
+        raise InputError("--retry-failed tries again what a search has recorded: say which with --resume NAME")
+    if options.good is None or options.bad is None or options.cell is None:
+        missing = "--good" if options.good is None else "--bad" if options.bad is None else "--cell"
+        raise InputError(
+            f"{missing} is missing: say what is to be searched, such as "
+            "--good mxnet==1.2.0 --bad mxnet==1.9.1 --cell lenet-train-b200"
+        )
+    return _Question(options.good, options.bad, options.cell)
+
+
+def _common_python(one: str, other: str) -> str:
+    if one != other:
+        raise InputError(f"no Python runs both ends: Python {one} against {other}; what differs may come of that")
+    return one
+
+
+def _published(
+    options: SearchOptions,
+    setup: RegressionSetup,
+    subject: SearchSubject,
+    unsupported_reason: Callable[[Side], str | None],
+) -> tuple[tuple[str, ...], tuple[LeftOut, ...]]:
+    """Return the releases on the package index from good to bad, and those between that are left out."""
+    settings = setup.build_settings()
+    if not subject.is_package:
+        settings = with_own_index(settings, setup.planner.catalog, subject.good.name)
+    published = offered_releases(subject.distribution, settings)
+    if not published.releases:
+        raise HostError("\n".join(published.problems))
+    for problem in published.problems:
+        setup.host.say(f"warning: {problem}")
+    wanted = ReleaseFilter(options.prereleases, options.yanked, unsupported_reason)
+    releases, left_out = between(subject, published.releases, wanted)
+    for line in reasons(left_out):
+        setup.host.say(line)
+    return releases, left_out
+
+
+def resumed_search(options: SearchOptions, name: str, host: Host) -> PreparedSearch:
+    """Return a search that goes on. Raises `InputError` if it is none, or its matrix or host is another one now.
+
+    What could not be tested because of the host or its index is tried again, even if the search has ended. With
+    `retry_failed` everything that could not be tested is.
+    """
+    _refuse_changes(options, name)
+    folder = options.results / (_latest(options.results) if name == "latest" else name)
+    stored = search_record.read(folder)
+    record = search_record.forgetful(stored, failed=options.retry_failed)
+    retried = frozenset((probe.baseline, probe.candidate) for probe in stored.probes if probe not in record.probes)
+    asked = record.asked
+    models, data = (Path(text) if text else None for text in (asked.models, asked.data))
+    sources = SourceOptions(
+        base_image=asked.base_image, models=models, data=data, no_parity=asked.no_parity, limit=asked.limit
+    )
+    setup = regression_setup(Path(asked.matrix), sources, host)
+    if _matrix_sha256(setup.matrix) != asked.matrix_sha256:
+        raise InputError(
+            f"{asked.matrix}: has changed since {record.name} began, and a search is of one matrix: bring back what it "
+            "was, or begin anew"
+        )
+    for run in runs(folder)[:1]:  # refuses another host, on which there is nothing to go on with
+        jobs.resumed(folder, run.name, RuntimeName.AUTO, asked.base_image, host)
+    subject = subject_of(setup.side(asked.good, "--good"), setup.side(asked.bad, "--bad"), setup.planner.catalog)
+    return PreparedSearch(record, folder, subject, SearchSetup(setup, asked.cell), retried)
+
+
+def _refuse_changes(options: SearchOptions, name: str) -> None:
+    allowed = SearchOptions(
+        results=options.results,
+        resume=name,
+        retry_failed=options.retry_failed,
+        jobs=options.jobs,
+        idle_wait_s=options.idle_wait_s,
+    )
+    if options != allowed:
+        raise InputError(
+            "--resume goes on with what the search was to find out: leave out everything but --results, --jobs, "
+            "--retry-failed, --idle-wait and --json"
+        )
+
+
+def _latest(results: Path) -> str:
+    names = sorted(path.parent.name for path in results.glob(f"{PREFIX}*/{RECORD_FILE}"))
+    if not names:
+        raise InputError(f"{results}: no search here; --results DIR looks elsewhere")
+    return names[-1]

@@ -1,10 +1,14 @@
-"""The setup of a search, which compares releases in one cell."""
+"""The setup of a search: its subject, the metric that decides, and the one cell in which it compares releases."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from orchestrator.catalog import Catalog
 from orchestrator.errors import InputError
 from orchestrator.planning import Selection
 from orchestrator.regression.pairing import Pairing
+from orchestrator.regression.rules import BY_NAME, Gate, blocks_needed, parse_gates, too_few_blocks
+from orchestrator.regression.search.candidates import SearchSubject, own_releases, search_subject
 from orchestrator.regression.sides import Side
 from orchestrator.workflows.measure.regression_setup import RegressionSetup
 
@@ -42,3 +46,43 @@ class SearchSetup:
             ids = ", ".join(pair.id for pair in pairing.pairs[:4])
             raise InputError(f"--cell {self.cell!r} matches {len(pairing.pairs)} cells, and a search is of one: {ids}")
         return pairing
+
+
+def subject_of(good: Side, bad: Side, catalog: Catalog) -> SearchSubject:
+    """Return what is searched between two sides. Raises `InputError` if they differ in more than one release."""
+    return search_subject(good, bad, _package(good.name, catalog).partition("[")[0] or good.name)
+
+
+def own_images(setup: RegressionSetup, subject: SearchSubject) -> tuple[str, ...] | None:
+    """Return the releases that are images of the user's own, or None if the package index has them.
+
+    Raises `InputError` if neither has any.
+    """
+    own, name = own_releases(setup.matrix, subject), subject.good.name
+    if own is None and not subject.is_package and not _package(name, setup.planner.catalog):
+        raise InputError(
+            f"--good {subject.good.text}: {name!r} has no package on any index; name a package to search in it, "
+            f"such as --good {subject.good.text},numpy==1.16.6 --bad {subject.good.text},numpy==1.19.5, or give good "
+            "and bad an image or dockerfile each in the matrix"
+        )
+    return own
+
+
+def metric_gate(text: str, models: Sequence[str], most_blocks: int) -> Gate:
+    """Return the metric that decides. Raises `InputError` for one that blocks cannot decide."""
+    *_, gate = parse_gates([text], "--metric", models)
+    if BY_NAME[gate.metric].is_exact:
+        raise InputError(
+            f"--metric {text!r}: is known exactly from one repeat, so there is nothing to search by blocks; "
+            "`orchestrator regress` compares it between two releases"
+        )
+    if reason := too_few_blocks(gate.metric, most_blocks):
+        raise InputError(f"--metric {text!r}: {reason}: give --max-blocks {blocks_needed(gate.metric)} or more")
+    return gate
+
+
+def _package(framework: str, catalog: Catalog) -> str:
+    """Return the package that the catalog installs for a framework, or an empty text."""
+    entry = catalog.entry(framework)
+    assert entry is not None, "checked when it was read"  # noqa: S101 -- for the type alone
+    return entry.packages[framework]

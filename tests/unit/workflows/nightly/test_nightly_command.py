@@ -9,8 +9,8 @@ import pytest
 from orchestrator.cli.program import run as main
 from orchestrator.regression.nightly.files import NightFiles
 from orchestrator.regression.nightly.state import Judgement, ReleaseRecord, State
-from orchestrator.workflows.nightly.budget import Budget
 from orchestrator.workflows.nightly.reports import with_pages, write_reports
+from orchestrator.workflows.nightly.services import Budget
 from tests.unit.regression.history.test_history import stored
 from tests.unit.regression.nightly.night_records import a_night
 from tests.unit.regression.nightly.test_notify import receiver

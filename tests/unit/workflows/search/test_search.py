@@ -21,7 +21,7 @@ from orchestrator.workflows.host.host import Host as WorkflowHost
 from orchestrator.workflows.measure import begin as beginning
 from orchestrator.workflows.measure.runtime import Chosen
 from orchestrator.workflows.search import new, search
-from orchestrator.workflows.search.probes import Probes
+from orchestrator.workflows.search.search import Probes
 from tests.documented import blocks
 from tests.unit.cli.conftest import Program
 from tests.unit.regression.trials.bench_trials import Bench, steady
