@@ -19,7 +19,10 @@ import numpy as np
 
 from bench import otava_change_points, simulated
 from bench.records import ROOT, conditions, counted, merged, where
-from orchestrator.analysis import Verdict, bounds, change_points, looks
+from orchestrator.analysis.change_points import change_points
+from orchestrator.analysis.looks import looks
+from orchestrator.analysis.percentiles import bounds
+from orchestrator.analysis.verdicts import Verdict
 from orchestrator.results.contract import LATENCY_STEPS
 
 FIGURES, PAGE = ROOT / "docs" / "detection.json", ROOT / "docs" / "detection.md"

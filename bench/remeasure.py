@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from orchestrator.analysis import PREDICTION, prediction
+from orchestrator.analysis.estimates import PREDICTION, prediction
 
 MATRIX = """
 version: 1

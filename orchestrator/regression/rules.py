@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
 
-from orchestrator.analysis import least_steps
 from orchestrator.analysis.looks import ALPHA, LOOKS, Look, looks
+from orchestrator.analysis.percentiles import least_steps
 from orchestrator.errors import InputError, did_you_mean
 from orchestrator.modes import METRICS
 from orchestrator.modes.parts.metrics import Metric

@@ -5,7 +5,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from orchestrator.analysis import CONFIDENCE, Bounds, Epochs, Estimate, GpuUse, Percentiles, Ratio
+from orchestrator.analysis.estimates import CONFIDENCE, Estimate
+from orchestrator.analysis.measurements import Epochs
+from orchestrator.analysis.percentiles import Bounds, Percentiles
+from orchestrator.analysis.ratios import Ratio
+from orchestrator.analysis.resources import GpuUse
 from orchestrator.domain import Options, Status
 from orchestrator.wording import factor, percent, plural, rate, seconds, three_digits
 

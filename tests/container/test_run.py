@@ -11,7 +11,7 @@ import pytest
 from container_support import start
 
 from benchmarks import MEASUREMENT_VERSION
-from orchestrator.analysis import repeat_measurement
+from orchestrator.analysis.measurements import repeat_measurement
 from orchestrator.resources import BENCHMARKS
 from orchestrator.results.container_answers import read_result
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from bench import detection, simulated
-from orchestrator.analysis import Verdict, looks
+from orchestrator.analysis.looks import looks
+from orchestrator.analysis.verdicts import Verdict
 
 
 def test_a_page_says_what_holds_and_what_does_not() -> None:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from orchestrator import modes
-from orchestrator.analysis import RepeatMeasurement
+from orchestrator.analysis.measurements import RepeatMeasurement
 from orchestrator.domain import Cell
 from orchestrator.errors import InputError
 from orchestrator.modes.parts.figures import ExactFigures

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from packaging.version import InvalidVersion, Version
 
-from orchestrator.analysis import change_points
+from orchestrator.analysis.change_points import change_points
 from orchestrator.domain import Cell
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry, ObservedChange, covering
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 
-from orchestrator.analysis import RepeatMeasurement, repeat_measurement
+from orchestrator.analysis.measurements import RepeatMeasurement, repeat_measurement
 from orchestrator.domain import Cell, Outcome, Plan, Status
 from orchestrator.modes.parts.metrics import Metric
 from orchestrator.regression.judge.comparable import Placed, Surrounding, surrounding

@@ -7,7 +7,9 @@ the same probes, so a search is resumed by answering from the record until it as
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 
-from orchestrator.analysis import ALPHA, LOOKS, Comparison, Look, Verdict, looks
+from orchestrator.analysis.comparison import Comparison
+from orchestrator.analysis.looks import ALPHA, LOOKS, Look, looks
+from orchestrator.analysis.verdicts import Verdict
 
 PROBED = (*LOOKS, 2 * LOOKS[-1])
 """Blocks after which a probe is looked at: one that stays undecided ends the search there, so it may take more."""

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from orchestrator.analysis import Comparison, Look, compare
+from orchestrator.analysis.comparison import Comparison, compare
+from orchestrator.analysis.looks import Look
 from orchestrator.events import Listener, Notice
 from orchestrator.modes.parts.metrics import Better
 from orchestrator.regression.rules import BY_NAME

@@ -5,7 +5,8 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
-from orchestrator.analysis import ALPHA, Comparison
+from orchestrator.analysis.comparison import Comparison
+from orchestrator.analysis.looks import ALPHA
 from orchestrator.analysis.verdicts import OF_FIGURES, Verdict
 from orchestrator.domain import Status
 from orchestrator.errors import InputError

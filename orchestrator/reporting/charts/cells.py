@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from orchestrator import wording
-from orchestrator.analysis import PHASES, Measurement
+from orchestrator.analysis.measurements import PHASES, Measurement
 from orchestrator.reporting.charts.scales import CUT_NOTE, UNCUT, Cuts, Scale, from_zero, seconds_from_zero, spread
 from orchestrator.reporting.findings.model import CellReport
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from orchestrator.analysis import CurvePoint
+from orchestrator.analysis.measurements import CurvePoint
 from orchestrator.reporting.charts.scales import Scale, between, from_zero, seconds_from_zero
 from orchestrator.reporting.findings.model import CellReport
 

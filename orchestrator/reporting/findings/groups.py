@@ -4,8 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
-from orchestrator.analysis import Estimate, Ratio, Verdict, ranks, ranks_by_intervals, ratio, ratio_matrix
+from orchestrator.analysis.estimates import Estimate
 from orchestrator.analysis.parity.work import PairParity, WorkParity
+from orchestrator.analysis.ratios import Ratio, ranks, ranks_by_intervals, ratio, ratio_matrix
+from orchestrator.analysis.verdicts import Verdict
 from orchestrator.domain import Cell, System, Workload
 from orchestrator.reporting.findings.model import CellReport, Floor, Group, Placed
 from orchestrator.reporting.findings.summary import finding, floor_finding

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from orchestrator.analysis import Epochs, Measurement, Printed, Rank, Ratio, RepeatMeasurement
+from orchestrator.analysis.measurements import Epochs, Measurement, RepeatMeasurement
 from orchestrator.analysis.parity.work import PairParity
+from orchestrator.analysis.printed import Printed
+from orchestrator.analysis.ratios import Rank, Ratio
 from orchestrator.domain import Cell, Outcome, Skip, Status, System, Workload
 
 StatusCounts = tuple[tuple[Status, int], ...]

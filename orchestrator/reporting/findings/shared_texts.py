@@ -4,12 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
-from orchestrator.analysis import (
-    Estimate,
-    Printed,
-    estimate,
-)
+from orchestrator.analysis.estimates import Estimate, estimate
 from orchestrator.analysis.parity.work import PairParity, WorkParity
+from orchestrator.analysis.printed import Printed
 from orchestrator.domain import Cell
 from orchestrator.modes.parts.metrics import Metric
 from orchestrator.reporting.findings.model import CellReport, Floor, Group, Repeat

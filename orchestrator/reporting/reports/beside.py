@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from orchestrator.analysis import Ratio, Verdict, ratio
+from orchestrator.analysis.ratios import Ratio, ratio
+from orchestrator.analysis.verdicts import Verdict
 from orchestrator.domain import Cell, System, Workload
 from orchestrator.regression.judge.comparable import environment_fact
 from orchestrator.reporting.findings.model import CellReport, Facts, Report

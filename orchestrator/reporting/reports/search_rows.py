@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from orchestrator.analysis import Verdict
+from orchestrator.analysis.verdicts import Verdict
 from orchestrator.regression.search.algorithm import Conclusion
 from orchestrator.regression.search.candidates import START
 from orchestrator.regression.search.record import Bisection, Found, Origin, Step

@@ -3,7 +3,8 @@
 import shlex
 from collections.abc import Iterator
 
-from orchestrator.analysis import Comparison, Verdict
+from orchestrator.analysis.comparison import Comparison
+from orchestrator.analysis.verdicts import Verdict
 from orchestrator.planning.planner import DEFAULT_LIMIT
 from orchestrator.regression.rules import BY_NAME
 from orchestrator.regression.search.algorithm import PROBED, Conclusion, Span, Untestable

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from orchestrator.analysis import Ratio
+from orchestrator.analysis.ratios import Ratio
 from orchestrator.reporting.blocks import Block, Column, Gap, Heading, Paragraph, Remark, Row, Table, TableCell, table
 from orchestrator.reporting.document import Kind, Page, Records, Section, Suites, section
 from orchestrator.reporting.findings.model import CellReport

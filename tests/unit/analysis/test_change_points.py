@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestrator.analysis import ChangePoint, change_points
+from orchestrator.analysis.change_points import ChangePoint, change_points
 
 NOISE = 0.015
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from orchestrator.analysis import Comparison, Verdict, compare
+from orchestrator.analysis.comparison import Comparison, compare
+from orchestrator.analysis.verdicts import Verdict
 
 value = st.floats(min_value=1e-3, max_value=1e6)
 repeats = st.lists(value, min_size=2, max_size=12)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from orchestrator.analysis import PREDICTION, estimate, prediction, variation
+from orchestrator.analysis.estimates import PREDICTION, estimate, prediction, variation
 
 positive = st.floats(min_value=1e-3, max_value=1e6)
 

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.analysis import Look, compare, looks
+from orchestrator.analysis.comparison import compare
+from orchestrator.analysis.looks import Look, looks
 from orchestrator.resources import ROOT
 
 

@@ -5,15 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.analysis import (
-    CurvePoint,
-    RepeatEpochs,
-    estimate,
-    measurement,
-    percentiles,
-    quantiles,
-    repeat_measurement,
-)
+from orchestrator.analysis.estimates import estimate
+from orchestrator.analysis.measurements import CurvePoint, RepeatEpochs, measurement, repeat_measurement
+from orchestrator.analysis.percentiles import percentiles, quantiles
 from orchestrator.analysis.resources import GpuUse, gpu_use
 from orchestrator.results.contract import Block, Conditions, Evaluation, GpuConditions, Result
 from tests.unit.reporting import synthetic

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from orchestrator.analysis import bounds, least_steps, percentiles
+from orchestrator.analysis.percentiles import bounds, least_steps, percentiles
 
 
 def steps(repeats: int, count: int, between: float = 0.0, seed: int = 1) -> list[list[float]]:

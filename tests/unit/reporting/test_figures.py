@@ -1,6 +1,6 @@
 import pytest
 
-from orchestrator.analysis import Estimate
+from orchestrator.analysis.estimates import Estimate
 from orchestrator.reporting import inline
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from orchestrator.analysis import CONFIDENCE, PHASES, PREDICTION, Measurement
+from orchestrator.analysis.estimates import CONFIDENCE, PREDICTION
+from orchestrator.analysis.measurements import PHASES, Measurement
 from orchestrator.domain import Status
 from orchestrator.reporting.blocks import Details, Row, TableCell
 from orchestrator.reporting.findings.model import CellReport, Repeat

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from orchestrator.analysis import CONFIDENCE, PREDICTION, TOLERANCE
+from orchestrator.analysis.estimates import CONFIDENCE, PREDICTION
+from orchestrator.analysis.ratios import TOLERANCE
 from orchestrator.reporting.blocks import (
     Article,
     Block,

@@ -5,7 +5,8 @@ They are records, one for every planned repeat and every skip, or plain values w
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from orchestrator.analysis import PHASES, Printed, RepeatEpochs, RepeatMeasurement
+from orchestrator.analysis.measurements import PHASES, RepeatEpochs, RepeatMeasurement
+from orchestrator.analysis.printed import Printed
 from orchestrator.domain import Cell, Skip, Status
 from orchestrator.reporting.document import Records
 from orchestrator.reporting.findings import shared_texts

@@ -6,7 +6,7 @@ Sections are laid out from the view of a page, with the texts that they share.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from orchestrator.analysis import Ratio
+from orchestrator.analysis.ratios import Ratio
 from orchestrator.domain import Status
 from orchestrator.reporting.blocks import Column, Row, Table, TableCell
 from orchestrator.reporting.findings.model import CellReport, Floor, Group, GroupFinding, Placed, Report, StatusCounts

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.measure import LATENCY_LIMIT_S, latency_steps
-from orchestrator.analysis import RepeatMeasurement, least_steps, percentiles, repeat_measurement
+from orchestrator.analysis.measurements import RepeatMeasurement, repeat_measurement
+from orchestrator.analysis.percentiles import least_steps, percentiles
 from orchestrator.analysis.verdicts import Verdict
 from orchestrator.modes import METRICS
 from orchestrator.modes.parts.metrics import least_steps_of_a_repeat

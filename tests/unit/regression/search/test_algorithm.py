@@ -6,7 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from orchestrator.analysis import Comparison, Verdict, compare, looks
+from orchestrator.analysis.comparison import Comparison, compare
+from orchestrator.analysis.looks import looks
+from orchestrator.analysis.verdicts import Verdict
 from orchestrator.regression.search.algorithm import PROBED, Answer, Conclusion, Probe, Untestable, carried_out, search
 from orchestrator.regression.search.candidates import stages
 

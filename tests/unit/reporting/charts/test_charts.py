@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from orchestrator import wording
-from orchestrator.analysis import PHASES
+from orchestrator.analysis.measurements import PHASES
 from orchestrator.reporting.charts.cells import MOST_LANES, charts
 from orchestrator.reporting.charts.curves import curves
 from orchestrator.reporting.charts.ratios import Compared, plot

@@ -7,8 +7,8 @@ from itertools import combinations
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from orchestrator.analysis import Verdict
 from orchestrator.analysis.parity.work import PairParity, WorkParity
+from orchestrator.analysis.verdicts import Verdict
 from orchestrator.domain import Cell, Framework
 from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.findings.groups import MOST_IN_MATRIX
