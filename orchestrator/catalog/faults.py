@@ -9,6 +9,7 @@ from orchestrator.catalog import source
 from orchestrator.domain import OptionValue
 from orchestrator.errors import InputError, plain_words
 from orchestrator.modes.parts.rules import Evidence
+from orchestrator.resources import IMAGES
 
 
 class _Shape(BaseModel):
@@ -33,8 +34,11 @@ class _Faults(_Shape):
     faults: tuple[KnownFault, ...]
 
 
-def load_faults(path: Path) -> tuple[KnownFault, ...]:
-    """Read the known faults, or raise `InputError` with a line for every mistake."""
+def load_faults(path: Path = IMAGES / "known_faults.yaml") -> tuple[KnownFault, ...]:
+    """Read the known faults, by default those that ship with the program.
+
+    Raises `InputError` with a line for every mistake.
+    """
     read = source.read(path, "list of known faults")
     mistakes = list(read.mistakes)
     try:

@@ -14,12 +14,10 @@ from orchestrator.regression.stored_runs.comparison import compare_runs
 from orchestrator.regression.stored_runs.operands import Operand
 from orchestrator.regression.trials.files import stored_regression, stored_trial
 from orchestrator.reporting.findings.compose import idle_builders
-from orchestrator.resources import IMAGES
 from orchestrator.results.store import Run
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.shipped import shipped_catalog
-from orchestrator.workflows.inputs.shown_cells import check_shown
-from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS, find_run, report_hidden_runs
+from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS, check_shown, find_run, report_hidden_runs
 
 BOTH_SIDES = ("baseline", "candidate")
 
@@ -68,7 +66,7 @@ def compare(options: CompareOptions, host: Host) -> CompareResult:
     baseline, candidate = (_found(options.results, operand) for operand in operands)
     models = [cell.workload.model for side in (baseline, candidate) for run in side.runs for cell in run.plan().cells]
     gates = parse_gates(options.metrics, "--metric", models)
-    faults = load_faults(IMAGES / "known_faults.yaml")
+    faults = load_faults()
     compared = compare_runs(baseline, candidate, gates, faults, idle_builders())
     return CompareResult(None, _selected(compared, options, host))
 

@@ -11,8 +11,15 @@ from orchestrator.regression.rules import Rules, blocks_needed, looks_up_to, par
 from orchestrator.results.store import Run
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS
-from orchestrator.workflows.measure.pair import MeasureOptions, PairRun, measure, new_pair_run, resumed_pair_run
-from orchestrator.workflows.measure.regression_setup import SourceOptions, regression_setup
+from orchestrator.workflows.measure.pair import (
+    MeasureOptions,
+    PairRun,
+    SourceOptions,
+    measure,
+    new_pair_run,
+    regression_setup,
+    resumed_pair_run,
+)
 from orchestrator.workflows.measure.runtime import RuntimeName
 from orchestrator.workflows.pages import WrittenPage, regression_page
 

@@ -18,8 +18,7 @@ from orchestrator.reporting.selected import selected
 from orchestrator.results.store import Run
 from orchestrator.results.writing import write_atomically
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.inputs.shown_cells import check_shown
-from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS, find_runs, report_hidden_runs
+from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS, check_shown, find_runs, report_hidden_runs
 from orchestrator.workflows.outputs import chosen_format
 from orchestrator.workflows.pages import REPORT_FOLDER, SEVERAL_FOLDER, WrittenPage, report_page
 

@@ -115,7 +115,7 @@ def parity(run: Run, plan: Plan) -> Parity:
     for check in checks(plan):
         stored = read_check(run, check.id)
         answers[check.id] = (stored.outcome, stored.result)
-    return Parity(plan, answers, load_faults(IMAGES / "known_faults.yaml"))
+    return Parity(plan, answers, load_faults())
 
 
 def _log_tail(run: Run, outcome: Outcome) -> str:

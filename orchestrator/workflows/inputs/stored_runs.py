@@ -1,4 +1,4 @@
-"""The runs of a results folder, found by name, and the matrix that is stored with each."""
+"""The runs of a results folder, found by name, the matrix stored with each, and the cells of them to show."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,8 +7,10 @@ from typing import Any
 import yaml
 
 from orchestrator import matrix
-from orchestrator.domain import BuildSettings
+from orchestrator.domain import BuildSettings, Skip
 from orchestrator.errors import InputError
+from orchestrator.planning import Selection
+from orchestrator.planning.selection import check, idle_globs
 from orchestrator.results import results_folder
 from orchestrator.results.results_folder import runs
 from orchestrator.results.store import Run
@@ -87,3 +89,16 @@ def find_runs(results: Path, names: Sequence[str], *, every: bool) -> list[Run]:
         return runs(results)
     named = [find_run(results, name) for name in names or ("",)]
     return list({run.name: run for run in named}.values())
+
+
+def check_shown(selection: Selection, names: Sequence[tuple[str, ...]], host: Host, skips: Sequence[Skip] = ()) -> None:
+    """Report globs to exclude that match nothing. `names` are the ids of each thing that may be shown.
+
+    Raises `InputError` for every glob to select that matches no id, and if nothing is left.
+    """
+    ids = list(dict.fromkeys(each for of_one in names for each in of_one))
+    check(selection, ids, skips)
+    for warning in idle_globs(selection, [*ids, *(skip.cell_id for skip in skips)]):
+        host.say(f"warning: {warning}")
+    if names and not any(selection.takes(*of_one) for of_one in names):
+        raise InputError("--exclude leaves nothing to show of what is selected; drop one of its globs")

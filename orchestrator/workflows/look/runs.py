@@ -13,8 +13,7 @@ from orchestrator.results.listing.index import RunSummary
 from orchestrator.results.scripts.contract import ScriptResult
 from orchestrator.results.store import Run
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.inputs.shown_cells import check_shown
-from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS, find_run, report_hidden_runs
+from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS, check_shown, find_run, report_hidden_runs
 
 _HOW_TO_NAME_A_CELL = "; a cell is written IMAGE/WORK, as `orchestrator show` lists them"
 

@@ -8,7 +8,7 @@ from orchestrator.regression.nightly.loading import Nightly, load
 from orchestrator.regression.nightly.settings import ACCEPTED
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.shipped import shipped_catalog
-from orchestrator.workflows.measure.regression_setup import SourceOptions, regression_setup
+from orchestrator.workflows.measure.pair import SourceOptions, regression_setup
 from orchestrator.workflows.nightly.options import AcceptOptions, AcceptResult
 from orchestrator.workflows.nightly.planner import NightlyPlanner
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.regression.nightly.state import Night
-from orchestrator.workflows.measure.regression_setup import SourceOptions
+from orchestrator.workflows.measure.pair import SourceOptions
 
 DEFAULT_FILE = Path("nightly.yaml")
 

@@ -17,7 +17,7 @@ from orchestrator.regression.pairing import Pair, Pairing
 from orchestrator.regression.releases.package_index import Offered
 from orchestrator.regression.releases.pages import PublishedRelease
 from orchestrator.regression.sides import Side
-from orchestrator.workflows.measure.regression_setup import RegressionSetup
+from orchestrator.workflows.measure.pair import RegressionSetup
 
 MAX_LISTED = 5
 """Releases that a message names."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from orchestrator.regression.search.record import Bisection
 from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS
-from orchestrator.workflows.measure.regression_setup import SourceOptions
+from orchestrator.workflows.measure.pair import SourceOptions
 from orchestrator.workflows.measure.runtime import RuntimeName
 
 DEFAULT_METRIC = "throughput"

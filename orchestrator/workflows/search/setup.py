@@ -10,7 +10,7 @@ from orchestrator.regression.pairing import Pairing
 from orchestrator.regression.rules import BY_NAME, Gate, blocks_needed, parse_gates, too_few_blocks
 from orchestrator.regression.search.candidates import SearchSubject, own_releases, search_subject
 from orchestrator.regression.sides import Side
-from orchestrator.workflows.measure.regression_setup import RegressionSetup
+from orchestrator.workflows.measure.pair import RegressionSetup
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from orchestrator.analysis.parity.work import PairParity, WorkParity, matrix, pa
 from orchestrator.catalog import KnownFault, load_faults
 from orchestrator.domain import Framework, Mode
 from orchestrator.matrix import pins
-from orchestrator.resources import IMAGES
 from orchestrator.results.parity.contract import NativeLayer
 
 BATCH_NORM = NativeLayer(name="batch_norm_1", shape=(8, 24, 24), parameters=16)
@@ -366,7 +365,7 @@ def test_a_matrix_is_symmetric_with_an_empty_diagonal() -> None:
 
 
 def test_the_faults_that_ship_are_pins_of_frameworks() -> None:
-    faults = load_faults(IMAGES / "known_faults.yaml")
+    faults = load_faults()
 
     assert {fault.name for fault in faults} >= {
         "mxnet-symbolic-max-pool", "keras-cntk-lstm", "keras-tensorflow-race", "mxnet-fused-rnn", "theano-compile-time",

@@ -13,8 +13,7 @@ from orchestrator.regression.rules import parse_gates
 from orchestrator.results.results_folder import runs
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.shipped import shipped_catalog
-from orchestrator.workflows.measure.pair import MeasureOptions
-from orchestrator.workflows.measure.regression_setup import SourceOptions, regression_setup
+from orchestrator.workflows.measure.pair import MeasureOptions, SourceOptions, regression_setup
 from orchestrator.workflows.nightly.planner import NightlyPlanner
 from orchestrator.workflows.nightly.trials import Trials
 

@@ -20,7 +20,7 @@ from orchestrator.runtimes import Unavailable
 from orchestrator.workflows.host.host import Host as WorkflowHost
 from orchestrator.workflows.measure import begin as beginning
 from orchestrator.workflows.measure.runtime import Chosen
-from orchestrator.workflows.search import new, search
+from orchestrator.workflows.search import prepared, search
 from orchestrator.workflows.search.search import Probes
 from tests.documented import blocks
 from tests.unit.cli.conftest import Program
@@ -62,7 +62,7 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
     found = Host()
     monkeypatch.setattr(Probes, "measure", found.measure)
     monkeypatch.setattr(search, "packages", _held)
-    monkeypatch.setattr(new, "offered_releases", lambda *_: Offered(tuple(map(PublishedRelease, PUBLISHED))))
+    monkeypatch.setattr(prepared, "offered_releases", lambda *_: Offered(tuple(map(PublishedRelease, PUBLISHED))))
     return found
 
 
@@ -101,7 +101,7 @@ def test_a_build_that_the_index_spoilt_is_made_again_on_resume_and_measured_besi
 ) -> None:
     (tmp_path / "matrix.yaml").write_text(MATRIX)
     monkeypatch.setattr(
-        new, "offered_releases", lambda *_: Offered(tuple(map(PublishedRelease, ("1.2.0", "1.3.1", "1.4.1"))))
+        prepared, "offered_releases", lambda *_: Offered(tuple(map(PublishedRelease, ("1.2.0", "1.3.1", "1.4.1"))))
     )
     bench = Bench(rate=steady(**{"1.3.1": 0.9, "1.4.1": 0.9}), name="docker")
     told = Notice("package index file:///wheels exists on this host only")
@@ -205,7 +205,7 @@ def test_a_mistake_is_one_line_and_leaves_nothing(
 def test_an_index_that_does_not_answer_is_no_finding(
     host: Host, command: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(new, "offered_releases", lambda *_: Offered((), ("https://index: does not answer",)))
+    monkeypatch.setattr(prepared, "offered_releases", lambda *_: Offered((), ("https://index: does not answer",)))
 
     code, _, errors = command(*ASKED)
 
