@@ -61,7 +61,7 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
     (tmp_path / "matrix.yaml").write_text(MATRIX)
     found = Host()
     monkeypatch.setattr(Probes, "measure", found.measure)
-    monkeypatch.setattr(search, "packages", _held)
+    monkeypatch.setattr(search, "recorded_packages", _held)
     monkeypatch.setattr(prepared, "offered_releases", lambda *_: Offered(tuple(map(PublishedRelease, PUBLISHED))))
     return found
 
