@@ -20,7 +20,7 @@ def run_names(context: typer.Context, incomplete: str) -> list[str]:
 
 def run_cells(context: typer.Context, incomplete: str) -> list[str]:
     """Cells of the run that was named before, or of the latest."""
-    from orchestrator.workflows.inputs.stored_runs import find_run  # noqa: PLC0415 - a shell waits for its import
+    from orchestrator.workflows.inputs.stored_runs import find_run
 
     try:
         results = Path(context.params.get("results") or "results")
@@ -38,7 +38,7 @@ def _run_named(params: Mapping[str, Any]) -> str:
 
 def bundle_names(context: typer.Context, incomplete: str) -> list[str]:
     """Bundles that were loaded here."""
-    from orchestrator.bundles.read import registry  # noqa: PLC0415 - as above
+    from orchestrator.bundles.read import registry
 
     del context
     return _beginning(incomplete, registry.registered(places.bundles_folder(os.environ)))
@@ -46,8 +46,8 @@ def bundle_names(context: typer.Context, incomplete: str) -> list[str]:
 
 def cell_ids(context: typer.Context, incomplete: str) -> list[str]:
     """Cells of the matrix, which is planned for it."""
-    from orchestrator.workflows.host.host import Host  # noqa: PLC0415 - as above
-    from orchestrator.workflows.inputs.planned_matrix import MatrixOptions, plan_matrix  # noqa: PLC0415 - as above
+    from orchestrator.workflows.host.host import Host
+    from orchestrator.workflows.inputs.planned_matrix import MatrixOptions, plan_matrix
 
     file = Path(context.params.get("file") or "matrix.yaml")
     if not file.is_file():

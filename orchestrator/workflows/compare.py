@@ -16,10 +16,11 @@ from orchestrator.regression.trials.files import stored_regression, stored_trial
 from orchestrator.reporting.findings.gather import idle_builders
 from orchestrator.resources import IMAGES
 from orchestrator.results.store import Run
+from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.shipped import shipped_catalog
 from orchestrator.workflows.inputs.shown_cells import check_shown
-from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS, find_run, report_hidden_runs
+from orchestrator.workflows.inputs.stored_runs import find_run, report_hidden_runs
 
 BOTH_SIDES = ("baseline", "candidate")
 
@@ -38,7 +39,7 @@ class CompareOptions:
     """Globs over the ids of cells: only pairs with such a cell are shown. Every pair is judged all the same."""
     exclude: tuple[str, ...] = ()
     """Globs over the ids of cells whose pairs are not shown."""
-    results: Path = DEFAULT_RESULTS
+    results: Path = option_values.RESULTS
     """The results folder."""
 
 

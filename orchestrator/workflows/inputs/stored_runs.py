@@ -19,7 +19,6 @@ from orchestrator.workflows.inputs.site import site_settings
 
 STORED_MATRIX = "matrix.yaml"
 STORED_MODELS = "models"
-DEFAULT_RESULTS = Path("results")
 
 
 def store_matrix(run: Run, document: dict[str, Any], own: Sequence[ModelFile] = ()) -> None:

@@ -14,27 +14,28 @@ from orchestrator.regression.trials.files import Trial, store_trial, stored_tria
 from orchestrator.regression.trials.growing_run import first_plan
 from orchestrator.resources import IMAGES
 from orchestrator.running import Policy
+from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.measure import jobs
 from orchestrator.workflows.measure.begin import Setting, begun
 from orchestrator.workflows.measure.jobs import Job
 from orchestrator.workflows.measure.regression_setup import RegressionSetup
-from orchestrator.workflows.measure.runtime import RuntimeName
+from orchestrator.workflows.option_values import RuntimeName
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeasureOptions:
     """The options of measuring, which may be others whenever a run goes on."""
 
-    jobs: int = 2
+    jobs: int = option_values.JOBS
     """Environments made at the same time."""
-    retries: int = 0
+    retries: int = option_values.RETRIES
     """Further attempts after a crash."""
     retry_failed: bool = False
     """True to try again, in a run that goes on, what has failed."""
-    extra_repeats: int = 1
+    extra_repeats: int = option_values.EXTRA_REPEATS
     """Times that a disturbed repeat is measured again."""
-    idle_wait_s: float = 10.0
+    idle_wait_s: float = option_values.IDLE_WAIT_S
     """Longest wait for an idle host before a cell."""
 
 

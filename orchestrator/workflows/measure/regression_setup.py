@@ -5,7 +5,8 @@ from pathlib import Path
 
 from orchestrator import matrix
 from orchestrator.domain import BuildSettings, Plan
-from orchestrator.planning import DEFAULT_LIMIT, Selection
+from orchestrator.limits import DEFAULT_CELLS
+from orchestrator.planning import Selection
 from orchestrator.regression.pairing import EVERYTHING, Pairing, PairPlanner
 from orchestrator.regression.sides import Side, parse_side
 from orchestrator.workflows.host.host import Host
@@ -28,7 +29,7 @@ class SourceOptions:
     """The folder of the datasets."""
     no_parity: bool = False
     """True to leave out the check that cells do the same work."""
-    limit: int = DEFAULT_LIMIT
+    limit: int = DEFAULT_CELLS
     """Most cells of one side."""
 
 

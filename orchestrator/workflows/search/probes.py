@@ -12,7 +12,7 @@ from orchestrator.regression.trials.files import stored_trial
 from orchestrator.results.store import runs
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.measure.pair import MeasureOptions, PairRun, measure, new_pair_run, resumed_pair_run
-from orchestrator.workflows.measure.runtime import RuntimeName
+from orchestrator.workflows.option_values import RuntimeName
 from orchestrator.workflows.search.setup import SearchSetup
 
 

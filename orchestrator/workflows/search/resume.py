@@ -9,7 +9,7 @@ from orchestrator.results.store import runs
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.measure import jobs
 from orchestrator.workflows.measure.regression_setup import SourceOptions, regression_setup
-from orchestrator.workflows.measure.runtime import RuntimeName
+from orchestrator.workflows.option_values import RuntimeName
 from orchestrator.workflows.search.options import SearchOptions
 from orchestrator.workflows.search.prepared import PREFIX, PreparedSearch, matrix_sha256
 from orchestrator.workflows.search.setup import SearchSetup

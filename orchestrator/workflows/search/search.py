@@ -16,7 +16,7 @@ from orchestrator.results.locks import locked_folder
 from orchestrator.results.store import Run
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.measure.pair import MeasureOptions
-from orchestrator.workflows.measure.runtime import RuntimeName
+from orchestrator.workflows.option_values import RuntimeName
 from orchestrator.workflows.search.new import new_search
 from orchestrator.workflows.search.options import SearchOptions, SearchResult, resume_command
 from orchestrator.workflows.search.prepared import PreparedSearch
