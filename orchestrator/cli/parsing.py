@@ -1,6 +1,6 @@
 """The parsing of a command line without the libraries that a shell would wait for.
 
-Typer validates every value with pydantic, also where there is none, and formats descriptions for shells with rich.
+Typer validates every value with pydantic, also the defaults, and formats descriptions for shells with rich.
 Their imports take longer than all else that a completion or a help text needs.
 """
 
@@ -18,7 +18,7 @@ COMPLETE = "_ORCHESTRATOR_COMPLETE"
 
 
 def validate_late(command: Any, context: typer.Context) -> None:
-    """Validate the values of a command, and of those below it, only if they are there and the command may run."""
+    """Validate the values of a command, and of those below it, only if a user gave them and the command may run."""
     for option in command.get_params(context):
         option.process_value = partial(_process, option, type(option).process_value)
     for below in getattr(command, "commands", {}).values():
@@ -29,9 +29,10 @@ def _process(option: Any, validate: Callable[..., Any], context: typer.Context, 
     """Return the value of an option. A completion takes it as it is written."""
     if context.resilient_parsing:
         return value
-    if value is None and not (option.required or option.multiple or option.nargs != 1):
-        return option.callback(context, option, None) if option.callback else None
-    return validate(option, context, value)
+    source = context.get_parameter_source(option.name)
+    if option.required or source is None or source.name != "DEFAULT":
+        return validate(option, context, value)
+    return option.callback(context, option, value) if option.callback else value
 
 
 @contextmanager

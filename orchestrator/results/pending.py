@@ -5,8 +5,8 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from orchestrator.files import open_plain
+from orchestrator.results.names import JOURNAL
 
-JOURNAL = ".merging.json"
 _MOST_BYTES = 64 * 1024 * 1024
 
 

@@ -16,7 +16,7 @@ from orchestrator.files import open_plain
 from orchestrator.results.container_answers import read_answer, read_result
 from orchestrator.results.contract import Request, Result
 from orchestrator.results.locks import locked
-from orchestrator.results.pending import pending
+from orchestrator.results.names import run_names
 from orchestrator.results.records import (
     EnvironmentRecord,
     EnvironmentsRecord,
@@ -163,9 +163,4 @@ def _is_sound(outcome: Outcome) -> bool:
 
 def runs(results: Path) -> list[Run]:
     """Every run below a results folder, oldest first."""
-    if not results.is_dir():
-        return []
-    hidden = pending(results)
-    paths = sorted(results.glob("*/run.json"))
-    hidden |= pending(results)  # a merge may have begun since
-    return [Run(path.parent) for path in paths if path.parent.name not in hidden]
+    return [Run(results / name) for name in run_names(results)]

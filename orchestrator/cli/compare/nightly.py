@@ -40,11 +40,11 @@ def nightly(
     json: Json = False,
 ) -> None:
     """Measure new releases on the package index against the baseline. Exit 1 with a regression that is new."""
+    if context.invoked_subcommand is not None:
+        return
     from orchestrator.workflows.nightly.night import night
     from orchestrator.workflows.nightly.options import NightlyOptions
 
-    if context.invoked_subcommand is not None:
-        return
     options = NightlyOptions(file=file, base_image=base_image, models=models, data=data, idle_wait_s=idle_wait)
     result = night(options, this_host(json=json))
     _say(result, json=json)

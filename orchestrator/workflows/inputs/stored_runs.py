@@ -10,6 +10,7 @@ from orchestrator import matrix
 from orchestrator.domain import BuildSettings
 from orchestrator.errors import InputError
 from orchestrator.results import pending
+from orchestrator.results.names import matching
 from orchestrator.results.store import Run, runs
 from orchestrator.results.writing import write_atomically
 from orchestrator.user_files import ModelFile
@@ -52,17 +53,15 @@ def find_run(results: Path, name: str, hint: str = "") -> Run:
     Raises `InputError` if there is not exactly one; `hint` ends its message.
     """
     every = runs(results)
-    named = [run for run in every if run.name == name] or [run for run in every if run.name.startswith(name)]
+    named = matching([run.name for run in every], name)
     if not named and name:
         _refuse_hidden(results, name)
     if not every:
         raise InputError(f"{results}: no runs here; `orchestrator run` makes one, --results DIR looks elsewhere")
-    if name in {"", "latest"}:
-        return every[-1]
     if len(named) == 1:
-        return named[0]
+        return Run(results / named[0])
     problem = f"{len(named)} runs begin with {name!r}" if named else f"no run {name!r}"
-    shown = ", ".join(run.name for run in (named or every)[-5:])
+    shown = ", ".join((named or [run.name for run in every])[-5:])
     raise InputError(f"{results}: {problem}; there are {shown}{hint}")
 
 
