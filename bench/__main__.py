@@ -13,6 +13,7 @@ from bench.records import ROOT, counted, measure, merged, where
 FIGURES = ROOT / "docs" / "performance.json"
 PAGE = ROOT / "docs" / "performance.md"
 NAMES = (
+    "starts",
     "planning",
     "noop",
     "builds",

@@ -16,7 +16,7 @@ from orchestrator.workflows.compare import CompareOptions, CompareResult, compar
 from orchestrator.workflows.history import HistoryOptions, HistoryResult, history
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.look.runs import RunsOptions, runs
-from orchestrator.workflows.measure.runtime import RuntimeName
+from orchestrator.workflows.option_values import RuntimeName
 from orchestrator.workflows.plan import PlanOptions, PlanResult, plan
 from orchestrator.workflows.regress import RegressOptions, RegressResult, regress
 from orchestrator.workflows.report import ReportOptions, ReportResult, report

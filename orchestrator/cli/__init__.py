@@ -12,7 +12,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     try:
         # Imported here, so that a Ctrl-C while the libraries load is an interruption like any other.
-        from orchestrator.cli.program import run  # noqa: PLC0415
+        from orchestrator.cli.program import run
 
         code = run(arguments)
     except KeyboardInterrupt:

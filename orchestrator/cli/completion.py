@@ -7,27 +7,28 @@ from typing import Any
 
 import typer
 
+from orchestrator.bundles.read.names import loaded_names
 from orchestrator.errors import OrchestratorError
+from orchestrator.results import names
+from orchestrator.workflows import option_values
 from orchestrator.workflows.host import places
 
 
 def run_names(context: typer.Context, incomplete: str) -> list[str]:
     """Runs of the results folder, newest first."""
-    results = Path(context.params.get("results") or "results")
-    names = sorted((path.parent.name for path in results.glob("*/run.json")), reverse=True)
-    return _beginning(incomplete, [*names, *(["latest"] if names else [])])
+    runs = names.run_names(_results(context))[::-1]
+    return _beginning(incomplete, [*runs, *(["latest"] if runs else [])])
 
 
 def run_cells(context: typer.Context, incomplete: str) -> list[str]:
     """Cells of the run that was named before, or of the latest."""
-    from orchestrator.workflows.inputs.stored_runs import find_run  # noqa: PLC0415 - a shell waits for its import
+    results = _results(context)
+    runs = names.matching(names.run_names(results), _run_named(context.params))
+    return _beginning(incomplete, names.cell_ids(results / runs[0] / "run.json")) if len(runs) == 1 else []
 
-    try:
-        results = Path(context.params.get("results") or "results")
-        cells = find_run(results, _run_named(context.params)).plan().cells
-    except OrchestratorError:
-        return []
-    return _beginning(incomplete, (cell.id for cell in cells))
+
+def _results(context: typer.Context) -> Path:
+    return Path(context.params.get("results") or option_values.RESULTS)
 
 
 def _run_named(params: Mapping[str, Any]) -> str:
@@ -38,16 +39,14 @@ def _run_named(params: Mapping[str, Any]) -> str:
 
 def bundle_names(context: typer.Context, incomplete: str) -> list[str]:
     """Bundles that were loaded here."""
-    from orchestrator.bundles.read import registry  # noqa: PLC0415 - as above
-
     del context
-    return _beginning(incomplete, registry.registered(places.bundles_folder(os.environ)))
+    return _beginning(incomplete, loaded_names(places.bundles_folder(os.environ)))
 
 
 def cell_ids(context: typer.Context, incomplete: str) -> list[str]:
     """Cells of the matrix, which is planned for it."""
-    from orchestrator.workflows.host.host import Host  # noqa: PLC0415 - as above
-    from orchestrator.workflows.inputs.planned_matrix import MatrixOptions, plan_matrix  # noqa: PLC0415 - as above
+    from orchestrator.workflows.host.host import Host
+    from orchestrator.workflows.inputs.planned_matrix import MatrixOptions, plan_matrix
 
     file = Path(context.params.get("file") or "matrix.yaml")
     if not file.is_file():
@@ -63,5 +62,5 @@ _MOST_CELLS = 2000
 """A larger matrix takes longer to plan than a person who pressed a key waits."""
 
 
-def _beginning(incomplete: str, names: Iterable[str]) -> list[str]:
-    return [name for name in names if name.startswith(incomplete)]
+def _beginning(incomplete: str, candidates: Iterable[str]) -> list[str]:
+    return [each for each in candidates if each.startswith(incomplete)]

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from orchestrator import __version__
-from orchestrator.cli import everywhere
+from orchestrator.cli import everywhere, parsing
 from orchestrator.cli.output import manner
 from orchestrator.errors import HostError, OrchestratorError, plain_words
 
@@ -74,7 +74,13 @@ class _Commands(TyperGroup):
         name, _, rest = super().resolve_command(ctx, args)
         command = _loaded(name) if name else None
         everywhere.offer(command, self.params)
+        parsing.validate_late(command, ctx)
         return name, command, rest
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Parse the options of the program."""
+        parsing.validate_late(self, ctx)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         """Run the command that was named."""
@@ -87,7 +93,7 @@ class _Commands(TyperGroup):
 
 def _number_said(cause: BaseException | None) -> str:
     """Return what is wrong with a number, by the error of pydantic behind it, or nothing."""
-    from pydantic import ValidationError  # noqa: PLC0415 - only mistakes need it, and its import takes long
+    from pydantic import ValidationError
 
     if not isinstance(cause, ValidationError):
         return ""
@@ -156,8 +162,8 @@ def run(arguments: Sequence[str] | None) -> int:
     stdout = sys.stdout
     try:
         given = sys.argv[1:] if arguments is None else list(arguments)
-        with manner.of_one_command():
-            program()(args=given)
+        with manner.of_one_command(), parsing.plain_completion():
+            program()(args=given, complete_var=parsing.COMPLETE)
         sys.stdout.flush()
     except SystemExit as end:
         # Typer puts another stdout there when the reader of ours has gone, as in `| head`: no failure of the command.
@@ -179,6 +185,6 @@ def run(arguments: Sequence[str] | None) -> int:
 
 
 def _say(message: str) -> None:
-    from orchestrator.cli.output import speech  # noqa: PLC0415 - only errors need it, and its import takes long
+    from orchestrator.cli.output import speech
 
     speech.say_error(message)

@@ -12,10 +12,11 @@ from pydantic import (
     model_validator,
 )
 
+from orchestrator import limits
 from orchestrator.domain import Mode, Status, is_base_image
 from orchestrator.matrix import pins
 from orchestrator.matrix.scripts.files import checked_syntax
-from orchestrator.matrix.values import limits, names
+from orchestrator.matrix.values import names
 from orchestrator.matrix.values.kinds import (
     MODEL_MODES,
     Axis,

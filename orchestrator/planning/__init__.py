@@ -4,12 +4,11 @@ from orchestrator.planning.cost.durations import Assumed, Earlier
 from orchestrator.planning.cost.estimate import Known, PlanEstimate, disk_bytes, estimate
 from orchestrator.planning.document import plan_document, plan_json, script_document
 from orchestrator.planning.parity import Check, check_id, checks
-from orchestrator.planning.planner import DEFAULT_LIMIT, plan
+from orchestrator.planning.planner import plan
 from orchestrator.planning.releases import left_out
 from orchestrator.planning.selection import Selection, narrowed
 
 __all__ = [
-    "DEFAULT_LIMIT",
     "Assumed",
     "Check",
     "Earlier",

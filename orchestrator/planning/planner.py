@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from orchestrator.catalog import DATASETS, Catalog, DatasetInfo, ModelInfo, UnsupportedError
 from orchestrator.domain import Cell, Duration, Framework, ImageSpec, OutputLimit, Plan, Skip, Status, System
 from orchestrator.errors import InputError
+from orchestrator.limits import DEFAULT_CELLS
 from orchestrator.matrix import FrameworkAxes, Matrix, Rule, Settings
 from orchestrator.planning import axes, collector, ids, rules
 from orchestrator.planning.additions import grids
@@ -13,7 +14,6 @@ from orchestrator.planning.axes import Combination, Grid, PlannedWork
 from orchestrator.planning.bounds import plan as bounds
 from orchestrator.planning.selection import Selection, select
 
-DEFAULT_LIMIT = 10_000
 EVERYTHING = Selection()
 
 
@@ -22,7 +22,7 @@ def plan(
     catalog: Catalog,
     models: Mapping[str, ModelInfo],
     selection: Selection = EVERYTHING,
-    limit: int = DEFAULT_LIMIT,
+    limit: int = DEFAULT_CELLS,
 ) -> Plan:
     """Decide every cell, image and skip of a matrix.
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 from orchestrator.catalog import Catalog, ModelInfo
 from orchestrator.domain import Cell, ImageSpec, Options, Plan, Skip, Workload
 from orchestrator.errors import InputError
+from orchestrator.limits import DEFAULT_CELLS
 from orchestrator.matrix import FrameworkAxes, Include, Matrix, pins
-from orchestrator.planning import DEFAULT_LIMIT, Selection, plan
+from orchestrator.planning import Selection, plan
 from orchestrator.planning.selection import matches
 from orchestrator.regression.matrix_entries import side_axes
 from orchestrator.regression.sides import Side
@@ -59,7 +60,7 @@ class PairPlanner:
     matrix: Matrix
     catalog: Catalog
     models: Mapping[str, ModelInfo]
-    limit: int = DEFAULT_LIMIT
+    limit: int = DEFAULT_CELLS
     """Most combinations of one side."""
     _plans: dict[tuple[str, FrameworkAxes], Plan] = field(default_factory=dict, init=False, repr=False, compare=False)
 

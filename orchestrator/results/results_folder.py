@@ -5,9 +5,9 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from orchestrator.files import open_plain
+from orchestrator.results.names import JOURNAL, run_names
 from orchestrator.results.store import Run
 
-JOURNAL = ".merging.json"
 _MOST_BYTES = 64 * 1024 * 1024
 
 
@@ -58,9 +58,4 @@ def pending(results: Path) -> frozenset[str]:
 
 def runs(results: Path) -> list[Run]:
     """Every run below a results folder, oldest first."""
-    if not results.is_dir():
-        return []
-    hidden = pending(results)
-    paths = sorted(results.glob("*/run.json"))
-    hidden |= pending(results)  # a merge may have begun since
-    return [Run(path.parent) for path in paths if path.parent.name not in hidden]
+    return [Run(results / name) for name in run_names(results)]

@@ -14,6 +14,7 @@ from orchestrator.images import BuildFailure, Built
 from orchestrator.results.writing import write_atomically
 from orchestrator.running.active_runs import announced
 from orchestrator.runtimes import BundledImage, remove_leftovers, this_process
+from orchestrator.workflows import option_values
 from orchestrator.workflows.host.disk import DiskCheck
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.bundle_plans import (
@@ -33,7 +34,7 @@ BUILD_LOGS = "build-logs"
 class BuildOptions(PlanSource):
     """The options of `build`."""
 
-    jobs: int = 2
+    jobs: int = option_values.JOBS
     """Environments made at the same time."""
     logs: Path | None = None
     """Folder of the build logs. In the cache by default."""

@@ -12,6 +12,7 @@ from orchestrator.images.surplus import Surplus
 from orchestrator.images.surplus import surplus as surplus_images
 from orchestrator.running import active_runs
 from orchestrator.runtimes import cache_contents
+from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.irreplaceable import irreplaceable_images
 
@@ -23,7 +24,7 @@ _STALE = timedelta(hours=1)
 class CleanOptions:
     """The options of `clean`."""
 
-    keep_last: int = 1
+    keep_last: int = option_values.KEEP_LAST
     """Newest contents to keep of each image."""
     remove: bool = False
     """Remove the surplus. Without it, it is only listed."""

@@ -15,9 +15,10 @@ from orchestrator.regression.stored_runs.operands import Operand
 from orchestrator.regression.trials.files import stored_regression, stored_trial
 from orchestrator.reporting.findings.compose import idle_builders
 from orchestrator.results.store import Run
+from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.shipped import shipped_catalog
-from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS, check_shown, find_run, report_hidden_runs
+from orchestrator.workflows.inputs.stored_runs import check_shown, find_run, report_hidden_runs
 
 BOTH_SIDES = ("baseline", "candidate")
 
@@ -36,7 +37,7 @@ class CompareOptions:
     """Globs over the ids of cells: only pairs with such a cell are shown. Every pair is judged all the same."""
     exclude: tuple[str, ...] = ()
     """Globs over the ids of cells whose pairs are not shown."""
-    results: Path = DEFAULT_RESULTS
+    results: Path = option_values.RESULTS
     """The results folder."""
 
 

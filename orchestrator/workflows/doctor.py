@@ -12,9 +12,9 @@ from orchestrator.engine import images as engine
 from orchestrator.engine.client import connect
 from orchestrator.errors import HostError
 from orchestrator.images import dockerfiles
+from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.site import site_settings
-from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS
 
 ENGINE_TIMEOUT_S = 20.0
 PYTHON = "3.11"
@@ -25,7 +25,7 @@ PYTHON = "3.11"
 class DoctorOptions:
     """The options of `doctor`."""
 
-    results: Path = DEFAULT_RESULTS
+    results: Path = option_values.RESULTS
     """The results folder, which must have room."""
     base_image: str | None = None
     """Template of the image to build on."""

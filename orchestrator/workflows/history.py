@@ -5,14 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.errors import InputError, did_you_mean
+from orchestrator.limits import MIN_EFFECT
 from orchestrator.planning.selection import Selection, matches
 from orchestrator.regression.history.acknowledged import load_acknowledged
 from orchestrator.regression.history.read import measured_cells
-from orchestrator.regression.history.series import LEAST_POINTS, MIN_EFFECT, Series, series, series_of
+from orchestrator.regression.history.series import LEAST_POINTS, Series, series, series_of
 from orchestrator.regression.rules import BY_NAME
 from orchestrator.reporting.findings.compose import idle_builders
+from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS, report_hidden_runs
+from orchestrator.workflows.inputs.stored_runs import report_hidden_runs
 
 ALL_METRICS = "all"
 
@@ -21,7 +23,7 @@ ALL_METRICS = "all"
 class HistoryOptions:
     """The options of `history`."""
 
-    results: Path = DEFAULT_RESULTS
+    results: Path = option_values.RESULTS
     """The results folder."""
     select: tuple[str, ...] = ()
     """Globs of the names of series, as in `mxnet-*/lenet-*`. Empty for all."""

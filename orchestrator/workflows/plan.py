@@ -7,18 +7,18 @@ from typing import Any
 from orchestrator.bundles.read.loaded_bundle import LoadedBundle
 from orchestrator.domain import Plan
 from orchestrator.planning import PlanEstimate
+from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.bundle_plans import PlanSource, chosen_bundle, wanted_plan
 from orchestrator.workflows.inputs.estimate import estimated
 from orchestrator.workflows.inputs.planned_matrix import plan_matrix
-from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanOptions(PlanSource):
     """The options of `plan`."""
 
-    results: Path = DEFAULT_RESULTS
+    results: Path = option_values.RESULTS
     """The results folder, whose runs of this host the estimate is made from."""
 
 

@@ -9,8 +9,8 @@ from orchestrator.planning import Selection
 from orchestrator.regression.model import Regression
 from orchestrator.regression.rules import Rules, blocks_needed, looks_up_to, parse_gates, too_few_blocks
 from orchestrator.results.store import Run
+from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS
 from orchestrator.workflows.measure.pair import (
     MeasureOptions,
     PairRun,
@@ -20,7 +20,7 @@ from orchestrator.workflows.measure.pair import (
     regression_setup,
     resumed_pair_run,
 )
-from orchestrator.workflows.measure.runtime import RuntimeName
+from orchestrator.workflows.option_values import RuntimeName
 from orchestrator.workflows.pages import WrittenPage, regression_page
 
 MOST_BLOCKS = 24
@@ -56,7 +56,7 @@ class RegressOptions(SourceOptions, MeasureOptions):
     """True to measure what is slower again, on fresh blocks."""
     runtime: RuntimeName = RuntimeName.AUTO
     """The place that cells run in."""
-    results: Path = DEFAULT_RESULTS
+    results: Path = option_values.RESULTS
     """The results folder."""
     resume: str | None = None
     """The name of the run that goes on, or `latest`."""

@@ -17,8 +17,9 @@ from orchestrator.reporting.reports.side_by_side import write_html as write_side
 from orchestrator.reporting.selected import selected
 from orchestrator.results.store import Run
 from orchestrator.results.writing import write_atomically
+from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS, check_shown, find_runs, report_hidden_runs
+from orchestrator.workflows.inputs.stored_runs import check_shown, find_runs, report_hidden_runs
 from orchestrator.workflows.outputs import chosen_format
 from orchestrator.workflows.pages import REPORT_FOLDER, SEVERAL_FOLDER, WrittenPage, report_page
 
@@ -31,7 +32,7 @@ class ReportOptions:
     """Names of runs or their beginnings, the latest by default. Several are compared side by side."""
     every: bool = False
     """Every run of the results folder."""
-    results: Path = DEFAULT_RESULTS
+    results: Path = option_values.RESULTS
     """The results folder."""
     format: str | None = None
     """The name of a row of `orchestrator.reporting.formats.FORMATS`. By default the ending of `output` names it."""

@@ -10,15 +10,15 @@ from orchestrator.reporting.findings.compose import report as read_report
 from orchestrator.reporting.findings.model import Report
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, execute
+from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.bundle_plans import PlanSource, chosen_bundle, wanted_plan
 from orchestrator.workflows.inputs.data import with_carried_data, with_data
 from orchestrator.workflows.inputs.planned_matrix import plan_matrix
-from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS
 from orchestrator.workflows.measure import jobs
 from orchestrator.workflows.measure.begin import Setting, begun
 from orchestrator.workflows.measure.jobs import Job
-from orchestrator.workflows.measure.runtime import RuntimeName
+from orchestrator.workflows.option_values import RuntimeName
 from orchestrator.workflows.pages import WrittenPage, report_page
 
 
@@ -28,25 +28,25 @@ class RunOptions(PlanSource):
 
     data: Path | None = None
     """Folder that holds `mnist/`, `cifar10/` and others."""
-    jobs: int = 2
+    jobs: int = option_values.JOBS
     """Environments made at the same time."""
     runtime: RuntimeName = RuntimeName.AUTO
     """The place that cells run in."""
     repeats: int | None = None
     """Repeats of each cell, in place of the matrix's."""
-    results: Path = DEFAULT_RESULTS
+    results: Path = option_values.RESULTS
     """The results folder."""
     resume: str | None = None
     """A stored run to go on with, in place of a matrix. `latest` for the last one."""
     fail_fast: bool = False
     """Leave the rest not run after a failure."""
-    retries: int = 0
+    retries: int = option_values.RETRIES
     """Further attempts after a crash."""
     retry_failed: bool = False
     """With `resume`, try again what has failed."""
-    extra_repeats: int = 1
+    extra_repeats: int = option_values.EXTRA_REPEATS
     """Most times that a disturbed repeat is measured again."""
-    idle_wait_s: float = 10.0
+    idle_wait_s: float = option_values.IDLE_WAIT_S
     """Longest wait for an idle host before a cell."""
 
 

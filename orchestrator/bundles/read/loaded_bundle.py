@@ -18,7 +18,6 @@ from orchestrator.runtimes.docker import BundledImage
 from orchestrator.user_files import ModelDefinition, ModelFile
 
 SCHEMA: Literal[1] = 1
-RECORD = "loaded.json"
 _MOST_VALUES = 2_000_000
 _Name = Annotated[str, Field(pattern=r"\A[A-Za-z0-9][A-Za-z0-9_.-]{0,127}\z")]
 _Sum = Annotated[str, Field(pattern=r"\A[0-9a-f]{64}\z")]

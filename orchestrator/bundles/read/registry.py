@@ -14,7 +14,8 @@ from pydantic import ValidationError
 
 from orchestrator.bundles.format import layout
 from orchestrator.bundles.format.streams import CHUNK_BYTES
-from orchestrator.bundles.read.loaded_bundle import RECORD, SCHEMA, LoadedBundle, LoadedRecord
+from orchestrator.bundles.read.loaded_bundle import SCHEMA, LoadedBundle, LoadedRecord
+from orchestrator.bundles.read.names import RECORD
 from orchestrator.errors import HostError, InputError, plain_words, remedy
 
 _PARTIAL = ".loading-"

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from orchestrator.bundles.returns.results_manifest import MERGED, RUN_NAME
 from orchestrator.errors import HostError
-from orchestrator.results.results_folder import JOURNAL, Journal, read_journal
+from orchestrator.results.names import JOURNAL
+from orchestrator.results.results_folder import Journal, read_journal
 from orchestrator.results.writing import write_atomically
 from orchestrator.wording import counted
 

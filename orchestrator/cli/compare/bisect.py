@@ -1,6 +1,6 @@
 """The command `bisect`, which searches for the release that changed a cell."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,17 +21,12 @@ from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.cli.output.signals import INTERRUPTED
 from orchestrator.errors import HostError
-from orchestrator.planning import DEFAULT_LIMIT
-from orchestrator.reporting.formats.html import INDEX
-from orchestrator.reporting.formats.terminal import shown
-from orchestrator.reporting.reports.search import SEARCH
-from orchestrator.reporting.reports.search_words import headlines
-from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS
-from orchestrator.workflows.measure.runtime import RuntimeName
-from orchestrator.workflows.search.options import SearchOptions, SearchResult
-from orchestrator.workflows.search.search import search
+from orchestrator.limits import DEFAULT_CELLS
+from orchestrator.workflows import option_values
+from orchestrator.workflows.option_values import RuntimeName
 
-_DEFAULTS = SearchOptions()
+if TYPE_CHECKING:
+    from orchestrator.workflows.search.options import SearchResult
 
 
 def register(app: typer.Typer) -> None:
@@ -82,20 +77,25 @@ def bisect(
     max_blocks: MaxBlocks = None,
     prereleases: Prereleases = False,
     yanked: Yanked = False,
-    limit: Limit = DEFAULT_LIMIT,
+    limit: Limit = DEFAULT_CELLS,
     no_parity: NoParity = False,
     base_image: BaseImage = None,
     models: ModelsFolder = None,
     data: DataFolder = None,
-    jobs: Jobs = _DEFAULTS.jobs,
+    jobs: Jobs = option_values.JOBS,
     runtime: Annotated[RuntimeName, typer.Option("--runtime", help="Where cells run.")] = RuntimeName.AUTO,
-    results: Results = DEFAULT_RESULTS,
+    results: Results = option_values.RESULTS,
     resume: Resume = None,
     retry_failed: RetryFailed = False,
-    idle_wait: IdleWait = _DEFAULTS.idle_wait_s,
+    idle_wait: IdleWait = option_values.IDLE_WAIT_S,
     json: Json = False,
 ) -> None:
     """Find the published release that changed a cell, and what moved it. Exit 1 if it is for the worse, else 0."""
+    from orchestrator.reporting.formats.html import INDEX
+    from orchestrator.reporting.reports.search_words import headlines
+    from orchestrator.workflows.search.options import SearchOptions
+    from orchestrator.workflows.search.search import search
+
     result = search(
         SearchOptions(
             good=good,
@@ -133,7 +133,11 @@ def bisect(
         raise typer.Exit(1)
 
 
-def _show(result: SearchResult, *, json: bool) -> None:
+def _show(result: "SearchResult", *, json: bool) -> None:
+    from orchestrator.reporting.formats.html import INDEX
+    from orchestrator.reporting.formats.terminal import shown
+    from orchestrator.reporting.reports.search import SEARCH
+
     evidence = f"evidence: {result.folder / INDEX}"
     if json:
         speech.print_json(result.record.model_dump(mode="json", by_alias=True))

@@ -1,7 +1,7 @@
 """The command `history`, which shows series over all runs and the points at which they change."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,13 +10,12 @@ from orchestrator.cli.options import Json, Results
 from orchestrator.cli.output import outputs, speech
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.errors import InputError
-from orchestrator.regression.history.series import LEAST_POINTS, MIN_EFFECT
-from orchestrator.reporting.formats import HTML, JSON, TABLE, render, terminal
-from orchestrator.reporting.reports.history import HISTORY, write_html
-from orchestrator.workflows import history as workflow
-from orchestrator.workflows.history import HistoryOptions, HistoryResult
-from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS
-from orchestrator.workflows.outputs import chosen_format, named_by
+from orchestrator.limits import MIN_EFFECT
+from orchestrator.reporting.formats import HTML, JSON, TABLE, render
+from orchestrator.workflows import option_values
+
+if TYPE_CHECKING:
+    from orchestrator.workflows.history import HistoryResult
 
 PAGE_FOLDER = "history"
 _WIDTH = 100
@@ -28,7 +27,7 @@ def register(app: typer.Typer) -> None:
 
 
 def history(
-    results: Results = DEFAULT_RESULTS,
+    results: Results = option_values.RESULTS,
     select: Annotated[
         list[str],
         typer.Option("--select", metavar="GLOB", help="Only series whose name matches, such as 'mxnet-*/lenet-*'."),
@@ -47,7 +46,7 @@ def history(
     min_effect: Annotated[
         float, typer.Option("--min-effect", min=0.001, max=1, help="Smallest change to look for, as a share.")
     ] = MIN_EFFECT,
-    format_: Annotated[str | None, outputs.format_option(HISTORY)] = None,
+    format_: Annotated[str | None, outputs.format_option("suites")] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -57,8 +56,12 @@ def history(
     json: Json = False,
 ) -> None:
     """Show a series for each cell, metric and host over all runs, with the points at which it changes."""
+    from orchestrator.reporting.formats import terminal
+    from orchestrator.reporting.reports.history import HISTORY
+    from orchestrator.workflows import history as workflow
+
     shown_as = _shown_as(format_, output, json=json)
-    options = HistoryOptions(
+    options = workflow.HistoryOptions(
         results=results,
         select=tuple(select),
         exclude=tuple(exclude),
@@ -90,6 +93,9 @@ def history(
 
 def _shown_as(format_: str | None, output: Path | None, *, json: bool) -> str | None:
     """Return the requested format, or None for the series on the terminal, or as JSON, and their pages."""
+    from orchestrator.reporting.reports.history import HISTORY
+    from orchestrator.workflows.outputs import chosen_format, named_by
+
     if json and format_ not in {None, JSON}:
         raise InputError(f"--json and --format {format_} ask for two formats: leave one out")
     if format_ is None and named_by(output) is None:
@@ -100,14 +106,18 @@ def _shown_as(format_: str | None, output: Path | None, *, json: bool) -> str | 
 
 
 def _say_nothing_to_show(number: int, *, writes_page: bool) -> None:
+    from orchestrator.regression.history.series import LEAST_POINTS
+
     speech.say(
         f"no series of {LEAST_POINTS} runs or more here; --by-release shows those of one release, and there are "
         f"{number} in all{'; no page is written' if writes_page else ''}"
     )
 
 
-def _page(result: HistoryResult, results: Path, output: Path | None) -> Path | None:
+def _page(result: "HistoryResult", results: Path, output: Path | None) -> Path | None:
     """Write the pages of the series, unless series were selected and none of them can be shown."""
+    from orchestrator.reporting.reports.history import write_html
+
     if result.selected and not result.series:
         return None
     if output:

@@ -1,7 +1,7 @@
 """The commands `nightly` and `nightly accept`, which watch the package index for new releases."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,10 +10,10 @@ from orchestrator.cli.measure.options import IdleWait
 from orchestrator.cli.options import BaseImage, DataFolder, Json, ModelsFolder
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
-from orchestrator.reporting.reports.night_words import lines
-from orchestrator.workflows.nightly.accept import accept as accept_release
-from orchestrator.workflows.nightly.night import night
-from orchestrator.workflows.nightly.options import DEFAULT_FILE, AcceptOptions, NightlyOptions, NightResult
+from orchestrator.workflows import option_values
+
+if TYPE_CHECKING:
+    from orchestrator.workflows.nightly.options import NightResult
 
 NightlyFile = Annotated[Path, typer.Option("-f", "--file", help="What is watched: nightly.yaml by default.")]
 
@@ -32,16 +32,19 @@ def register(app: typer.Typer) -> None:
 
 def nightly(
     context: typer.Context,
-    file: NightlyFile = DEFAULT_FILE,
+    file: NightlyFile = option_values.NIGHTLY_FILE,
     base_image: BaseImage = None,
     models: ModelsFolder = None,
     data: DataFolder = None,
-    idle_wait: IdleWait = 10.0,
+    idle_wait: IdleWait = option_values.IDLE_WAIT_S,
     json: Json = False,
 ) -> None:
     """Measure new releases on the package index against the baseline. Exit 1 with a regression that is new."""
     if context.invoked_subcommand is not None:
         return
+    from orchestrator.workflows.nightly.night import night
+    from orchestrator.workflows.nightly.options import NightlyOptions
+
     options = NightlyOptions(file=file, base_image=base_image, models=models, data=data, idle_wait_s=idle_wait)
     result = night(options, this_host(json=json))
     _say(result, json=json)
@@ -49,7 +52,9 @@ def nightly(
         raise typer.Exit(result.night.exit_code)
 
 
-def _say(result: NightResult, *, json: bool) -> None:
+def _say(result: "NightResult", *, json: bool) -> None:
+    from orchestrator.reporting.reports.night_words import lines
+
     night = result.night
     if json:
         speech.print_json(night.model_dump(mode="json", by_alias=True))
@@ -64,11 +69,14 @@ def _say(result: NightResult, *, json: bool) -> None:
 
 def accept(
     release: Annotated[str, typer.Argument(metavar="RELEASE", help="Such as mxnet==1.9.1.")],
-    file: NightlyFile = DEFAULT_FILE,
+    file: NightlyFile = option_values.NIGHTLY_FILE,
     models: ModelsFolder = None,
     json: Json = False,
 ) -> None:
     """Take a release as the baseline of the nights to come, whatever was found of it."""
+    from orchestrator.workflows.nightly.accept import accept as accept_release
+    from orchestrator.workflows.nightly.options import AcceptOptions
+
     result = accept_release(AcceptOptions(release=release, file=file, models=models), this_host(json=json))
     if json:
         speech.print_json({"watched": result.watched, "accepted": result.accepted, "before": result.before or None})

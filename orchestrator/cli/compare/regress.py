@@ -1,10 +1,9 @@
 """The command `regress`, which says if it is safe to move from one release to another."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.analysis.verdicts import Verdict
 from orchestrator.cli.examples import examples
 from orchestrator.cli.measure.options import ExtraRepeats, IdleWait, Repeats, Resume, Retries, RetryFailed
 from orchestrator.cli.options import (
@@ -25,13 +24,12 @@ from orchestrator.cli.output.hosts import this_host
 from orchestrator.cli.output.signals import INTERRUPTED
 from orchestrator.cli.output.verdicts import Format, Output
 from orchestrator.errors import HostError
-from orchestrator.planning import DEFAULT_LIMIT
-from orchestrator.workflows import regress as workflow
-from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS
-from orchestrator.workflows.measure.runtime import RuntimeName
-from orchestrator.workflows.regress import RegressOptions, RegressResult
+from orchestrator.limits import DEFAULT_CELLS
+from orchestrator.workflows import option_values
+from orchestrator.workflows.option_values import RuntimeName
 
-_DEFAULTS = RegressOptions()
+if TYPE_CHECKING:
+    from orchestrator.workflows.regress import RegressResult
 
 
 def register(app: typer.Typer) -> None:
@@ -86,28 +84,30 @@ def regress(
     max_blocks: MaxBlocks = None,
     repeats: Repeats = None,
     confirm: Confirm = True,
-    limit: Limit = DEFAULT_LIMIT,
+    limit: Limit = DEFAULT_CELLS,
     no_parity: NoParity = False,
     base_image: BaseImage = None,
     models: ModelsFolder = None,
     data: DataFolder = None,
-    jobs: Jobs = _DEFAULTS.jobs,
+    jobs: Jobs = option_values.JOBS,
     runtime: Annotated[RuntimeName, typer.Option("--runtime", help="Where cells run.")] = RuntimeName.AUTO,
-    results: Results = DEFAULT_RESULTS,
+    results: Results = option_values.RESULTS,
     resume: Resume = None,
-    retries: Retries = _DEFAULTS.retries,
+    retries: Retries = option_values.RETRIES,
     retry_failed: RetryFailed = False,
-    extra_repeats: ExtraRepeats = _DEFAULTS.extra_repeats,
-    idle_wait: IdleWait = _DEFAULTS.idle_wait_s,
+    extra_repeats: ExtraRepeats = option_values.EXTRA_REPEATS,
+    idle_wait: IdleWait = option_values.IDLE_WAIT_S,
     json: Json = False,
     format_: Format = None,
     output: Output = None,
     strict: Strict = False,
 ) -> None:
     """Measure two releases in turn and judge the second. Exit 1 if it is worse or broke, 3 if nothing was measured."""
+    from orchestrator.workflows import regress as workflow
+
     shown_as = verdicts.check_output(format_, output, json=json)
     result = workflow.regress(
-        RegressOptions(
+        workflow.RegressOptions(
             baseline=baseline,
             candidate=candidate,
             file=file,
@@ -141,8 +141,10 @@ def regress(
     _end(result, strict=strict)
 
 
-def _end(result: RegressResult, *, strict: bool) -> None:
+def _end(result: "RegressResult", *, strict: bool) -> None:
     """Exit with 1 if a verdict is bad (or, if `strict`, not good), and with 3 if there is none."""
+    from orchestrator.analysis.verdicts import Verdict
+
     regression = result.regression
     if regression.tells_nothing:
         first = next(pair for pair in regression.pairs if pair.verdict is Verdict.NOT_MEASURED)

@@ -13,10 +13,7 @@ from orchestrator.cli.output.hosts import this_host
 from orchestrator.cli.output.verdicts import Format, Output
 from orchestrator.errors import InputError
 from orchestrator.reporting.formats import HTML, TABLE
-from orchestrator.workflows import compare as workflow
-from orchestrator.workflows.compare import CompareOptions
-from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS
-from orchestrator.workflows.pages import WrittenPage, regression_page
+from orchestrator.workflows import option_values
 
 
 def register(app: typer.Typer) -> None:
@@ -46,18 +43,21 @@ def compare(
     metric: Metrics = [],
     select: ShownCells = [],
     exclude: HiddenCells = [],
-    results: Results = DEFAULT_RESULTS,
+    results: Results = option_values.RESULTS,
     json: Json = False,
     format_: Format = None,
     output: Output = None,
 ) -> None:
     """Compare stored runs, B over A, where that is fair. Exit 1 if B is worse or broke in what is shown."""
+    from orchestrator.workflows import compare as workflow
+    from orchestrator.workflows.pages import WrittenPage, regression_page
+
     shown_as = verdicts.check_output(format_, output, json=json)
     if shown_as == HTML and output is None and (other is not None or metric or select or exclude):
         raise InputError(
             "--format html needs -o DIR: only the stored verdict of one test has its run's folder to go to"
         )
-    options = CompareOptions(
+    options = workflow.CompareOptions(
         baseline=one, candidate=other, metrics=tuple(metric), select=tuple(select), exclude=tuple(exclude),
         results=results,
     )  # fmt: skip

@@ -1,20 +1,18 @@
 """The command `clean`."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from orchestrator.cli.examples import examples
 from orchestrator.cli.options import Json
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
-from orchestrator.workflows import clean as workflow
-from orchestrator.workflows.clean import CleanOptions, SurplusItem
+from orchestrator.workflows import option_values
 
-_DEFAULTS = CleanOptions()
+if TYPE_CHECKING:
+    from orchestrator.workflows.clean import SurplusItem
 
 
 def register(app: typer.Typer) -> None:
@@ -25,12 +23,14 @@ def register(app: typer.Typer) -> None:
 def clean(
     keep_last: Annotated[
         int, typer.Option("--keep-last", min=0, metavar="N", help="Newest contents to keep of each image.")
-    ] = _DEFAULTS.keep_last,
+    ] = option_values.KEEP_LAST,
     yes: Annotated[bool, typer.Option("--yes", help="Remove it; without this, only say what would go.")] = False,
     json: Json = False,
 ) -> None:
     """Show what of ours takes disk and can be made again, and remove it with --yes; results stay."""
-    result = workflow.clean(CleanOptions(keep_last=keep_last, remove=yes), this_host(json=json))
+    from orchestrator.workflows import clean as workflow
+
+    result = workflow.clean(workflow.CleanOptions(keep_last=keep_last, remove=yes), this_host(json=json))
     if json:
         surplus = [_entry(item) for item in result.surplus]
         speech.print_json({"engine": result.engine_problem or None, "removed": yes, "surplus": surplus})
@@ -38,14 +38,17 @@ def clean(
         _show(result.surplus, result.engine_problem)
 
 
-def _entry(item: SurplusItem) -> dict[str, object]:
+def _entry(item: "SurplusItem") -> dict[str, object]:
     return {
         "kind": item.kind, "name": item.name, "created": item.created, "frees_bytes": item.frees_bytes,
         "removed": item.removed,
     }  # fmt: skip
 
 
-def _show(items: Sequence[SurplusItem], problem: str) -> None:
+def _show(items: "Sequence[SurplusItem]", problem: str) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
     console = speech.output(speech.REPORT_WIDTH)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("what", "name", "made", "frees", ""):

@@ -2,22 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from orchestrator.cli.examples import examples
 from orchestrator.cli.options import BaseImage, Json, Results
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
-from orchestrator.devices.fitness import HostFinding, Level
 from orchestrator.errors import HostError
-from orchestrator.workflows import doctor as workflow
-from orchestrator.workflows.doctor import DoctorOptions
+from orchestrator.workflows import option_values
 
-_DEFAULTS = DoctorOptions()
-_STYLES = {Level.OK: "green", Level.UNKNOWN: "dim", Level.WARNING: "yellow", Level.UNFIT: "red"}
+if TYPE_CHECKING:
+    from orchestrator.devices.fitness import HostFinding
+
+_STYLES = {"ok": "green", "unknown": "dim", "warning": "yellow", "unfit": "red"}
 
 
 def register(app: typer.Typer) -> None:
@@ -25,9 +24,11 @@ def register(app: typer.Typer) -> None:
     app.command("doctor", epilog=examples("orchestrator doctor --results /srv/results"))(doctor)
 
 
-def doctor(results: Results = _DEFAULTS.results, base_image: BaseImage = None, json: Json = False) -> None:
+def doctor(results: Results = option_values.RESULTS, base_image: BaseImage = None, json: Json = False) -> None:
     """Say whether this host is fit to measure, and what to change; exit 3 where it is not."""
-    result = workflow.doctor(DoctorOptions(results=results, base_image=base_image), this_host(json=json))
+    from orchestrator.workflows import doctor as workflow
+
+    result = workflow.doctor(workflow.DoctorOptions(results=results, base_image=base_image), this_host(json=json))
     if json:
         speech.print_json({"fit": result.is_fit, "findings": [asdict(finding) for finding in result.findings]})
     else:
@@ -36,7 +37,10 @@ def doctor(results: Results = _DEFAULTS.results, base_image: BaseImage = None, j
         raise typer.Exit(HostError.exit_code)
 
 
-def _show(findings: Sequence[HostFinding]) -> None:
+def _show(findings: "Sequence[HostFinding]") -> None:
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("check", "", "found", "what to change"):
         table.add_column(column, overflow="fold")
@@ -48,7 +52,9 @@ def _show(findings: Sequence[HostFinding]) -> None:
     console.print(Text(_sentence(findings)))
 
 
-def _sentence(findings: Sequence[HostFinding]) -> str:
+def _sentence(findings: "Sequence[HostFinding]") -> str:
+    from orchestrator.devices.fitness import Level
+
     unfit = [finding.check for finding in findings if finding.level is Level.UNFIT]
     warned = [finding.check for finding in findings if finding.level is Level.WARNING]
     if unfit:

@@ -1,16 +1,17 @@
 """The commands `models`, `frameworks` and `schema`."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from orchestrator.catalog import ModelInfo
 from orchestrator.cli.examples import examples
 from orchestrator.cli.options import Json, MatrixFile, ModelsFolder
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.tables import plain_table, texts
-from orchestrator.workflows.look import catalog as workflow
-from orchestrator.workflows.look.catalog import ModelsOptions, SchemaName
+from orchestrator.workflows.option_values import SchemaName
+
+if TYPE_CHECKING:
+    from orchestrator.catalog import ModelInfo
 
 
 def register(app: typer.Typer) -> None:
@@ -22,7 +23,9 @@ def register(app: typer.Typer) -> None:
 
 def models(file: MatrixFile = None, models: ModelsFolder = None, json: Json = False) -> None:
     """List the models, with their defaults: those of the program, of the matrix's models_folder, and of --models."""
-    listed = workflow.models(ModelsOptions(file=file, models=models))
+    from orchestrator.workflows.look import catalog as workflow
+
+    listed = workflow.models(workflow.ModelsOptions(file=file, models=models))
     if json:
         speech.print_json([_model_entry(model) for model in listed])
         return
@@ -38,7 +41,7 @@ def models(file: MatrixFile = None, models: ModelsFolder = None, json: Json = Fa
     speech.output().print(table)
 
 
-def _model_entry(model: ModelInfo) -> dict[str, Any]:
+def _model_entry(model: "ModelInfo") -> dict[str, Any]:
     entry = {field: getattr(model, field) for field in ("name", "title", "input_shape", "classes", "batch_size")}
     own = {"sha256": model.own.sha256} if model.own else None
     definitions = {each.builder: each.sha256 for each in model.definitions}
@@ -48,6 +51,8 @@ def _model_entry(model: ModelInfo) -> dict[str, Any]:
 
 def frameworks(json: Json = False) -> None:
     """List the frameworks of the catalog, with releases that were seen to train and their options."""
+    from orchestrator.workflows.look import catalog as workflow
+
     entries = workflow.frameworks()
     if json:
         speech.print_json({name: entry.model_dump(mode="json") for name, entry in entries.items()})
@@ -66,4 +71,6 @@ def frameworks(json: Json = False) -> None:
 
 def schema(name: Annotated[SchemaName, typer.Argument(help="Of which file.")] = SchemaName.MATRIX) -> None:
     """Print a JSON Schema: of matrix.yaml for editors, of a file of results or a bundle, or of a line of progress."""
+    from orchestrator.workflows.look import catalog as workflow
+
     speech.print_json(workflow.schema(name))

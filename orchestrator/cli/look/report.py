@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,17 +12,13 @@ from orchestrator.cli.options import EveryRun, HiddenCells, Json, Results, Shown
 from orchestrator.cli.output import outputs, speech
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.errors import InputError
-from orchestrator.reporting.findings.model import Report
 from orchestrator.reporting.formats import HTML, JSON, TABLE
-from orchestrator.reporting.formats.terminal import shown
-from orchestrator.reporting.reports.run import RUN
-from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
-from orchestrator.workflows import report as workflow
-from orchestrator.workflows.outputs import chosen_format
-from orchestrator.workflows.pages import WrittenPage
-from orchestrator.workflows.report import ReportOptions, ReportResult
+from orchestrator.workflows import option_values
 
-_DEFAULTS = ReportOptions()
+if TYPE_CHECKING:
+    from orchestrator.reporting.findings.model import Report
+    from orchestrator.workflows.pages import WrittenPage
+    from orchestrator.workflows.report import ReportResult
 
 
 def register(app: typer.Typer) -> None:
@@ -44,15 +40,19 @@ def report(
     every: EveryRun = False,
     select: ShownCells = [],
     exclude: HiddenCells = [],
-    results: Results = _DEFAULTS.results,
-    format_: Annotated[str | None, outputs.format_option(RUN)] = None,
+    results: Results = option_values.RESULTS,
+    format_: Annotated[str | None, outputs.format_option()] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="PATH", help=outputs.OUTPUT_HELP)] = None,
     json: Json = False,
 ) -> None:
     """Show a run again from its files, or several side by side, such as those of different hosts."""
+    from orchestrator.reporting.reports.run import RUN
+    from orchestrator.workflows import report as workflow
+    from orchestrator.workflows.outputs import chosen_format
+
     named_by = " and ".join(name for name, value in (("--json", json), ("--format", format_)) if value)
     shown_as = chosen_format(RUN, _named(format_, json=json), output, named_by)
-    options = ReportOptions(
+    options = workflow.ReportOptions(
         runs=runs or (), every=every, select=tuple(select), exclude=tuple(exclude), results=results, format=shown_as,
         output=output,
     )  # fmt: skip
@@ -74,15 +74,22 @@ def _named(format_: str | None, *, json: bool) -> str | None:
     return JSON if json else format_
 
 
-def _show(result: ReportResult) -> None:
+def _show(result: "ReportResult") -> None:
+    from orchestrator.reporting.formats.terminal import shown
+    from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
+    from orchestrator.workflows.pages import WrittenPage
+
     if result.side_by_side is not None:
         speech.output(speech.REPORT_WIDTH).print(shown(SIDE_BY_SIDE, result.side_by_side))
     else:
         show(result.reports[0], WrittenPage(result.page, "\n".join(result.problems)))
 
 
-def show(report: Report, page: WrittenPage) -> None:
+def show(report: "Report", page: "WrittenPage") -> None:
     """Print the table of a run, and say where its page is or why there is none."""
+    from orchestrator.reporting.formats.terminal import shown
+    from orchestrator.reporting.reports.run import RUN
+
     console = speech.output(speech.REPORT_WIDTH)
     console.print(shown(RUN, report))
     if page.path is not None:

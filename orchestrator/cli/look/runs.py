@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import timedelta
-from statistics import median
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 from orchestrator.cli.completion import run_cells, run_names
 from orchestrator.cli.examples import examples
@@ -15,15 +13,16 @@ from orchestrator.cli.options import HiddenCells, Json, Results, ShownCells
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.cli.output.tables import plain_table, texts
-from orchestrator.domain import Outcome
-from orchestrator.results.scripts.contract import ScriptResult
-from orchestrator.results.store import Run
-from orchestrator.results.throughput import throughput
 from orchestrator.wording import rate, seconds
-from orchestrator.workflows.look import runs as workflow
-from orchestrator.workflows.look.runs import RunsOptions, ShowOptions, ShowResult
+from orchestrator.workflows import option_values
 
-_DEFAULTS = RunsOptions()
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from orchestrator.domain import Outcome
+    from orchestrator.results.scripts.contract import ScriptResult
+    from orchestrator.results.store import Run
+    from orchestrator.workflows.look.runs import ShowResult
 
 
 def register(app: typer.Typer) -> None:
@@ -32,9 +31,11 @@ def register(app: typer.Typer) -> None:
     app.command("show", epilog=examples("orchestrator show latest mxnet-1.9.1-cpu/lenet-train-b200"))(show)
 
 
-def runs(results: Results = _DEFAULTS.results, json: Json = False) -> None:
+def runs(results: Results = option_values.RESULTS, json: Json = False) -> None:
     """List the runs of a results folder, oldest first."""
-    summaries = workflow.runs(RunsOptions(results=results), this_host(json=json))
+    from orchestrator.workflows.look import runs as workflow
+
+    summaries = workflow.runs(workflow.RunsOptions(results=results), this_host(json=json))
     if json:
         speech.print_json([asdict(run) for run in summaries])
         return
@@ -67,11 +68,13 @@ def show(
     ] = "",
     select: ShownCells = [],
     exclude: HiddenCells = [],
-    results: Results = _DEFAULTS.results,
+    results: Results = option_values.RESULTS,
     json: Json = False,
 ) -> None:
     """Show how every repeat of a run ended; of one cell also its figures and files."""
-    options = ShowOptions(run=run, cell=cell, select=tuple(select), exclude=tuple(exclude), results=results)
+    from orchestrator.workflows.look import runs as workflow
+
+    options = workflow.ShowOptions(run=run, cell=cell, select=tuple(select), exclude=tuple(exclude), results=results)
     shown = workflow.show(options, this_host(json=json))
     if shown.problem:
         speech.say_error(shown.problem)
@@ -81,14 +84,14 @@ def show(
     speech.output().print(_cell_table(shown) if shown.cell else _run_table(shown.outcomes))
 
 
-def _run_table(outcomes: Sequence[Outcome]) -> Table:
+def _run_table(outcomes: "Sequence[Outcome]") -> "Table":
     table = plain_table("cell", "repeat", "status", "wall", "reason or log")
     for outcome in outcomes:
         table.add_row(*texts(*_ended(outcome), outcome.reason or outcome.disturbance or outcome.log or ""))
     return table
 
 
-def _cell_table(shown: ShowResult) -> Table:
+def _cell_table(shown: "ShowResult") -> "Table":
     disturbed = any(outcome.disturbance for outcome in shown.outcomes)
     figures = "printed" if shown.is_script else "samples/s"
     table = plain_table("cell", "repeat", "status", "wall", figures, "files", *(("disturbed by",) if disturbed else ()))
@@ -98,14 +101,17 @@ def _cell_table(shown: ShowResult) -> Table:
     return table
 
 
-def _ended(outcome: Outcome) -> tuple[str, str, str, str]:
+def _ended(outcome: "Outcome") -> tuple[str, str, str, str]:
     """Return cell, repeat, status and duration of a repeat."""
     status = f"{outcome.status.value}, disturbed" if outcome.disturbance else outcome.status.value
     return outcome.cell_id, str(outcome.repeat), status, seconds(outcome.wall_s) if outcome.wall_s else "–"
 
 
-def _details(shown: ShowResult, outcome: Outcome) -> tuple[str, str]:
+def _details(shown: "ShowResult", outcome: "Outcome") -> tuple[str, str]:
     """Return the figures of a repeat, or the reason there is none, and the folder of its files."""
+    from orchestrator.results.scripts.contract import ScriptResult
+    from orchestrator.results.throughput import throughput
+
     folder = str(shown.run.repeat_folder(outcome.cell_id, outcome.repeat))
     result, problem = shown.result(outcome)
     if result is None:
@@ -115,18 +121,20 @@ def _details(shown: ShowResult, outcome: Outcome) -> tuple[str, str]:
     return rate(throughput(result, epochs=_in_epochs(shown.run, outcome.cell_id))), folder
 
 
-def _printed(result: ScriptResult) -> str:
+def _printed(result: "ScriptResult") -> str:
     """Return the median of each figure, or the problem of one that cannot be trusted."""
+    from statistics import median
+
     figures = result.metrics.items()
     return ", ".join(f"{name} {each.problem or format(median(each.values), ',.6g')}" for name, each in figures)
 
 
-def _in_epochs(run: Run, cell_id: str) -> bool:
+def _in_epochs(run: "Run", cell_id: str) -> bool:
     """Return whether the timed blocks of a cell are epochs, of which the first does not count."""
     return any(cell.id == cell_id and cell.duration.epochs is not None for cell in run.plan().cells)
 
 
-def _entry(outcome: Outcome, shown: ShowResult) -> dict[str, Any]:
+def _entry(outcome: "Outcome", shown: "ShowResult") -> dict[str, Any]:
     entry = asdict(outcome)
     if shown.cell:
         result, problem = shown.result(outcome)

@@ -1,7 +1,7 @@
 """The command `build`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,12 +20,13 @@ from orchestrator.cli.options import (
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.cli.output.signals import INTERRUPTED
-from orchestrator.images import BuildFailure, Built
-from orchestrator.runtimes import BundledImage
-from orchestrator.workflows import build as workflow
-from orchestrator.workflows.build import BuildOptions, BuildResult
+from orchestrator.limits import DEFAULT_CELLS
+from orchestrator.workflows import option_values
 
-_DEFAULTS = BuildOptions()
+if TYPE_CHECKING:
+    from orchestrator.images import BuildFailure, Built
+    from orchestrator.runtimes import BundledImage
+    from orchestrator.workflows.build import BuildResult
 
 
 def register(app: typer.Typer) -> None:
@@ -40,10 +41,10 @@ def build(
     plan: PlanName = None,
     select: Select = [],
     exclude: Exclude = [],
-    limit: Limit = _DEFAULTS.limit,
+    limit: Limit = DEFAULT_CELLS,
     base_image: BaseImage = None,
     models: ModelsFolder = None,
-    jobs: Jobs = _DEFAULTS.jobs,
+    jobs: Jobs = option_values.JOBS,
     json: Json = False,
     logs: Annotated[Path | None, typer.Option("--logs", metavar="DIR", help="Where the build logs go.")] = None,
     render: Annotated[
@@ -51,7 +52,9 @@ def build(
     ] = None,
 ) -> None:
     """Build the images that are missing, GPU images too: no GPU is needed for that."""
-    options = BuildOptions(
+    from orchestrator.workflows import build as workflow
+
+    options = workflow.BuildOptions(
         file=file, plan=plan, select=select, exclude=exclude, limit=limit, base_image=base_image, models=models,
         jobs=jobs, logs=logs, render=render,
     )  # fmt: skip
@@ -68,7 +71,7 @@ def build(
         raise typer.Exit(1)
 
 
-def _show(result: BuildResult) -> None:
+def _show(result: "BuildResult") -> None:
     if result.bundle is not None:
         count = len(result.bundled)
         speech.say(f"nothing to build: all {count} images came with the bundle {result.bundle.name}, and are here")
@@ -78,13 +81,16 @@ def _show(result: BuildResult) -> None:
     speech.say(f"{len(result.images) - len(result.failures)} of {len(result.images)} images are ready{logged}")
 
 
-def _document(result: BuildResult, *, rendered: bool) -> list[object]:
+def _document(result: "BuildResult", *, rendered: bool) -> list[object]:
     if rendered:
         return [str(path) for path in result.dockerfiles]
     return [_entry(each) for each in (*result.bundled, *result.images)]
 
 
-def _entry(end: Built | BuildFailure | BundledImage) -> dict[str, object]:
+def _entry(end: "Built | BuildFailure | BundledImage") -> dict[str, object]:
+    from orchestrator.images import BuildFailure
+    from orchestrator.runtimes import BundledImage
+
     if isinstance(end, BuildFailure):
         return {"image": end.image, "ok": False, "reason": end.reason, "log": str(end.log) if end.log else None}
     if isinstance(end, BundledImage):

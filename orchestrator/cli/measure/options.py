@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from orchestrator.cli.completion import run_names
-from orchestrator.matrix.values.limits import MAX_REPEATS
-from orchestrator.workflows.measure.runtime import RuntimeName
+from orchestrator.limits import MAX_REPEATS
+from orchestrator.workflows.option_values import RuntimeName
 
 RuntimeOption = Annotated[RuntimeName, typer.Option("--runtime", help="Where cells run.")]
 Repeats = Annotated[int | None, typer.Option("--repeats", min=1, max=MAX_REPEATS, help="In place of the matrix's own.")]

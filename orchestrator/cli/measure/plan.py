@@ -1,14 +1,10 @@
 """The command `plan`."""
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-import yaml
-from rich.table import Table
-from rich.text import Text
 
-from orchestrator import planning
 from orchestrator.cli.examples import examples
 from orchestrator.cli.options import (
     Exclude,
@@ -24,14 +20,14 @@ from orchestrator.cli.options import (
 )
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
-from orchestrator.domain import Plan
+from orchestrator.limits import DEFAULT_CELLS
 from orchestrator.wording import counted
-from orchestrator.workflows import plan as workflow
-from orchestrator.workflows.inputs.bundle_plans import script_lines
-from orchestrator.workflows.inputs.estimate import duration, too_slow
-from orchestrator.workflows.plan import PlanOptions, PlanResult
+from orchestrator.workflows import option_values
 
-_DEFAULTS = PlanOptions()
+if TYPE_CHECKING:
+    from orchestrator.domain import Plan
+    from orchestrator.planning import PlanEstimate
+    from orchestrator.workflows.plan import PlanResult
 
 
 def register(app: typer.Typer) -> None:
@@ -46,16 +42,21 @@ def plan(
     plan: PlanName = None,
     select: Select = [],
     exclude: Exclude = [],
-    limit: Limit = _DEFAULTS.limit,
+    limit: Limit = DEFAULT_CELLS,
     models: ModelsFolder = None,
     no_parity: NoParity = False,
     strict: Strict = False,
-    results: Results = _DEFAULTS.results,
+    results: Results = option_values.RESULTS,
     json: Json = False,
     long: Annotated[bool, typer.Option("--long", help="Print the matrix with every field spelled out.")] = False,
 ) -> None:
     """Show what would run, what is skipped and why, and about how long it takes."""
-    options = PlanOptions(
+    import yaml
+
+    from orchestrator import planning
+    from orchestrator.workflows import plan as workflow
+
+    options = workflow.PlanOptions(
         file=file, plan=plan, select=select, exclude=exclude, limit=limit, models=models, no_parity=no_parity,
         strict=strict, results=results,
     )  # fmt: skip
@@ -70,7 +71,13 @@ def plan(
         _show(planned)
 
 
-def _show(planned: PlanResult) -> None:
+def _show(planned: "PlanResult") -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from orchestrator.workflows.inputs.bundle_plans import script_lines
+    from orchestrator.workflows.inputs.estimate import too_slow
+
     plan, estimate = planned.plan, planned.estimate
     console = speech.output()
     cells = Table("cell", "repeats", "image", box=None, pad_edge=False, header_style="bold")
@@ -91,8 +98,10 @@ def _show(planned: PlanResult) -> None:
     console.print(Text(_summary(plan, estimate, is_carried=planned.bundle is not None)))
 
 
-def _summary(plan: Plan, estimate: planning.PlanEstimate, *, is_carried: bool) -> str:
+def _summary(plan: "Plan", estimate: "PlanEstimate", *, is_carried: bool) -> str:
     """Return the numbers of a plan and its estimate in words."""
+    from orchestrator.workflows.inputs.estimate import duration
+
     building = (
         "; nothing is built, the images came with the bundle"
         if is_carried

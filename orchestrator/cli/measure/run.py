@@ -33,11 +33,8 @@ from orchestrator.cli.options import (
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.cli.output.signals import INTERRUPTED
-from orchestrator.reporting.reports.run.value import json_value
-from orchestrator.workflows import run as workflow
-from orchestrator.workflows.run import RunOptions
-
-_DEFAULTS = RunOptions()
+from orchestrator.limits import DEFAULT_CELLS
+from orchestrator.workflows import option_values
 
 
 def register(app: typer.Typer) -> None:
@@ -55,26 +52,29 @@ def run(
     plan: PlanName = None,
     select: Select = [],
     exclude: Exclude = [],
-    limit: Limit = _DEFAULTS.limit,
+    limit: Limit = DEFAULT_CELLS,
     no_parity: NoParity = False,
     strict: Strict = False,
     base_image: BaseImage = None,
     models: ModelsFolder = None,
     data: DataFolder = None,
-    jobs: Jobs = _DEFAULTS.jobs,
-    runtime: RuntimeOption = _DEFAULTS.runtime,
+    jobs: Jobs = option_values.JOBS,
+    runtime: RuntimeOption = option_values.RuntimeName.AUTO,
     repeats: Repeats = None,
-    results: Results = _DEFAULTS.results,
+    results: Results = option_values.RESULTS,
     resume: Resume = None,
     fail_fast: FailFast = False,
-    retries: Retries = _DEFAULTS.retries,
+    retries: Retries = option_values.RETRIES,
     retry_failed: RetryFailed = False,
-    extra_repeats: ExtraRepeats = _DEFAULTS.extra_repeats,
-    idle_wait: IdleWait = _DEFAULTS.idle_wait_s,
+    extra_repeats: ExtraRepeats = option_values.EXTRA_REPEATS,
+    idle_wait: IdleWait = option_values.IDLE_WAIT_S,
     json: Json = False,
 ) -> None:
     """Run a matrix, or the plan of a bundle: build what is missing, launch every cell, and report."""
-    options = RunOptions(
+    from orchestrator.reporting.reports.run.value import json_value
+    from orchestrator.workflows import run as workflow
+
+    options = workflow.RunOptions(
         file=file, plan=plan, select=select, exclude=exclude, limit=limit, base_image=base_image, models=models,
         no_parity=no_parity, strict=strict, data=data, jobs=jobs, runtime=runtime, repeats=repeats, results=results,
         resume=resume, fail_fast=fail_fast, retries=retries, retry_failed=retry_failed, extra_repeats=extra_repeats,

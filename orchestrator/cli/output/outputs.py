@@ -6,17 +6,15 @@ from typing import Any
 
 import typer
 
-from orchestrator.reporting.document import Content, Kind
-from orchestrator.reporting.formats import formats_of
-from orchestrator.results.writing import write_atomically
+from orchestrator.reporting.formats import FORMATS
 
 FORMAT_HELP = "How to show it; by default what the ending of -o says, else a table."
 OUTPUT_HELP = "Write there; a folder for html."
 
 
-def format_option(kind: Kind[Content]) -> Any:
-    """Return the option `--format` of a command that shows reports of this kind."""
-    names = formats_of(kind)
+def format_option(*missing: str) -> Any:
+    """Return the option `--format` of a command whose kind of report lacks these fields of `Kind`."""
+    names = tuple(each.name for each in FORMATS if each.view not in missing)
 
     def known(name: str | None) -> str | None:
         if name is not None and name not in names:
@@ -35,6 +33,8 @@ def format_option(kind: Kind[Content]) -> Any:
 
 def deliver(content: str, output: Path | None) -> None:
     """Write a text to a file, or to stdout if there is none."""
+    from orchestrator.results.writing import write_atomically
+
     if output is None:
         sys.stdout.write(content)
     else:

@@ -2,22 +2,24 @@
 
 import os
 import sys
-from typing import TextIO
-
-from rich.console import Console
-from rich.text import Text
+from typing import TYPE_CHECKING, TextIO
 
 from orchestrator.cli.output import manner
 from orchestrator.cli.output.manner import Color, Loudness
 from orchestrator.encoded import json_text
 from orchestrator.wording import clean
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 REPORT_WIDTH = 120
 """Columns of a table that no terminal shows."""
 
 
-def console(stream: TextIO) -> Console:
+def console(stream: TextIO) -> "Console":
     """Return a console on a stream, with colors as `--color` says."""
+    from rich.console import Console
+
     match manner.current().color:
         case Color.ALWAYS:
             return Console(file=stream, highlight=False, color_system="256", no_color=False)
@@ -27,7 +29,7 @@ def console(stream: TextIO) -> Console:
             return Console(file=stream, highlight=False)
 
 
-def output(width: int = 1000) -> Console:
+def output(width: int = 1000) -> "Console":
     """Return the console for answers. `width` counts where there is no terminal, so that nothing is cut."""
     answers = console(sys.stdout)
     if not answers.is_terminal and "COLUMNS" not in os.environ:
@@ -35,8 +37,10 @@ def output(width: int = 1000) -> Console:
     return answers
 
 
-def tell(answers: Console, line: str, style: str = "") -> None:
+def tell(answers: "Console", line: str, style: str = "") -> None:
     """Print one line of an answer as it is. No bracket of a path is markup, and no width folds it."""
+    from rich.text import Text
+
     answers.print(Text(clean(line), style), soft_wrap=True)
 
 

@@ -2,32 +2,37 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from orchestrator.cli.output import outputs, speech
 from orchestrator.errors import InputError
-from orchestrator.regression.model import Regression
 from orchestrator.reporting.formats import HTML, JSON, TABLE, render
-from orchestrator.reporting.formats.terminal import shown
-from orchestrator.reporting.reports.regression import REGRESSION, write_html
-from orchestrator.workflows.outputs import chosen_format
-from orchestrator.workflows.pages import WrittenPage
 
-Format = Annotated[str | None, outputs.format_option(REGRESSION)]
+if TYPE_CHECKING:
+    from orchestrator.regression.model import Regression
+    from orchestrator.workflows.pages import WrittenPage
+
+Format = Annotated[str | None, outputs.format_option()]
 Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="PATH", help=outputs.OUTPUT_HELP)]
 
 
 def check_output(format_: str | None, output: Path | None, *, json: bool) -> str:
     """Return the format to show a test in; raise `InputError`, before anything is measured, if there is none."""
+    from orchestrator.reporting.reports.regression import REGRESSION
+    from orchestrator.workflows.outputs import chosen_format
+
     if json and (format_ not in {None, TABLE} or output is not None):
         raise InputError("--json prints JSON on stdout: leave out --format and --output, or --json")
     return chosen_format(REGRESSION, format_, output)
 
 
-def show(regression: Regression, page: WrittenPage, format_: str, output: Path | None, *, json: bool) -> None:
+def show(regression: "Regression", page: "WrittenPage", format_: str, output: Path | None, *, json: bool) -> None:
     """Show a test. Its page goes to the place asked for, if the format is HTML."""
+    from orchestrator.reporting.formats.terminal import shown
+    from orchestrator.reporting.reports.regression import REGRESSION, write_html
+
     if json:
         sys.stdout.write(render(REGRESSION, regression, JSON))
         _say_problem(page)
@@ -47,7 +52,7 @@ def show(regression: Regression, page: WrittenPage, format_: str, output: Path |
         outputs.deliver(render(REGRESSION, regression, format_), output)
 
 
-def _say_problem(page: WrittenPage) -> None:
+def _say_problem(page: "WrittenPage") -> None:
     """Say why there is no page. Results may be read only, and the verdicts are worth reading all the same."""
     if page.problem:
         speech.say_error(f"no page: {page.problem}")

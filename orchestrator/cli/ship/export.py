@@ -1,11 +1,10 @@
 """The command `export`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.bundles.format import layout
 from orchestrator.cli.examples import examples
 from orchestrator.cli.options import (
     BaseImage,
@@ -21,10 +20,11 @@ from orchestrator.cli.options import (
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.errors import InputError
-from orchestrator.workflows.ship import export as workflow
-from orchestrator.workflows.ship.export import ExportOptions, ExportResult
+from orchestrator.limits import DEFAULT_CELLS
+from orchestrator.workflows import option_values
 
-_DEFAULTS = ExportOptions()
+if TYPE_CHECKING:
+    from orchestrator.workflows.ship.export import ExportResult
 
 Offline = Annotated[bool, typer.Option("--offline", help="As a bundle for a host without internet.")]
 Output = Annotated[
@@ -75,11 +75,11 @@ def export(
     file: MatrixFile = None,
     select: Select = [],
     exclude: Exclude = [],
-    limit: Limit = _DEFAULTS.limit,
+    limit: Limit = DEFAULT_CELLS,
     no_parity: NoParity = False,
     base_image: BaseImage = None,
     models: ModelsFolder = None,
-    jobs: Jobs = _DEFAULTS.jobs,
+    jobs: Jobs = option_values.JOBS,
     output: Output = None,
     since: Since = None,
     data: Data = [],
@@ -91,9 +91,11 @@ def export(
     json: Json = False,
 ) -> None:
     """Write a bundle with images, plan and orchestrator; GPU images too, no GPU is needed for that."""
+    from orchestrator.workflows.ship import export as workflow
+
     if not offline:
         raise InputError("say --offline: a bundle for a host without internet is all that export writes")
-    options = ExportOptions(
+    options = workflow.ExportOptions(
         file=file, select=select, exclude=exclude, limit=limit, no_parity=no_parity, base_image=base_image,
         models=models, jobs=jobs, output=output, since=since, data=data, pythons=python,
         wheel_check=not no_wheel_check, orchestrator=not no_orchestrator, key=key, tar=tar,
@@ -101,7 +103,9 @@ def export(
     _show(workflow.export(options, this_host(json=json)), json=json)
 
 
-def _show(result: ExportResult, *, json: bool) -> None:
+def _show(result: "ExportResult", *, json: bool) -> None:
+    from orchestrator.bundles.format import layout
+
     folder, manifest, archive = result.folder, result.manifest, result.archive
     if json:
         speech.print_json({

@@ -1,7 +1,7 @@
 """The commands `verify` and `load`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,11 +9,9 @@ from orchestrator.cli.examples import examples
 from orchestrator.cli.options import Json
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
-from orchestrator.planning import script_document
-from orchestrator.results.scripts.frozen import scripts_of
-from orchestrator.workflows.inputs.bundle_plans import script_lines
-from orchestrator.workflows.ship import load as workflow
-from orchestrator.workflows.ship.load import BundleOptions, VerifyResult
+
+if TYPE_CHECKING:
+    from orchestrator.workflows.ship.load import VerifyResult
 
 Bundle = Annotated[Path, typer.Argument(metavar="BUNDLE", help="The folder or the tar that `export` wrote.")]
 
@@ -37,7 +35,9 @@ def register(app: typer.Typer) -> None:
 
 def verify(bundle: Bundle, allowed_signers: AllowedSigners = None, json: Json = False) -> None:
     """Prove every byte of a bundle against its manifest; no engine is needed."""
-    options = BundleOptions(bundle=bundle, allowed_signers=allowed_signers)
+    from orchestrator.workflows.ship import load as workflow
+
+    options = workflow.BundleOptions(bundle=bundle, allowed_signers=allowed_signers)
     result = workflow.verify(options, this_host(json=json))
     if json:
         speech.print_json(_document(result))
@@ -47,7 +47,12 @@ def verify(bundle: Bundle, allowed_signers: AllowedSigners = None, json: Json = 
 
 def load(bundle: Bundle, allowed_signers: AllowedSigners = None, json: Json = False) -> None:
     """Verify a bundle, and put its images on the engine: only those, and only the layers, that are missing."""
-    options = BundleOptions(bundle=bundle, allowed_signers=allowed_signers)
+    from orchestrator.planning import script_document
+    from orchestrator.results.scripts.frozen import scripts_of
+    from orchestrator.workflows.inputs.bundle_plans import script_lines
+    from orchestrator.workflows.ship import load as workflow
+
+    options = workflow.BundleOptions(bundle=bundle, allowed_signers=allowed_signers)
     result = workflow.load(options, this_host(json=json))
     if json:
         scripts = [script_document(script) for script in scripts_of(result.plan)]
@@ -60,7 +65,7 @@ def load(bundle: Bundle, allowed_signers: AllowedSigners = None, json: Json = Fa
     speech.say(f"run its plan with: orchestrator run --plan {result.bundle.name}")
 
 
-def _document(result: VerifyResult) -> dict[str, object]:
+def _document(result: "VerifyResult") -> dict[str, object]:
     manifest = result.manifest
     return {
         "name": manifest.name,
@@ -72,6 +77,6 @@ def _document(result: VerifyResult) -> dict[str, object]:
     }
 
 
-def _counted(result: VerifyResult) -> str:
+def _counted(result: "VerifyResult") -> str:
     images, files = len(result.manifest.images), len(result.manifest.files)
     return f"{images} images, {files} files, {result.size_bytes / 1e6:,.0f} MB"

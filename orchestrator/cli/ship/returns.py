@@ -1,21 +1,21 @@
 """The commands `collect` and `merge`."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from orchestrator.bundles.returns.results_manifest import RunEntry
 from orchestrator.cli.completion import run_names
 from orchestrator.cli.examples import examples
 from orchestrator.cli.options import EveryRun, Json, Results
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.wording import clean_line, counted, memory
-from orchestrator.workflows.ship import returns as workflow
-from orchestrator.workflows.ship.returns import CollectOptions, MergeOptions
+from orchestrator.workflows import option_values
 
-_DEFAULTS = CollectOptions()
+if TYPE_CHECKING:
+    from orchestrator.bundles.returns.results_manifest import RunEntry
+
 _MOST_LEFT_OUT = 5
 
 
@@ -38,13 +38,15 @@ def collect(
     ] = None,
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="FILE", help="A new file; one that is there is never replaced.")
-    ] = _DEFAULTS.output,
+    ] = option_values.RESULTS_FILE,
     every: EveryRun = False,
-    results: Results = _DEFAULTS.results,
+    results: Results = option_values.RESULTS,
     json: Json = False,
 ) -> None:
     """Gather runs into one checksummed file, for `orchestrator merge` on another host."""
-    options = CollectOptions(runs=runs or (), output=output, every=every, results=results)
+    from orchestrator.workflows.ship import returns as workflow
+
+    options = workflow.CollectOptions(runs=runs or (), output=output, every=every, results=results)
     collected = workflow.collect(options, this_host(json=json))
     for left in collected.left_out[:_MOST_LEFT_OUT]:
         speech.say(f"left out: {left}")
@@ -67,11 +69,13 @@ def collect(
 
 def merge(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What `orchestrator collect` has written.")],
-    results: Results = _DEFAULTS.results,
+    results: Results = option_values.RESULTS,
     json: Json = False,
 ) -> None:
     """Put the runs of a file from another host beside those that are here; nothing that is here is replaced."""
-    result = workflow.merge(MergeOptions(file=file, results=results), this_host(json=json))
+    from orchestrator.workflows.ship import returns as workflow
+
+    result = workflow.merge(workflow.MergeOptions(file=file, results=results), this_host(json=json))
     merged, interrupted = result.runs, result.interrupted
     if json:
         speech.print_json(
@@ -96,10 +100,10 @@ def merge(
 
 
 def _results(results: Path) -> str:
-    return "" if results == _DEFAULTS.results else f" --results {results}"
+    return "" if results == option_values.RESULTS else f" --results {results}"
 
 
-def _line(run: RunEntry) -> str:
+def _line(run: "RunEntry") -> str:
     """Return one line about a run of a file.
 
     An example is `20261121T153000Z-1f3a of far (Example CPU, 64 CPUs): 96 files, 1.2 MB`.
@@ -111,5 +115,5 @@ def _line(run: RunEntry) -> str:
     return f"{run.run} of {host}{said}: {run.files:,} files, {memory(run.size_bytes)}"
 
 
-def _entry(run: RunEntry) -> dict[str, Any]:
+def _entry(run: "RunEntry") -> dict[str, Any]:
     return run.model_dump(mode="json")

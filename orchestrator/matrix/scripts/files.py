@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
+from orchestrator import limits
 from orchestrator.errors import InputError
 from orchestrator.files import open_plain, problem_of_path
-from orchestrator.matrix.values import limits
 from orchestrator.user_files import ScriptFile
 
 _CACHES = "__pycache__"

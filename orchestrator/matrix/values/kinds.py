@@ -11,10 +11,10 @@ from pydantic import AfterValidator, BeforeValidator, Field, GetCoreSchemaHandle
 from pydantic import WithJsonSchema as Schema
 from pydantic_core import CoreSchema, core_schema
 
-from orchestrator import modes
+from orchestrator import limits, modes
 from orchestrator.domain import Mode, OptionValue
 from orchestrator.matrix import pins
-from orchestrator.matrix.values import limits, names, units
+from orchestrator.matrix.values import names, units
 
 Item = TypeVar("Item")
 MODEL_MODES = tuple(Mode(name) for name in modes.OF_MODELS)

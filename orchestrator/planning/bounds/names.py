@@ -3,8 +3,9 @@
 import re
 from collections.abc import Callable, Iterator
 
+from orchestrator import limits
 from orchestrator.domain import Cell, Framework, ImageSpec, Plan, System, Workload
-from orchestrator.matrix.values import limits, names
+from orchestrator.matrix.values import names
 from orchestrator.matrix.values.variables import is_variable, name_problem, value_problem
 
 Check = Callable[[str], bool]

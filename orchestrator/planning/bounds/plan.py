@@ -4,9 +4,9 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 
+from orchestrator import limits
 from orchestrator.domain import Cell, Duration, Plan, System
 from orchestrator.errors import InputError
-from orchestrator.matrix.values import limits
 from orchestrator.matrix.values.units import MAX_BYTES, MAX_SECONDS, MIN_BYTES, MIN_OUTPUT_BYTES
 from orchestrator.planning import ids
 from orchestrator.planning.bounds import names as name_bounds

@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from orchestrator import limits
 from orchestrator.domain import VARIABLE, Plan
 from orchestrator.files import problem_of_path
 from orchestrator.matrix.scripts.files import checked_syntax, groups_problem
-from orchestrator.matrix.values import limits, names
+from orchestrator.matrix.values import names
 from orchestrator.matrix.values.variables import name_problem, value_problem
 from orchestrator.user_files import PrintedMetric, Script
 

@@ -8,10 +8,9 @@ from packaging.version import InvalidVersion, Version
 
 from orchestrator.analysis.change_points import change_points
 from orchestrator.domain import Cell
+from orchestrator.limits import MIN_EFFECT
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry, ObservedChange, covering
 
-MIN_EFFECT = 0.02
-"""The smallest effect that is looked for."""
 LEAST_POINTS = 2
 NEAR = 3
 """Runs by which the place of a change may differ from the acknowledged one, as the level of values determines it."""

@@ -1,10 +1,15 @@
-"""The formats that reports are shown in, one row each, read by every command."""
+"""The formats that reports are shown in, one row each, read by every command.
+
+The rows import no layout, since a shell that completes `--format` waits for them.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from orchestrator.reporting.document import Content, Kind
+if TYPE_CHECKING:
+    from orchestrator.reporting.document import Content, Kind
 
 TABLE = "table"
 HTML = "html"
@@ -34,12 +39,12 @@ FORMATS = (
 )
 
 
-def formats_of(kind: Kind[Content]) -> tuple[str, ...]:
+def formats_of(kind: "Kind[Content]") -> tuple[str, ...]:
     """Return the names of the formats that a kind of report can be shown in."""
     return tuple(each.name for each in FORMATS if getattr(kind, each.view) is not None)
 
 
-def render_all(kind: Kind[Content], content: Content, name: str) -> Iterable[str]:
+def render_all(kind: "Kind[Content]", content: "Content", name: str) -> Iterable[str]:
     """Render a report in the format of this name, as one text or one for each page.
 
     Raises `KeyError` if there is no such format of this kind.
@@ -52,6 +57,6 @@ def render_all(kind: Kind[Content], content: Content, name: str) -> Iterable[str
     return rendered
 
 
-def render(kind: Kind[Content], content: Content, name: str) -> str:
+def render(kind: "Kind[Content]", content: "Content", name: str) -> str:
     """Render a report in the format of this name as one text, the first of several pages."""
     return next(iter(render_all(kind, content, name)))

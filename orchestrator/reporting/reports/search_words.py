@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from orchestrator.analysis.comparison import Comparison
 from orchestrator.analysis.verdicts import Verdict
-from orchestrator.planning.planner import DEFAULT_LIMIT
+from orchestrator.limits import DEFAULT_CELLS
 from orchestrator.regression.rules import BY_NAME
 from orchestrator.regression.search.algorithm import PROBED, Conclusion, Span, Untestable
 from orchestrator.regression.search.record import AUTO, Bisection, Found, Origin, Step, may_pass
@@ -82,7 +82,7 @@ def command(record: Bisection) -> str:
     words += ["--metric", f"{gate.metric}{f'@{gate.model}' if gate.model else ''}={100 * gate.tolerance:g}%"]
     words += ["--file", asked.matrix]
     words += ["--max-blocks", str(asked.looks[-1])] if asked.looks != PROBED else []
-    words += ["--limit", str(asked.limit)] if asked.limit != DEFAULT_LIMIT else []
+    words += ["--limit", str(asked.limit)] if asked.limit != DEFAULT_CELLS else []
     words += ["--runtime", asked.runtime] if asked.runtime != AUTO else []
     for option, given in (("--models", asked.models), ("--data", asked.data), ("--base-image", asked.base_image)):
         words += [option, given] if given else []

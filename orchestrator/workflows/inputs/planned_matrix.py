@@ -10,8 +10,9 @@ from orchestrator import matrix, planning, resources
 from orchestrator.domain import BuildSettings, Plan
 from orchestrator.errors import InputError
 from orchestrator.images import settings as image_settings
+from orchestrator.limits import DEFAULT_CELLS
 from orchestrator.matrix import Matrix
-from orchestrator.planning import DEFAULT_LIMIT, Selection
+from orchestrator.planning import Selection
 from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.user_files import ModelFile, Script
 from orchestrator.workflows.host.host import Host
@@ -32,7 +33,7 @@ class MatrixOptions:
     """Globs of cell ids, such as `mxnet-*`. Only cells that match one are planned. Without any, all are."""
     exclude: Sequence[str] = ()
     """Globs of cell ids that are left out."""
-    limit: int = DEFAULT_LIMIT
+    limit: int = DEFAULT_CELLS
     """Most cells that a matrix may expand to."""
     base_image: str | None = None
     """Template of the image to build on, such as `python:{python}-slim-bookworm`, in place of the matrix's."""

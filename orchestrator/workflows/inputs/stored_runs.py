@@ -12,6 +12,7 @@ from orchestrator.errors import InputError
 from orchestrator.planning import Selection
 from orchestrator.planning.selection import check, idle_globs
 from orchestrator.results import results_folder
+from orchestrator.results.names import matching
 from orchestrator.results.results_folder import runs
 from orchestrator.results.store import Run
 from orchestrator.results.writing import write_atomically
@@ -22,7 +23,6 @@ from orchestrator.workflows.inputs.site import site_settings
 
 STORED_MATRIX = "matrix.yaml"
 STORED_MODELS = "models"
-DEFAULT_RESULTS = Path("results")
 
 
 def store_matrix(run: Run, document: dict[str, Any], own: Sequence[ModelFile] = ()) -> None:
@@ -56,17 +56,15 @@ def find_run(results: Path, name: str, hint: str = "") -> Run:
     Raises `InputError` if there is not exactly one; `hint` ends its message.
     """
     every = runs(results)
-    named = [run for run in every if run.name == name] or [run for run in every if run.name.startswith(name)]
+    named = matching([run.name for run in every], name)
     if not named and name:
         _refuse_hidden(results, name)
     if not every:
         raise InputError(f"{results}: no runs here; `orchestrator run` makes one, --results DIR looks elsewhere")
-    if name in {"", "latest"}:
-        return every[-1]
     if len(named) == 1:
-        return named[0]
+        return Run(results / named[0])
     problem = f"{len(named)} runs begin with {name!r}" if named else f"no run {name!r}"
-    shown = ", ".join(run.name for run in (named or every)[-5:])
+    shown = ", ".join((named or [run.name for run in every])[-5:])
     raise InputError(f"{results}: {problem}; there are {shown}{hint}")
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from orchestrator.results.schemas import contract_schema
 from orchestrator.workflows.host.shipped import shipped_catalog
 from orchestrator.workflows.inputs.models import listed_models
 from orchestrator.workflows.inputs.planned_matrix import MATRIX_HERE
+from orchestrator.workflows.option_values import SchemaName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,26 +30,6 @@ class ModelsOptions:
     """A matrix with a `models_folder`. `matrix.yaml` in the working folder by default, if there is one."""
     models: Path | None = None
     """Folder with models of your own."""
-
-
-class SchemaName(StrEnum):
-    """The name of a published schema."""
-
-    MATRIX = "matrix"
-    REQUEST = "request"
-    RESULT = "result"
-    OUTCOME = "outcome"
-    RUN = "run"
-    ENVIRONMENTS = "environments"
-    EVENT = "event"
-    PARITY = "parity"
-    SCRIPT = "script"
-    MANIFEST = "manifest"
-    REGRESSION = "regression"
-    NIGHTLY = "nightly"
-    ACKNOWLEDGED = "acknowledged"
-    NIGHT = "night"
-    BISECT = "bisect"
 
 
 def models(options: ModelsOptions) -> tuple[ModelInfo, ...]:

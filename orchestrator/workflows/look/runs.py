@@ -12,8 +12,9 @@ from orchestrator.results.listing import index
 from orchestrator.results.listing.index import RunSummary
 from orchestrator.results.scripts.contract import ScriptResult
 from orchestrator.results.store import Run
+from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS, check_shown, find_run, report_hidden_runs
+from orchestrator.workflows.inputs.stored_runs import check_shown, find_run, report_hidden_runs
 
 _HOW_TO_NAME_A_CELL = "; a cell is written IMAGE/WORK, as `orchestrator show` lists them"
 
@@ -22,7 +23,7 @@ _HOW_TO_NAME_A_CELL = "; a cell is written IMAGE/WORK, as `orchestrator show` li
 class RunsOptions:
     """The options of `runs`."""
 
-    results: Path = DEFAULT_RESULTS
+    results: Path = option_values.RESULTS
     """The results folder."""
 
 
@@ -38,7 +39,7 @@ class ShowOptions:
     """Globs over the ids of cells. Only the repeats of these are shown."""
     exclude: tuple[str, ...] = ()
     """Globs over the ids of cells that are not shown."""
-    results: Path = DEFAULT_RESULTS
+    results: Path = option_values.RESULTS
     """The results folder."""
 
 

@@ -23,7 +23,7 @@ from orchestrator.workflows.inputs import bundle_plans
 from orchestrator.workflows.inputs.data import check_again
 from orchestrator.workflows.inputs.planned_matrix import PlannedMatrix
 from orchestrator.workflows.inputs.stored_runs import find_run, stored_settings
-from orchestrator.workflows.measure.runtime import RuntimeName
+from orchestrator.workflows.option_values import RuntimeName
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,15 @@ from pathlib import Path
 from orchestrator import matrix
 from orchestrator.catalog import load_faults
 from orchestrator.domain import BuildSettings, Plan
-from orchestrator.planning import DEFAULT_LIMIT, Selection
+from orchestrator.limits import DEFAULT_CELLS
+from orchestrator.planning import Selection
 from orchestrator.regression.pairing import EVERYTHING, Pairing, PairPlanner
 from orchestrator.regression.rules import Rules
 from orchestrator.regression.sides import Side, parse_side
 from orchestrator.regression.trials.carry_out import MeasuredTrial, carry_out, trial_of
 from orchestrator.regression.trials.files import Trial, first_plan, store_trial, stored_trial
 from orchestrator.running import Policy
+from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.shipped import shipped_catalog
 from orchestrator.workflows.inputs.data import with_data
@@ -26,7 +28,7 @@ from orchestrator.workflows.inputs.site import site_settings
 from orchestrator.workflows.measure import jobs
 from orchestrator.workflows.measure.begin import Setting, begun
 from orchestrator.workflows.measure.jobs import Job
-from orchestrator.workflows.measure.runtime import RuntimeName
+from orchestrator.workflows.option_values import RuntimeName
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +43,7 @@ class SourceOptions:
     """The folder of the datasets."""
     no_parity: bool = False
     """True to leave out the check that cells do the same work."""
-    limit: int = DEFAULT_LIMIT
+    limit: int = DEFAULT_CELLS
     """Most cells of one side."""
 
 
@@ -97,15 +99,15 @@ def regression_setup(file: Path | None, options: SourceOptions, host: Host) -> R
 class MeasureOptions:
     """The options of measuring, which may be others whenever a run goes on."""
 
-    jobs: int = 2
+    jobs: int = option_values.JOBS
     """Environments made at the same time."""
-    retries: int = 0
+    retries: int = option_values.RETRIES
     """Further attempts after a crash."""
     retry_failed: bool = False
     """True to try again, in a run that goes on, what has failed."""
-    extra_repeats: int = 1
+    extra_repeats: int = option_values.EXTRA_REPEATS
     """Times that a disturbed repeat is measured again."""
-    idle_wait_s: float = 10.0
+    idle_wait_s: float = option_values.IDLE_WAIT_S
     """Longest wait for an idle host before a cell."""
 
 

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from orchestrator import runtimes
 from orchestrator.bundles.read.loaded_bundle import LoadedBundle
@@ -24,15 +23,7 @@ from orchestrator.runtimes import (
 from orchestrator.workflows.host.disk import DiskCheck
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs import bundle_plans
-
-
-class RuntimeName(StrEnum):
-    """The name of a runtime, which is where cells run."""
-
-    AUTO = "auto"
-    DOCKER = "docker"
-    VENV = "venv"
-    HOST = "host"
+from orchestrator.workflows.option_values import RuntimeName
 
 
 def _ample(images: tuple[ImageSpec, ...]) -> None:

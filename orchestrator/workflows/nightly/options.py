@@ -4,18 +4,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.regression.nightly.state import Night
+from orchestrator.workflows import option_values
 from orchestrator.workflows.measure.pair import SourceOptions
-
-DEFAULT_FILE = Path("nightly.yaml")
 
 
 @dataclass(frozen=True, kw_only=True)
 class NightlyOptions(SourceOptions):
     """The options of `nightly`."""
 
-    file: Path = DEFAULT_FILE
+    file: Path = option_values.NIGHTLY_FILE
     """What is watched, and how it is measured."""
-    idle_wait_s: float = 10.0
+    idle_wait_s: float = option_values.IDLE_WAIT_S
     """Longest wait for an idle host before a cell."""
 
 
@@ -33,7 +32,7 @@ class AcceptOptions:
 
     release: str
     """A release, as in `mxnet==1.9.1` or `1.9.1`."""
-    file: Path = DEFAULT_FILE
+    file: Path = option_values.NIGHTLY_FILE
     models: Path | None = None
     """A folder with models of the user's own."""
 

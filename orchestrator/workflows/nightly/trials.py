@@ -15,8 +15,8 @@ from orchestrator.regression.trials.files import first_plan
 from orchestrator.reporting.reports.regression import write_html
 from orchestrator.results.store import Run
 from orchestrator.workflows.measure.pair import MeasureOptions, PairRun, measure, new_pair_run, resumed_pair_run
-from orchestrator.workflows.measure.runtime import RuntimeName
 from orchestrator.workflows.nightly.planner import NightlyPlanner
+from orchestrator.workflows.option_values import RuntimeName
 from orchestrator.workflows.pages import REGRESSION_FOLDER
 
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.regression.search.record import Bisection
-from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS
+from orchestrator.workflows import option_values
 from orchestrator.workflows.measure.pair import SourceOptions
-from orchestrator.workflows.measure.runtime import RuntimeName
+from orchestrator.workflows.option_values import RuntimeName
 
 DEFAULT_METRIC = "throughput"
 
@@ -39,15 +39,15 @@ class SearchOptions(SourceOptions):
     """True to search withdrawn releases too."""
     runtime: RuntimeName = RuntimeName.AUTO
     """The place that cells run in."""
-    results: Path = DEFAULT_RESULTS
+    results: Path = option_values.RESULTS
     """The results folder, in which the search gets a folder of its own."""
     resume: str | None = None
     """The name of the search that goes on, or `latest`."""
     retry_failed: bool = False
     """True to try again, in a search that goes on, every release that could not be tested."""
-    jobs: int = 2
+    jobs: int = option_values.JOBS
     """Environments made at the same time."""
-    idle_wait_s: float = 10.0
+    idle_wait_s: float = option_values.IDLE_WAIT_S
     """Longest wait for an idle host before a cell."""
 
 

@@ -25,7 +25,7 @@ from orchestrator.workflows.inputs.planned_matrix import matrix_file
 from orchestrator.workflows.inputs.site import with_own_index
 from orchestrator.workflows.measure import jobs
 from orchestrator.workflows.measure.pair import RegressionSetup, SourceOptions, regression_setup
-from orchestrator.workflows.measure.runtime import RuntimeName
+from orchestrator.workflows.option_values import RuntimeName
 from orchestrator.workflows.search.options import DEFAULT_METRIC, SearchOptions
 from orchestrator.workflows.search.setup import SearchSetup, metric_gate, own_images, subject_of
 

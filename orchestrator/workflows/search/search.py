@@ -19,7 +19,7 @@ from orchestrator.results.store import Run
 from orchestrator.results.writing import locked_folder
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.measure.pair import MeasureOptions, PairRun, measure, new_pair_run, resumed_pair_run
-from orchestrator.workflows.measure.runtime import RuntimeName
+from orchestrator.workflows.option_values import RuntimeName
 from orchestrator.workflows.search.options import SearchOptions, SearchResult, resume_command
 from orchestrator.workflows.search.prepared import PreparedSearch, new_search, resumed_search
 from orchestrator.workflows.search.setup import SearchSetup

@@ -21,6 +21,7 @@ from orchestrator.errors import InputError, OrchestratorError
 from orchestrator.images import BuildFailure, Built
 from orchestrator.running.active_runs import announced
 from orchestrator.runtimes.environments import Workshop
+from orchestrator.workflows import option_values
 from orchestrator.workflows.build import BUILD_LOGS, build_images
 from orchestrator.workflows.host.disk import DiskCheck
 from orchestrator.workflows.host.host import Host
@@ -39,7 +40,7 @@ DEFAULT_FOLDER = Path("offline_bundle")
 class ExportOptions(MatrixOptions):
     """The options of `export`."""
 
-    jobs: int = 2
+    jobs: int = option_values.JOBS
     """Environments made at the same time."""
     output: Path | None = None
     """The folder of the bundle. `offline_bundle/NAME` by default."""

@@ -10,8 +10,9 @@ from orchestrator.bundles.returns.collect import Collected
 from orchestrator.bundles.returns.collect import collect as collect_runs
 from orchestrator.bundles.returns.merge import Merged
 from orchestrator.bundles.returns.merge import merge as merge_runs
+from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS, find_runs, report_hidden_runs
+from orchestrator.workflows.inputs.stored_runs import find_runs, report_hidden_runs
 from orchestrator.workflows.outputs import check_file
 
 
@@ -21,11 +22,11 @@ class CollectOptions:
 
     runs: Sequence[str] = ()
     """Names of runs or their beginnings, the latest by default."""
-    output: Path = Path("results.tar.zst")
+    output: Path = option_values.RESULTS_FILE
     """The new file. One that is there is never replaced."""
     every: bool = False
     """Every run of the results folder."""
-    results: Path = DEFAULT_RESULTS
+    results: Path = option_values.RESULTS
     """The results folder."""
 
 
@@ -35,7 +36,7 @@ class MergeOptions:
 
     file: Path
     """The file that `collect` wrote."""
-    results: Path = DEFAULT_RESULTS
+    results: Path = option_values.RESULTS
     """The results folder that its runs go to."""
 
 

@@ -100,3 +100,14 @@ def test_the_script_that_a_shell_needs_is_shown(tmp_path: Path, shell: str) -> N
     ended = subprocess.run(PROGRAM, env=environment, capture_output=True, text=True, check=True)
 
     assert "_ORCHESTRATOR_COMPLETE" in ended.stdout
+
+
+def test_a_long_description_is_one_line() -> None:
+    """A shell takes every line for a candidate."""
+    asked = {"_ORCHESTRATOR_COMPLETE": "complete_fish", "_TYPER_COMPLETE_ARGS": "orchestrator run --"}
+    environment = {**os.environ, **asked, "_TYPER_COMPLETE_FISH_ACTION": "get-args", "COLUMNS": "40"}
+    ended = subprocess.run(PROGRAM, env=environment, capture_output=True, text=True, check=True)
+
+    lines = ended.stdout.splitlines()
+    assert [line for line in lines if not line.startswith("--")] == []
+    assert max(map(len, lines)) > 80

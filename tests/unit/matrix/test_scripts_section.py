@@ -9,10 +9,9 @@ import jsonschema
 import pytest
 import yaml
 
-from orchestrator import catalog, matrix, planning
+from orchestrator import catalog, limits, matrix, planning
 from orchestrator.domain import Mode, Plan
 from orchestrator.errors import InputError
-from orchestrator.matrix.values import limits
 from orchestrator.user_files import PrintedMetric, ScriptFile, Take
 from tests.documented import introduction
 

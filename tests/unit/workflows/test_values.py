@@ -11,7 +11,7 @@ from orchestrator.events import Event, Notice
 from orchestrator.workflows.compare import CompareOptions, compare
 from orchestrator.workflows.history import HistoryOptions, history
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.measure.runtime import RuntimeName
+from orchestrator.workflows.option_values import RuntimeName
 from orchestrator.workflows.regress import RegressOptions, regress
 
 

@@ -10,6 +10,7 @@ from typing import BinaryIO
 import pytest
 
 from orchestrator.bundles.read.loaded_bundle import LoadedRecord, read_matrix, read_plan
+from orchestrator.bundles.read.names import loaded_names
 from orchestrator.bundles.read.registry import find, register, registered
 from orchestrator.errors import HostError, InputError
 from orchestrator.user_files import ModelDefinition, ModelFile
@@ -105,7 +106,7 @@ def test_a_dataset_that_a_later_bundle_leaves_out_comes_from_the_earlier(tmp_pat
 
     assert later.data_folder is not None
     assert (later.data_folder / "mnist" / "train").read_bytes() == files["data/mnist/train"]
-    assert list(registered(tmp_path)) == ["carried", "later"]
+    assert list(registered(tmp_path)) == loaded_names(tmp_path) == ["carried", "later"]
 
 
 def test_a_dataset_that_rotted_in_the_earlier_bundle_is_not_taken_from_there(tmp_path: Path) -> None:
@@ -139,7 +140,7 @@ def test_a_record_that_cannot_be_read_hides_no_other_bundle(tmp_path: Path, text
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "loaded.json").write_text(text)
 
-    assert list(registered(tmp_path)) == ["carried"]
+    assert list(registered(tmp_path)) == loaded_names(tmp_path) == ["carried"]
 
 
 def test_a_bundle_is_found_by_its_name_or_by_its_folder_with_its_manifest(tmp_path: Path) -> None:

@@ -1,5 +1,9 @@
-"""The largest numbers that a matrix may hold, which also bind plans from elsewhere."""
+"""The largest numbers that a matrix may hold, which also bind plans from elsewhere, and bounds that users may move."""
 
+DEFAULT_CELLS = 10_000
+"""Most cells that a matrix may expand to, unless a user says otherwise."""
+MIN_EFFECT = 0.02
+"""Smallest change of a series that is looked for, as a share, unless a user says otherwise."""
 MAX_REPEATS = 10_000
 """Repeats of one cell."""
 MAX_COUNT = 1_000_000_000
