@@ -85,7 +85,7 @@ def test_several_runs_of_each_side_show_both_scatters(command: Program, tmp_path
     both = (f"{','.join(half)}:noop==1" for half in (names[:2], names[2:]))
     several = json.loads(command("compare", *both, "--json")[1])
 
-    assert "One run each: what differs from night to night is in no interval" in " ".join(single.split())
+    assert "One run each: what differs from run to run is in no interval" in " ".join(single.split())
     assert "beyond what that explains: not known" in " ".join(single.split())
     nights = several["pairs"][0]["metrics"][0]["nights"]
     assert (several["design"], nights["baseline"], nights["candidate"]) == ("nights", 2, 2)
