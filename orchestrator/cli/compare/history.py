@@ -1,5 +1,6 @@
 """The command `history`, which shows series over all runs and the points at which they change."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -9,16 +10,14 @@ from orchestrator.cli.examples import examples
 from orchestrator.cli.options import Json, Results
 from orchestrator.cli.output import outputs, speech
 from orchestrator.cli.output.hosts import this_host
-from orchestrator.errors import InputError
-from orchestrator.regression.history.series import LEAST_POINTS, MIN_EFFECT
-from orchestrator.reporting.formats import HTML, JSON, TABLE, render, terminal
-from orchestrator.reporting.reports.history import HISTORY, write_html
+from orchestrator.regression.history.series import LEAST_POINTS
+from orchestrator.reporting.formats import HTML, render, terminal
+from orchestrator.reporting.reports.history import HISTORY
 from orchestrator.workflows import history as workflow
 from orchestrator.workflows.history import HistoryOptions, HistoryResult
-from orchestrator.workflows.inputs.stored_runs import DEFAULT_RESULTS
-from orchestrator.workflows.outputs import chosen_format, named_by
+from orchestrator.workflows.outputs import named_by
 
-PAGE_FOLDER = "history"
+_DEFAULTS = HistoryOptions()
 _WIDTH = 100
 
 
@@ -28,7 +27,7 @@ def register(app: typer.Typer) -> None:
 
 
 def history(
-    results: Results = DEFAULT_RESULTS,
+    results: Results = _DEFAULTS.results,
     select: Annotated[
         list[str],
         typer.Option("--select", metavar="GLOB", help="Only series whose name matches, such as 'mxnet-*/lenet-*'."),
@@ -36,17 +35,17 @@ def history(
     exclude: Annotated[list[str], typer.Option("--exclude", metavar="GLOB", help="No series whose name matches.")] = [],
     metric: Annotated[
         list[str], typer.Option("--metric", metavar="NAME", help="Which metrics; throughput by default, 'all' for all.")
-    ] = ["throughput"],
-    host: Annotated[str, typer.Option("--host", help="Only series of this host.")] = "",
+    ] = list(_DEFAULTS.metrics),
+    host: Annotated[str, typer.Option("--host", help="Only series of this host.")] = _DEFAULTS.host,
     by_release: Annotated[
         bool, typer.Option("--by-release", help="Series of each release too, beside those that follow the newest one.")
-    ] = False,
+    ] = _DEFAULTS.by_release,
     acknowledged: Annotated[
         Path | None, typer.Option("--acknowledged", metavar="FILE", help="Changes that are known, with their reasons.")
     ] = None,
     min_effect: Annotated[
         float, typer.Option("--min-effect", min=0.001, max=1, help="Smallest change to look for, as a share.")
-    ] = MIN_EFFECT,
+    ] = _DEFAULTS.min_effect,
     format_: Annotated[str | None, outputs.format_option(HISTORY)] = None,
     output: Annotated[
         Path | None,
@@ -57,7 +56,6 @@ def history(
     json: Json = False,
 ) -> None:
     """Show a series for each cell, metric and host over all runs, with the points at which it changes."""
-    shown_as = _shown_as(format_, output, json=json)
     options = HistoryOptions(
         results=results,
         select=tuple(select),
@@ -67,36 +65,33 @@ def history(
         by_release=by_release,
         acknowledged=acknowledged,
         min_effect=min_effect,
+        format=_named(format_, output, json=json),
+        output=output,
     )
-    result = workflow.history(options, this_host(json=json))
+    result = workflow.history(options, this_host())
     if result.selected and not result.series:
-        _say_nothing_to_show(result.selected, writes_page=shown_as in {None, HTML})
-    if shown_as not in {None, HTML}:
-        outputs.deliver(render(HISTORY, result.series, shown_as), output)
-        return
-    page = _page(result, results, output)
-    if shown_as == HTML:
-        if page is not None:
-            speech.say(f"page: {page}")
-    elif json:
-        outputs.deliver(render(HISTORY, result.series, JSON), None)
-    else:
-        console = speech.output(_WIDTH)
-        if result.series:
-            console.print(terminal.shown(HISTORY, result.series), soft_wrap=True)
-        if page is not None:
-            speech.tell(console, f"page: {page}")
+        _say_nothing_to_show(result.selected, writes_page=result.has_pages)
+    if result.format == HTML:
+        if result.page is not None:
+            speech.say(f"page: {result.page}")
+    elif result.has_pages:
+        _show(result)
+    elif output is None:
+        sys.stdout.write(render(HISTORY, result.series, result.format))
 
 
-def _shown_as(format_: str | None, output: Path | None, *, json: bool) -> str | None:
-    """Return the requested format, or None for the series on the terminal, or as JSON, and their pages."""
-    if json and format_ not in {None, JSON}:
-        raise InputError(f"--json and --format {format_} ask for two formats: leave one out")
-    if format_ is None and named_by(output) is None:
-        return None
-    option = "--json" if format_ is None else "--format"
-    shown_as = chosen_format(HISTORY, JSON if json else format_, output, option)
-    return None if shown_as == TABLE and output is None else shown_as
+def _named(format_: str | None, output: Path | None, *, json: bool) -> str | None:
+    """Return the format that an option or the ending of `-o` names, or None if nothing names one."""
+    is_named = json or format_ is not None or named_by(output) is not None
+    return outputs.wanted_format(HISTORY, format_, output, json=json) if is_named else None
+
+
+def _show(result: HistoryResult) -> None:
+    console = speech.output(_WIDTH)
+    if result.series:
+        console.print(terminal.shown(HISTORY, result.series), soft_wrap=True)
+    if result.page is not None:
+        speech.tell(console, f"page: {result.page}")
 
 
 def _say_nothing_to_show(number: int, *, writes_page: bool) -> None:
@@ -104,12 +99,3 @@ def _say_nothing_to_show(number: int, *, writes_page: bool) -> None:
         f"no series of {LEAST_POINTS} runs or more here; --by-release shows those of one release, and there are "
         f"{number} in all{'; no page is written' if writes_page else ''}"
     )
-
-
-def _page(result: HistoryResult, results: Path, output: Path | None) -> Path | None:
-    """Write the pages of the series, unless series were selected and none of them can be shown."""
-    if result.selected and not result.series:
-        return None
-    if output:
-        return write_html(result.series, output)
-    return write_html(result.series, results / PAGE_FOLDER, result.every)

@@ -11,9 +11,12 @@ from orchestrator.cli.options import BaseImage, DataFolder, Json, ModelsFolder
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.reporting.reports.night_words import lines
+from orchestrator.workflows.documents.records import accept_document, night_document
 from orchestrator.workflows.nightly.accept import accept as accept_release
 from orchestrator.workflows.nightly.night import night
-from orchestrator.workflows.nightly.options import DEFAULT_FILE, AcceptOptions, NightlyOptions, NightResult
+from orchestrator.workflows.nightly.options import AcceptOptions, NightlyOptions, NightResult
+
+_DEFAULTS = NightlyOptions()
 
 NightlyFile = Annotated[Path, typer.Option("-f", "--file", help="What is watched: nightly.yaml by default.")]
 
@@ -32,18 +35,18 @@ def register(app: typer.Typer) -> None:
 
 def nightly(
     context: typer.Context,
-    file: NightlyFile = DEFAULT_FILE,
+    file: NightlyFile = _DEFAULTS.file,
     base_image: BaseImage = None,
     models: ModelsFolder = None,
     data: DataFolder = None,
-    idle_wait: IdleWait = 10.0,
+    idle_wait: IdleWait = _DEFAULTS.idle_wait_s,
     json: Json = False,
 ) -> None:
     """Measure new releases on the package index against the baseline. Exit 1 with a regression that is new."""
     if context.invoked_subcommand is not None:
         return
     options = NightlyOptions(file=file, base_image=base_image, models=models, data=data, idle_wait_s=idle_wait)
-    result = night(options, this_host(json=json))
+    result = night(options, this_host())
     _say(result, json=json)
     if result.night.exit_code:
         raise typer.Exit(result.night.exit_code)
@@ -52,7 +55,7 @@ def nightly(
 def _say(result: NightResult, *, json: bool) -> None:
     night = result.night
     if json:
-        speech.print_json(night.model_dump(mode="json", by_alias=True))
+        speech.print_document(night_document(night))
         return
     if night.posted is not None and not night.posted.delivered:
         speech.say_error(f"warning: the webhook was not delivered: {night.posted.reason}")
@@ -64,14 +67,14 @@ def _say(result: NightResult, *, json: bool) -> None:
 
 def accept(
     release: Annotated[str, typer.Argument(metavar="RELEASE", help="Such as mxnet==1.9.1.")],
-    file: NightlyFile = DEFAULT_FILE,
+    file: NightlyFile = _DEFAULTS.file,
     models: ModelsFolder = None,
     json: Json = False,
 ) -> None:
     """Take a release as the baseline of the nights to come, whatever was found of it."""
-    result = accept_release(AcceptOptions(release=release, file=file, models=models), this_host(json=json))
+    result = accept_release(AcceptOptions(release=release, file=file, models=models), this_host())
     if json:
-        speech.print_json({"watched": result.watched, "accepted": result.accepted, "before": result.before or None})
+        speech.print_document(accept_document(result))
     else:
         before = f", in place of {result.before}" if result.before else ""
         speech.say(f"{result.name} {result.accepted} is the baseline of the nights to come{before}")

@@ -1,7 +1,6 @@
 """The command `doctor`."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 
 import typer
 from rich.table import Table
@@ -15,6 +14,7 @@ from orchestrator.devices.fitness import HostFinding, Level
 from orchestrator.errors import HostError
 from orchestrator.workflows import doctor as workflow
 from orchestrator.workflows.doctor import DoctorOptions
+from orchestrator.workflows.documents.host import fitness_document
 
 _DEFAULTS = DoctorOptions()
 _STYLES = {Level.OK: "green", Level.UNKNOWN: "dim", Level.WARNING: "yellow", Level.UNFIT: "red"}
@@ -27,9 +27,9 @@ def register(app: typer.Typer) -> None:
 
 def doctor(results: Results = _DEFAULTS.results, base_image: BaseImage = None, json: Json = False) -> None:
     """Say whether this host is fit to measure, and what to change; exit 3 where it is not."""
-    result = workflow.doctor(DoctorOptions(results=results, base_image=base_image), this_host(json=json))
+    result = workflow.doctor(DoctorOptions(results=results, base_image=base_image), this_host())
     if json:
-        speech.print_json({"fit": result.is_fit, "findings": [asdict(finding) for finding in result.findings]})
+        speech.print_document(fitness_document(result))
     else:
         _show(result.findings)
     if not result.is_fit:

@@ -1,10 +1,9 @@
 """The commands `runs` and `show`."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import timedelta
 from statistics import median
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -20,6 +19,7 @@ from orchestrator.results.scripts.contract import ScriptResult
 from orchestrator.results.store import Run
 from orchestrator.results.throughput import throughput
 from orchestrator.wording import rate, seconds
+from orchestrator.workflows.documents.look import runs_document, show_document
 from orchestrator.workflows.look import runs as workflow
 from orchestrator.workflows.look.runs import RunsOptions, ShowOptions, ShowResult
 
@@ -34,9 +34,9 @@ def register(app: typer.Typer) -> None:
 
 def runs(results: Results = _DEFAULTS.results, json: Json = False) -> None:
     """List the runs of a results folder, oldest first."""
-    summaries = workflow.runs(RunsOptions(results=results), this_host(json=json))
+    summaries = workflow.runs(RunsOptions(results=results), this_host())
     if json:
-        speech.print_json([asdict(run) for run in summaries])
+        speech.print_document(runs_document(summaries))
         return
     table = plain_table("run", "matrix", "runtime", "host", "took", "cells", "repeats", "outcomes")
     for run in summaries:
@@ -72,11 +72,11 @@ def show(
 ) -> None:
     """Show how every repeat of a run ended; of one cell also its figures and files."""
     options = ShowOptions(run=run, cell=cell, select=tuple(select), exclude=tuple(exclude), results=results)
-    shown = workflow.show(options, this_host(json=json))
+    shown = workflow.show(options, this_host())
     if shown.problem:
         speech.say_error(shown.problem)
     if json:
-        speech.print_json([_entry(outcome, shown) for outcome in shown.outcomes])
+        speech.print_document(show_document(shown))
         return
     speech.output().print(_cell_table(shown) if shown.cell else _run_table(shown.outcomes))
 
@@ -124,11 +124,3 @@ def _printed(result: ScriptResult) -> str:
 def _in_epochs(run: Run, cell_id: str) -> bool:
     """Return whether the timed blocks of a cell are epochs, of which the first does not count."""
     return any(cell.id == cell_id and cell.duration.epochs is not None for cell in run.plan().cells)
-
-
-def _entry(outcome: Outcome, shown: ShowResult) -> dict[str, Any]:
-    entry = asdict(outcome)
-    if shown.cell:
-        result, problem = shown.result(outcome)
-        entry |= {"result": result.model_dump(mode="json", by_alias=True) if result else None, "problem": problem}
-    return entry

@@ -27,6 +27,7 @@ from orchestrator.cli.output.hosts import this_host
 from orchestrator.domain import Plan
 from orchestrator.wording import counted
 from orchestrator.workflows import plan as workflow
+from orchestrator.workflows.documents.measure import LONG_MATRIX
 from orchestrator.workflows.inputs.bundle_plans import script_lines
 from orchestrator.workflows.inputs.estimate import duration, too_slow
 from orchestrator.workflows.plan import PlanOptions, PlanResult
@@ -59,13 +60,13 @@ def plan(
         file=file, plan=plan, select=select, exclude=exclude, limit=limit, models=models, no_parity=no_parity,
         strict=strict, results=results,
     )  # fmt: skip
-    planned = workflow.plan(options, this_host(json=json))
+    planned = workflow.plan(options, this_host())
     if long and json:
-        speech.print_json(planned.matrix)
+        speech.print_document(LONG_MATRIX.envelope(planned.matrix))
     elif long:
         sys.stdout.write(yaml.safe_dump(planned.matrix, sort_keys=False, allow_unicode=True))
     elif json:
-        sys.stdout.writelines(planning.plan_json(planned.plan, planned.estimate))
+        speech.print_document(planning.plan_envelope(planned.plan, planned.estimate))
     else:
         _show(planned)
 

@@ -33,7 +33,7 @@ from orchestrator.cli.options import (
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.cli.output.signals import INTERRUPTED
-from orchestrator.reporting.reports.run.value import json_value
+from orchestrator.reporting.reports.run.value import report_document
 from orchestrator.workflows import run as workflow
 from orchestrator.workflows.run import RunOptions
 
@@ -80,9 +80,9 @@ def run(
         resume=resume, fail_fast=fail_fast, retries=retries, retry_failed=retry_failed, extra_repeats=extra_repeats,
         idle_wait_s=idle_wait,
     )  # fmt: skip
-    result = workflow.run(options, this_host(json=json))
+    result = workflow.run(options, this_host())
     if json:
-        speech.print_json(json_value(result.report))
+        speech.print_document(report_document(result.report))
         if result.page.path is None:
             speech.say_error(f"no page: {result.page.problem}")
     else:

@@ -23,16 +23,16 @@ class _ProgressOutput:
         self.view(event)
 
 
-def this_host(*, json: bool = False) -> Host:
-    """Return this host. With `json`, its view is for programs."""
-    loudness = manner.current().loudness
-    idle_view = _idle_view(loudness, json=json)
+def this_host() -> Host:
+    """Return this host. Its views are those that the command's options ask for."""
+    loudness, for_programs = manner.current().loudness, manner.current().for_programs
+    idle_view = _idle_view(loudness, for_programs=for_programs)
     output = _ProgressOutput(idle_view)
     stop = threading.Event()
 
     @contextmanager
     def working() -> Iterator[None]:
-        with stop_on_signals(stop), views.follow(loudness, json=json) as view:
+        with stop_on_signals(stop), views.follow(loudness, for_programs=for_programs) as view:
             output.view = view
             try:
                 yield
@@ -42,11 +42,13 @@ def this_host(*, json: bool = False) -> Host:
     return Host(os.environ, output, stop, working)
 
 
-def _idle_view(loudness: Loudness, *, json: bool) -> Listener:
+def _idle_view(loudness: Loudness, *, for_programs: bool) -> Listener:
     """Return the listener of the time before and after the work."""
     if loudness is Loudness.QUIET:
         return ignore
-    return _show_notice if json or loudness is Loudness.NORMAL else views.timed()
+    if for_programs:
+        return views.lines()
+    return _show_notice if loudness is Loudness.NORMAL else views.timed()
 
 
 def _show_notice(event: Event) -> None:

@@ -6,9 +6,11 @@ from typing import Any
 
 import typer
 
+from orchestrator.errors import InputError
 from orchestrator.reporting.document import Content, Kind
-from orchestrator.reporting.formats import formats_of
+from orchestrator.reporting.formats import JSON, formats_of
 from orchestrator.results.writing import write_atomically
+from orchestrator.workflows.outputs import chosen_format
 
 FORMAT_HELP = "How to show it; by default what the ending of -o says, else a table."
 OUTPUT_HELP = "Write there; a folder for html."
@@ -31,6 +33,17 @@ def format_option(kind: Kind[Content]) -> Any:
         callback=known,
         autocompletion=lambda: list(names),
     )
+
+
+def wanted_format(kind: Kind[Content], format_: str | None, output: Path | None, *, json: bool) -> str:
+    """Return the format that `--json`, `--format` or the ending of `-o` names; `--json` means `--format json`.
+
+    Raises `InputError` if two of them contradict each other, or if nothing can be written to `-o`.
+    """
+    if json and format_ not in {None, JSON}:
+        raise InputError(f"--json and --format {format_} ask for two formats: leave one out")
+    options = " and ".join(name for name, value in (("--json", json), ("--format", format_)) if value)
+    return chosen_format(kind, JSON if json else format_, output, options)
 
 
 def deliver(content: str, output: Path | None) -> None:

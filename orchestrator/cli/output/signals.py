@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from orchestrator.cli.output import manner, speech
+from orchestrator.events import Notice
+
 INTERRUPTED = 130
 
 
@@ -27,7 +30,9 @@ def stop_on_signals(stop: threading.Event) -> Iterator[None]:
             os._exit(INTERRUPTED)
         stop.set()
         name = signal.Signals(number).name
-        sys.stderr.write(f"\n{name}: stopping; what is measured is kept. Once more ends at once.\n")
+        if not manner.current().for_programs:
+            sys.stderr.write("\n")
+        speech.write(Notice(f"{name}: stopping; what is measured is kept. Once more ends at once."))
 
     previous = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -16,14 +16,14 @@ from orchestrator.reporting.live.timed import TimedView
 
 
 @contextmanager
-def follow(loudness: Loudness, *, json: bool = False) -> Iterator[Listener]:
-    """Give a listener that shows events on stderr. With `json` they are lines for programs."""
+def follow(loudness: Loudness, *, for_programs: bool = False) -> Iterator[Listener]:
+    """Give a listener that shows events on stderr, if wanted as lines for programs."""
     console = speech.console(sys.stderr)
     if loudness is Loudness.QUIET:
-        yield ignore if json else _show_failure
+        yield ignore if for_programs else _show_failure
         return
-    if json:
-        yield LinesView(_write, _now)
+    if for_programs:
+        yield lines()
         return
     if loudness is Loudness.VERBOSE:
         yield timed()
@@ -37,6 +37,11 @@ def follow(loudness: Loudness, *, json: bool = False) -> Iterator[Listener]:
         return
     with LiveView(console, time.monotonic) as live:
         yield live
+
+
+def lines() -> Listener:
+    """Return a listener that writes every event as a line of JSON."""
+    return LinesView(_write, _now)
 
 
 def timed() -> Listener:

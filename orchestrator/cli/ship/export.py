@@ -21,6 +21,7 @@ from orchestrator.cli.options import (
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.errors import InputError
+from orchestrator.workflows.documents.ship import export_document
 from orchestrator.workflows.ship import export as workflow
 from orchestrator.workflows.ship.export import ExportOptions, ExportResult
 
@@ -98,22 +99,14 @@ def export(
         models=models, jobs=jobs, output=output, since=since, data=data, pythons=python,
         wheel_check=not no_wheel_check, orchestrator=not no_orchestrator, key=key, tar=tar,
     )  # fmt: skip
-    _show(workflow.export(options, this_host(json=json)), json=json)
+    _show(workflow.export(options, this_host()), json=json)
 
 
 def _show(result: ExportResult, *, json: bool) -> None:
-    folder, manifest, archive = result.folder, result.manifest, result.archive
     if json:
-        speech.print_json({
-            "bundle": str(folder),
-            "tar": str(archive) if archive else None,
-            "name": manifest.name,
-            "base": manifest.base.name if manifest.base else None,
-            "images": [image.name for image in manifest.images],
-            "files": len(manifest.files),
-            "size_bytes": result.size_bytes,
-        })  # fmt: skip
+        speech.print_document(export_document(result))
         return
+    folder, manifest, archive = result.folder, result.manifest, result.archive
     built_on = f", on top of {manifest.base.name}" if manifest.base else ""
     speech.say(f"{archive or folder}: {len(manifest.images)} images, {result.size_bytes / 1e6:,.0f} MB{built_on}")
     ways = [f"orchestrator load {(archive or folder).name}"]

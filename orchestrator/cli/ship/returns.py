@@ -1,7 +1,7 @@
 """The commands `collect` and `merge`."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -12,6 +12,7 @@ from orchestrator.cli.options import EveryRun, Json, Results
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.wording import clean_line, counted, memory
+from orchestrator.workflows.documents.ship import collect_document, merge_document
 from orchestrator.workflows.ship import returns as workflow
 from orchestrator.workflows.ship.returns import CollectOptions, MergeOptions
 
@@ -45,7 +46,7 @@ def collect(
 ) -> None:
     """Gather runs into one checksummed file, for `orchestrator merge` on another host."""
     options = CollectOptions(runs=runs or (), output=output, every=every, results=results)
-    collected = workflow.collect(options, this_host(json=json))
+    collected = workflow.collect(options, this_host())
     for left in collected.left_out[:_MOST_LEFT_OUT]:
         speech.say(f"left out: {left}")
     if len(collected.left_out) > _MOST_LEFT_OUT:
@@ -53,12 +54,7 @@ def collect(
             f"left out: {len(collected.left_out) - _MOST_LEFT_OUT} more, such as links and pipes; --json lists them"
         )
     if json:
-        document = {
-            "file": str(collected.path),
-            "size_bytes": collected.size_bytes,
-            "left_out": list(collected.left_out),
-        }
-        speech.print_json(document | {"runs": [_entry(run) for run in collected.manifest.runs]})
+        speech.print_document(collect_document(collected))
         return
     for run in collected.manifest.runs:
         speech.say(_line(run))
@@ -71,16 +67,10 @@ def merge(
     json: Json = False,
 ) -> None:
     """Put the runs of a file from another host beside those that are here; nothing that is here is replaced."""
-    result = workflow.merge(MergeOptions(file=file, results=results), this_host(json=json))
+    result = workflow.merge(MergeOptions(file=file, results=results), this_host())
     merged, interrupted = result.runs, result.interrupted
     if json:
-        speech.print_json(
-            {
-                "added": [_entry(run) for run in merged.added],
-                "present": [_entry(run) for run in merged.present],
-                "kept": list(map(str, interrupted)),
-            }
-        )
+        speech.print_document(merge_document(result))
         return
     for run in merged.added:
         speech.say(f"merged {_line(run)}")
@@ -109,7 +99,3 @@ def _line(run: RunEntry) -> str:
     facts += [f"{run.host['cpus']} CPUs"] if run.host.get("cpus") else []
     said = f" ({clean_line(', '.join(facts))})" if facts else ""
     return f"{run.run} of {host}{said}: {run.files:,} files, {memory(run.size_bytes)}"
-
-
-def _entry(run: RunEntry) -> dict[str, Any]:
-    return run.model_dump(mode="json")
