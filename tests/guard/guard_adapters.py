@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from jsonschema import Draft202012Validator
 from rich.console import Console
 
 from orchestrator import __version__
@@ -52,7 +53,7 @@ from orchestrator.running import Policy, Surroundings, execute
 from orchestrator.running.host_lock import Turns
 from orchestrator.runtimes import Ended, Task
 from orchestrator.user_files import MountedData
-from orchestrator.workflows.documents.registry import DOCUMENTS
+from orchestrator.workflows.documents.registry import DOCUMENTS, document_schema
 from orchestrator.workflows.host import shipped
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs import estimate as estimating
@@ -136,12 +137,19 @@ def _written(arguments: Sequence[str]) -> str:
 
 
 def _data(document: str) -> str:
-    """The data of a document, whose envelope must be right."""
+    """The data of a document, which its published schema must allow, in an envelope that must be right."""
     envelope = json.loads(document)
     assert list(envelope) == ["schema", "orchestrator", "data"]
-    assert envelope["schema"] in {kind.label for kind in DOCUMENTS}
     assert envelope["orchestrator"] == __version__
+    errors = _validator(envelope["schema"]).iter_errors(envelope)
+    assert [error.message[:200] for error in errors] == []
     return json.dumps(envelope["data"])
+
+
+@cache
+def _validator(label: str) -> Any:
+    (kind,) = (kind for kind in DOCUMENTS if kind.label == label)
+    return Draft202012Validator(document_schema(kind))
 
 
 def _message(line: str) -> str:

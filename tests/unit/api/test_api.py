@@ -3,7 +3,6 @@
 import ast
 import dataclasses
 import inspect
-import json
 import os
 import re
 import subprocess
@@ -23,6 +22,7 @@ from orchestrator.reporting.formats import formats_of
 from orchestrator.reporting.reports.run import RUN
 from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
 from tests.documented import introduction
+from tests.envelopes import data_of
 from tests.unit.bundles.returns.returning_runs import a_run
 
 MATRIX = "version: 1\nname: small\nframeworks: [noop==1]\nmodels: [mlp]\nsteps: 20\nrepeats: 2\n"
@@ -63,7 +63,7 @@ def test_a_notebook_plans_measures_and_carries_home(
     assert [outcome.status for outcome in ended.run.outcomes(planned.plan.cells)] == [Status.OK, Status.OK]
     assert ended.page.path is not None
     assert ended.page.path.is_file()
-    assert json.loads(shown.render("json"))["cells"][0]["cell"]["id"] == planned.plan.cells[0].id
+    assert data_of(shown.render("json"))["cells"][0]["cell"]["id"] == planned.plan.cells[0].id
     assert [entry.run for entry in home.runs.added] == [ended.run.name]
     assert [summary.name for summary in api.runs(api.RunsOptions(results=Path("home")), host)] == [ended.run.name]
     assert api.history(api.HistoryOptions(results=Path("home")), host).every

@@ -1,13 +1,13 @@
 """What `-o`, `--format` and `--json` ask for together, and what is said where they cannot be had."""
 
 import csv
-import json
 from pathlib import Path
 
 import pytest
 
 from orchestrator.reporting.formats import formats_of
 from orchestrator.reporting.reports.history import HISTORY
+from tests.envelopes import data_of
 from tests.unit.cli.conftest import Program
 from tests.unit.cli.stored_runs import stored_run
 
@@ -99,8 +99,8 @@ def test_json_of_report_is_that_of_its_format(command: Program, run: str, tmp_pa
     command("report", run, "--json", "-o", "rep.json")
 
     assert code == 0
-    assert json.loads(out) == json.loads(command("report", run, "--format", "json")[1])
-    assert json.loads((tmp_path / "rep.json").read_text())["run"] == run
+    assert data_of(out) == data_of(command("report", run, "--format", "json")[1])
+    assert data_of((tmp_path / "rep.json").read_text())["run"] == run
 
 
 def test_a_mistyped_choice_gets_its_close_match(command: Program) -> None:
