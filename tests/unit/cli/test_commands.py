@@ -1,7 +1,6 @@
 """The program from outside: what it prints where, and how it exits."""
 
 import importlib
-import json
 import signal
 import subprocess
 import sys
@@ -141,16 +140,6 @@ def test_bad_input_exits_2_with_a_clear_word_and_prints_nothing_else(
     assert (ended.code, ended.out) == (2, "")
     assert message in ended.err
     assert "Traceback" not in ended.err
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["matrix", "request", "result", "outcome", "run", "regression", "nightly", "acknowledged", "night", "bisect"],
-)
-def test_every_schema_can_be_printed_and_is_the_published_one(program: Program, name: str) -> None:
-    published = Path(__file__).parents[3] / "docs" / "schemas" / f"{name}.schema.json"
-
-    assert json.loads(program("schema", name).out) == json.loads(published.read_text())
 
 
 def test_an_engine_that_is_asked_for_and_does_not_answer_exits_3(
