@@ -1,5 +1,6 @@
 """`compare` on the command line, of runs that were stored before."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,7 @@ def test_compare_ends_with_1_where_something_got_worse(command: Program, tmp_pat
     code, shown, said = command("compare", *sides, "--json")
     assert (code, data_of(shown)["run"]) == (1, "run-1:mxnet==1.5.1 run-1:mxnet==1.9.1"), said
     assert command("compare", *reversed(sides))[0] == 0
-    (run.folder / "regression.json").write_text(shown)
+    (run.folder / "regression.json").write_text(json.dumps(data_of(shown)))
     assert command("compare", "latest")[0] == 1
 
 
