@@ -1,6 +1,7 @@
 """The documents of every command: each is what its published schema allows."""
 
 import json
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -123,6 +124,14 @@ def test_every_command_has_a_document() -> None:
 
 def test_every_document_has_a_command() -> None:
     assert {case.split()[0] for case in CASES} == {kind.name for kind in DOCUMENTS}
+
+
+def test_every_document_is_on_the_page() -> None:
+    page = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`[a-z`, -]+`) \| `", page.partition("## For programs")[2], re.MULTILINE)
+    named = [name for row in rows for name in re.findall(r"`([a-z-]+)`", row)]
+
+    assert [name for name in named if not name.endswith(("_started", "_finished"))] == [kind.name for kind in DOCUMENTS]
 
 
 @pytest.mark.usefixtures("engine")
