@@ -6,8 +6,7 @@ from typing import Any
 
 from orchestrator import matrix
 from orchestrator.bundles.format.manifest import manifest_schema
-from orchestrator.errors import InputError
-from orchestrator.matrix.hints import did_you_mean
+from orchestrator.errors import InputError, did_you_mean
 from orchestrator.regression.history.acknowledged import acknowledged_schema
 from orchestrator.regression.nightly import settings as nightly_settings
 from orchestrator.regression.nightly.state import Night

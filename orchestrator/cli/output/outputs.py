@@ -1,6 +1,5 @@
 """The options that say how a report is shown and where it goes."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,6 @@ import typer
 from orchestrator.errors import InputError
 from orchestrator.reporting.document import Content, Kind
 from orchestrator.reporting.formats import JSON, formats_of
-from orchestrator.results.writing import write_atomically
 from orchestrator.workflows.outputs import chosen_format
 
 FORMAT_HELP = "How to show it; by default what the ending of -o says, else a table."
@@ -44,11 +42,3 @@ def wanted_format(kind: Kind[Content], format_: str | None, output: Path | None,
         raise InputError(f"--json and --format {format_} ask for two formats: leave one out")
     options = " and ".join(name for name, value in (("--json", json), ("--format", format_)) if value)
     return chosen_format(kind, JSON if json else format_, output, options)
-
-
-def deliver(content: str, output: Path | None) -> None:
-    """Write a text to a file, or to stdout if there is none."""
-    if output is None:
-        sys.stdout.write(content)
-    else:
-        write_atomically(output, content)
