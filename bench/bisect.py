@@ -83,7 +83,7 @@ def answered(command: str, *arguments: str) -> dict[str, Any]:
     )
     if ended.returncode not in {0, 1}:
         raise SystemExit(f"orchestrator {command} ended with {ended.returncode}")
-    document: dict[str, Any] = json.loads(ended.stdout)
+    document: dict[str, Any] = json.loads(ended.stdout)["data"]
     return document
 
 

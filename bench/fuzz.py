@@ -25,14 +25,16 @@ PARTS = 20
 
 
 def ended(path: Path) -> tuple[int | str, str]:
-    """Return how `plan --json` ended on a file, and its stderr.
+    """Return how `plan --json` ended on a file, and its messages.
 
     The end is the exit status, or the last line of a traceback.
     """
     messages = io.StringIO()
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(messages):
-            return run(["plan", "-f", str(path), "--json"]), messages.getvalue()
+            end = run(["plan", "-f", str(path), "--json"])
+        lines = messages.getvalue().splitlines()
+        return end, "".join(f"{json.loads(line)['message']}\n" for line in lines)
     except BaseException:
         return traceback.format_exc().strip().splitlines()[-1], traceback.format_exc()
 

@@ -83,7 +83,7 @@ def judged(folder: Path, candidate: str, most_blocks: int) -> dict[str, Any]:
     ended = subprocess.run(command, stdout=subprocess.PIPE, check=False)
     if ended.returncode not in {0, 1}:
         raise SystemExit(f"orchestrator regress ended with {ended.returncode}")
-    document: dict[str, Any] = json.loads(ended.stdout)
+    document: dict[str, Any] = json.loads(ended.stdout)["data"]
     return document
 
 

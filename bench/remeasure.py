@@ -58,7 +58,7 @@ def measured(folder: Path, repeats: int) -> dict[str, dict[str, Any]]:
     command = [sys.executable, "-m", "orchestrator", "run", f"--file={matrix}", f"--results={folder / 'results'}"]
     command += [f"--repeats={repeats}", "--runtime=docker", "--json"]
     answer = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
-    return dict(_cells(json.loads(answer)))
+    return dict(_cells(json.loads(answer)["data"]))
 
 
 def _cells(report: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -5,6 +5,9 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
+from typing import Annotated
+
+from pydantic import Field
 
 from orchestrator.analysis.estimates import Estimate, estimate, variation
 from orchestrator.analysis.percentiles import Percentiles, percentiles, quantiles
@@ -195,8 +198,11 @@ class Measurement:
     """Medians over the repeats."""
     parameters: int
     multiply_adds: int
-    step_quantiles_s: tuple[float, ...]
-    """Step times pooled over the repeats, for charts: their 0, 5, 10 … 100 % quantiles; empty without steps."""
+    step_quantiles_s: Annotated[tuple[float, ...], Field(exclude=True)]
+    """Step times pooled over the repeats: their 0, 5, 10 … 100 % quantiles; empty without steps.
+
+    They are for charts, and no document has them.
+    """
     epochs: Epochs | None = None
     """None if steps were timed."""
 

@@ -4,9 +4,10 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
-from itertools import groupby
+from itertools import groupby, pairwise, takewhile
 from typing import Annotated, Any
 
 import typer
@@ -15,7 +16,7 @@ from typer.core import TyperGroup
 from orchestrator import __version__
 from orchestrator.cli import everywhere, parsing
 from orchestrator.cli.output import manner
-from orchestrator.errors import HostError, OrchestratorError, plain_words
+from orchestrator.errors import HostError, InputError, OrchestratorError, plain_words
 
 _NO_CHOICE = re.compile(r"'(?P<given>.*)' is not one of (?P<choices>'.*')\.?")
 _NUMBERS = {
@@ -38,7 +39,7 @@ COMMANDS = {
     "show": ("look.runs", "Show how every repeat of a run or of a cell ended."),
     "models": ("look.catalog", "List the models with their defaults."),
     "frameworks": ("look.catalog", "List the frameworks and the releases known to work."),
-    "schema": ("look.catalog", "Print the JSON Schema of a file, such as matrix.yaml."),
+    "schema": ("look.schema", "Print the JSON Schema of a file, such as matrix.yaml."),
     "regress": ("compare.regress", "Measure two releases in turn and judge the second."),
     "bisect": ("compare.bisect", "Find the published release that changed a cell."),
     "compare": ("compare.runs", "Compare stored runs where that is fair."),
@@ -56,6 +57,10 @@ COMMANDS = {
 
 A module is imported where its command is named.
 """
+
+
+_UsageError: Any = typer.BadParameter.__base__
+"""The error of options that cannot be read."""
 
 
 class _Commands(TyperGroup):
@@ -84,11 +89,28 @@ class _Commands(TyperGroup):
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         """Run the command that was named."""
-        try:
-            return super().invoke(ctx)
-        except typer.BadParameter as error:
-            error.message = _number_said(error.__cause__) or _said(error.message)
+        with _mistakes_as_lines():
+            try:
+                return super().invoke(ctx)
+            except typer.BadParameter as error:
+                error.message = _number_said(error.__cause__) or _said(error.message)
+                raise
+
+    def make_context(self, *arguments: Any, **settings: Any) -> Any:
+        """Read the options before the name of the command."""
+        with _mistakes_as_lines():
+            return super().make_context(*arguments, **settings)
+
+
+@contextmanager
+def _mistakes_as_lines() -> Iterator[None]:
+    """Turn a mistake in the options, which is shown with the usage, into an error of one line for programs."""
+    try:
+        yield
+    except _UsageError as error:
+        if not manner.current().for_programs:
             raise
+        raise InputError(error.format_message()) from error
 
 
 def _number_said(cause: BaseException | None) -> str:
@@ -159,15 +181,33 @@ def _top(
 
 def run(arguments: Sequence[str] | None) -> int:
     """Run one command, `sys.argv` by default, and give its exit status; its errors are told on stderr."""
+    written = sys.argv[1:] if arguments is None else list(arguments)
+    with manner.of_one_command(for_programs=_asks_json(written)):
+        return _run(written)
+
+
+def _asks_json(arguments: Sequence[str]) -> bool:
+    """Return True if options ask for JSON, which counts for mistakes in other options too."""
+    options = [*takewhile(lambda argument: argument != "--", arguments), ""]
+    return any(
+        option in {"--json", "--format=json"} or (option, value) == ("--format", "json")
+        for option, value in pairwise(options)
+    )
+
+
+def _run(arguments: Sequence[str]) -> int:
     stdout = sys.stdout
     try:
-        given = sys.argv[1:] if arguments is None else list(arguments)
-        with manner.of_one_command(), parsing.plain_completion():
-            program()(args=given, complete_var=parsing.COMPLETE)
+        with parsing.plain_completion():
+            program()(args=arguments, complete_var=parsing.COMPLETE)
         sys.stdout.flush()
     except SystemExit as end:
         # Typer puts another stdout there when the reader of ours has gone, as in `| head`: no failure of the command.
         return end.code if isinstance(end.code, int) and sys.stdout is stdout else 0
+    except InputError as error:
+        for message in error.messages:
+            _say(message)
+        return error.exit_code
     except OrchestratorError as error:
         _say(str(error))
         return error.exit_code

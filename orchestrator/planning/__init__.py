@@ -2,13 +2,14 @@
 
 from orchestrator.planning.cost.durations import Assumed, Earlier
 from orchestrator.planning.cost.estimate import Known, PlanEstimate, disk_bytes, estimate
-from orchestrator.planning.document import plan_document, plan_json, script_document
+from orchestrator.planning.document import PLAN, plan_document, plan_envelope, script_document
 from orchestrator.planning.parity import Check, check_id, checks
 from orchestrator.planning.planner import plan
 from orchestrator.planning.releases import left_out
 from orchestrator.planning.selection import Selection, narrowed
 
 __all__ = [
+    "PLAN",
     "Assumed",
     "Check",
     "Earlier",
@@ -23,6 +24,6 @@ __all__ = [
     "narrowed",
     "plan",
     "plan_document",
-    "plan_json",
+    "plan_envelope",
     "script_document",
 ]  # fmt: skip

@@ -1,21 +1,24 @@
-"""The JSON document of a plan, which `orchestrator plan --json` prints and `docs/matrix.md` documents."""
+"""The JSON document of a plan, which `orchestrator plan --json` prints and `docs/matrix.md` explains."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from functools import cache
 from typing import Any
 
+from orchestrator.documents import DocumentKind, Envelope
 from orchestrator.domain import Cell, Framework, ImageSpec, Plan
 from orchestrator.encoded import json_text
 from orchestrator.planning import collector, parity
 from orchestrator.planning.cost.estimate import PlanEstimate
+from orchestrator.planning.document_types import PlanData, PlannedCell, PlannedFile, PlannedImage, PlannedScript
 from orchestrator.user_files import Script
 
+PLAN = DocumentKind("plan", 1, PlanData)
 _Shared = Callable[[Any], dict[str, Any]]
 
 
 def plan_document(plan: Plan, estimate: PlanEstimate) -> dict[str, Any]:
-    """Return a plan and its estimate as plain JSON values.
+    """Return the data of the document as plain JSON values.
 
     Rows are flat, and equal parts of them are one shared object.
     """
@@ -23,11 +26,12 @@ def plan_document(plan: Plan, estimate: PlanEstimate) -> dict[str, Any]:
         return {key: list(part) if isinstance(part, Iterator) else part for key, part in _parts(plan, estimate)}
 
 
-def plan_json(plan: Plan, estimate: PlanEstimate) -> Iterator[str]:
-    """Yield the pieces of the same document as JSON text, with one row to a line.
+def plan_envelope(plan: Plan, estimate: PlanEstimate) -> Envelope:
+    """Return the document of a plan with one row to a line. It is never whole in memory."""
+    return Envelope(PLAN, _json(plan, estimate))
 
-    The document is never whole in memory.
-    """
+
+def _json(plan: Plan, estimate: PlanEstimate) -> Iterator[str]:
     lead = "{"
     for key, part in _parts(plan, estimate):
         yield f"{lead}\n {json_text(key)}: "
@@ -36,7 +40,7 @@ def plan_json(plan: Plan, estimate: PlanEstimate) -> Iterator[str]:
         else:
             yield json_text(part)
         lead = ","
-    yield "\n}\n"
+    yield "\n}"
 
 
 def _list(rows: Iterator[str]) -> Iterator[str]:
@@ -69,7 +73,7 @@ def _parts(plan: Plan, estimate: PlanEstimate) -> Iterator[tuple[str, Any]]:
     yield "estimate", asdict(estimate)
 
 
-def _cell(cell: Cell, shared: _Shared) -> dict[str, Any]:
+def _cell(cell: Cell, shared: _Shared) -> PlannedCell:
     framework, system, workload = cell.framework, cell.system, cell.workload
     return {
         "id": cell.id,
@@ -83,7 +87,7 @@ def _cell(cell: Cell, shared: _Shared) -> dict[str, Any]:
         "gpus": system.gpus,
         "memory_bytes": system.memory_bytes,
         "model": workload.model,
-        "mode": workload.mode.value,
+        "mode": workload.mode,
         "batch_size": workload.batch_size,
         "dataset": workload.dataset,
         "options": shared(cell.options),
@@ -97,20 +101,23 @@ def _cell(cell: Cell, shared: _Shared) -> dict[str, Any]:
         "output_bytes": cell.output.size_bytes,
         "output_files": cell.output.files,
         "repeats": cell.repeats,
-        "expect": cell.expect.value,
+        "expect": cell.expect,
     }
 
 
-def script_document(script: Script) -> dict[str, Any]:
-    """Return a script as plain JSON values, with the sizes and hashes of its files."""
-    return {"name": script.name, "entry": script.file, "files": [asdict(file) for file in script.files]}
+def script_document(script: Script) -> PlannedScript:
+    """Return a script with the sizes and hashes of its files."""
+    files: list[PlannedFile] = [
+        {"path": file.path, "size_bytes": file.size_bytes, "sha256": file.sha256} for file in script.files
+    ]
+    return {"name": script.name, "entry": script.file, "files": files}
 
 
 def _pin(framework: Framework | None) -> str | None:
     return f"{framework.name}=={framework.version}" if framework else None
 
 
-def _image(image: ImageSpec) -> dict[str, Any]:
+def _image(image: ImageSpec) -> PlannedImage:
     framework, environment = image.framework, image.environment
     return {
         "name": image.name,

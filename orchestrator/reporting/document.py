@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
+from orchestrator.documents import Envelope
 from orchestrator.reporting.blocks import Block
 from orchestrator.reporting.inline import Link, Sentence
 
@@ -120,6 +121,6 @@ class Kind(Generic[Content]):
     pages: Callable[[Content], Iterable[tuple[str, Page]]] | None = None
     """Name and page of each file."""
     suites: Callable[[Content], Suites] | None = None
-    value: Callable[[Content], Any] | None = None
-    """Plain values, or a text that is JSON."""
+    value: Callable[[Content], Envelope] | None = None
+    """For programs."""
     records: Callable[[Content], Records] | None = None

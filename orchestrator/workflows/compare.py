@@ -14,11 +14,15 @@ from orchestrator.regression.stored_runs.comparison import compare_runs
 from orchestrator.regression.stored_runs.operands import Operand
 from orchestrator.regression.trials.files import stored_regression, stored_trial
 from orchestrator.reporting.findings.compose import idle_builders
+from orchestrator.reporting.formats import HTML, TABLE
+from orchestrator.reporting.reports.regression import REGRESSION
 from orchestrator.results.store import Run
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.shipped import shipped_catalog
 from orchestrator.workflows.inputs.stored_runs import check_shown, find_run, report_hidden_runs
+from orchestrator.workflows.outputs import chosen_format
+from orchestrator.workflows.pages import WrittenPage, regression_page, write_to
 
 BOTH_SIDES = ("baseline", "candidate")
 
@@ -39,6 +43,15 @@ class CompareOptions:
     """Globs over the ids of cells whose pairs are not shown."""
     results: Path = option_values.RESULTS
     """The results folder."""
+    format: str | None = None
+    """The name of a row of `orchestrator.reporting.formats.FORMATS`. By default the ending of `output` names it."""
+    output: Path | None = None
+    """File to write, or the folder of a page. By default the page of a stored test goes to its run's folder."""
+
+    @property
+    def is_stored_test(self) -> bool:
+        """True if the stored verdict of a test is read as it is."""
+        return self.candidate is None and not (self.metrics or self.select or self.exclude)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,27 +62,45 @@ class CompareResult:
     """The run of a stored regression test, or None if runs were compared now or pairs are left out."""
     regression: Regression
     """The verdict of every pair of cells."""
+    format: str
+    """The format that was chosen."""
+    page: WrittenPage
+    """The page, if the format comes with one."""
 
 
 def compare(options: CompareOptions, host: Host) -> CompareResult:
-    """Compare stored runs, or read the stored verdict of a regression test.
+    """Compare stored runs, or read the stored verdict of a regression test, and write it if that is asked for.
 
-    Raises `InputError` if neither is there, a glob matches no cell, or the runs cannot be compared.
+    The page of a stored test is written for the formats `table` and `html`.
+    Raises `InputError` if neither is there, a glob matches no cell, the runs cannot be compared, or the output cannot
+    be what it is asked to be. Raises `HostError` if the output cannot be written.
 
     Example: `compare(CompareOptions(baseline="latest:baseline", candidate="latest:candidate"), this_host()).regression`
     """
+    format_ = chosen_format(REGRESSION, options.format, options.output)
+    if format_ == HTML and options.output is None and not options.is_stored_test:
+        raise InputError(
+            "--format html needs -o DIR: only the stored verdict of one test has its run's folder to go to"
+        )
     report_hidden_runs(options.results, host)
+    run, regression = _compared(options, host)
+    has_own = options.output is None and format_ in {TABLE, HTML}
+    own = regression_page(run, regression) if run is not None and has_own else WrittenPage()
+    return CompareResult(run, regression, format_, write_to(options.output, regression, format_, own))
+
+
+def _compared(options: CompareOptions, host: Host) -> tuple[Run | None, Regression]:
+    """Return the verdicts to show, and the run of a stored test if they are all of it."""
     operands = _operands(options)
     if len(operands) == 1:
         run = find_run(options.results, operands[0].names[0])
-        shown = _selected(stored_regression(run), options, host)
-        return CompareResult(run if not (options.select or options.exclude) else None, shown)
+        return run if options.is_stored_test else None, _selected(stored_regression(run), options, host)
     baseline, candidate = (_found(options.results, operand) for operand in operands)
     models = [cell.workload.model for side in (baseline, candidate) for run in side.runs for cell in run.plan().cells]
     gates = parse_gates(options.metrics, "--metric", models)
     faults = load_faults()
     compared = compare_runs(baseline, candidate, gates, faults, idle_builders())
-    return CompareResult(None, _selected(compared, options, host))
+    return None, _selected(compared, options, host)
 
 
 def _selected(regression: Regression, options: CompareOptions, host: Host) -> Regression:

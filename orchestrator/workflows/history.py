@@ -1,7 +1,7 @@
 """The history of a results folder, as series with their changes."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orchestrator.errors import InputError, did_you_mean
@@ -12,11 +12,17 @@ from orchestrator.regression.history.read import measured_cells
 from orchestrator.regression.history.series import LEAST_POINTS, Series, series, series_of
 from orchestrator.regression.rules import BY_NAME
 from orchestrator.reporting.findings.compose import idle_builders
+from orchestrator.reporting.formats import HTML, TABLE, render
+from orchestrator.reporting.reports.history import HISTORY, write_html
+from orchestrator.results.writing import write_atomically
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.stored_runs import report_hidden_runs
+from orchestrator.workflows.outputs import chosen_format, named_by
 
 ALL_METRICS = "all"
+PAGE_FOLDER = "history"
+"""In the results folder: the pages of all series."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +35,7 @@ class HistoryOptions:
     """Globs of the names of series, as in `mxnet-*/lenet-*`. Empty for all."""
     exclude: tuple[str, ...] = ()
     """Globs over the names of series that are not shown."""
-    metrics: tuple[str, ...] = ("throughput",)
+    metrics: tuple[str, ...] = option_values.HISTORY_METRICS
     """Names of metrics, or `all`."""
     host: str = ""
     """The host of the series. Empty for all."""
@@ -39,6 +45,10 @@ class HistoryOptions:
     """The file of known changes."""
     min_effect: float = MIN_EFFECT
     """The smallest change that is looked for, as a share."""
+    format: str | None = None
+    """The name of a row of `orchestrator.reporting.formats.FORMATS`. By default the ending of `output` names it."""
+    output: Path | None = None
+    """File to write, or the folder of the pages if nothing names a format. By default they go next to the results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +61,23 @@ class HistoryResult:
     """The number of series that were selected."""
     every: frozenset[tuple[str, str, str]]
     """Name, metric and host of every series that the folder has."""
+    format: str
+    """The format that was chosen."""
+    has_pages: bool
+    """True if the format comes with pages. They are written unless series were selected and none can be shown."""
+    page: Path | None = None
+    """The page to open, if one was written."""
 
 
 def history(options: HistoryOptions, host: Host) -> HistoryResult:
-    """Read the series of a results folder. Raises `InputError` with every mistake.
+    """Read the series of a results folder, and write them if that is asked for.
+
+    Pages are written for the formats `table` and `html`.
+    Raises `InputError` with every mistake, and `HostError` if the output cannot be written.
 
     Example: `history(HistoryOptions(metrics=("all",)), this_host()).series`
     """
+    format_, has_pages = _format(options)
     if not options.results.is_dir():
         raise InputError(
             f"{options.results}: no such folder; `orchestrator run` makes one, --results DIR looks elsewhere"
@@ -69,9 +89,30 @@ def history(options: HistoryOptions, host: Host) -> HistoryResult:
     every = series(measured, known, min_effect=options.min_effect, metrics=metrics, idle_builders=idle_builders())
     selected = _selected(every, options)
     shown = (one for one in selected if one.is_tracked or options.by_release)
-    return HistoryResult(
-        tuple(one for one in shown if len(one.points) >= LEAST_POINTS), len(selected), series_of(measured)
-    )
+    long_enough = tuple(one for one in shown if len(one.points) >= LEAST_POINTS)
+    result = HistoryResult(long_enough, len(selected), series_of(measured), format_, has_pages)
+    return _written(result, options)
+
+
+def _format(options: HistoryOptions) -> tuple[str, bool]:
+    """Return the format, and True if it comes with pages. Raises `InputError` if the output cannot be in it."""
+    if options.format is None and named_by(options.output) is None:
+        return TABLE, True
+    format_ = chosen_format(HISTORY, options.format, options.output)
+    return format_, format_ == HTML or (format_ == TABLE and options.output is None)
+
+
+def _written(result: HistoryResult, options: HistoryOptions) -> HistoryResult:
+    """Write the pages of the series or the file that is asked for. Return the result with its page."""
+    if result.has_pages:
+        if result.selected and not result.series:
+            return result
+        if options.output is not None:
+            return replace(result, page=write_html(result.series, options.output))
+        return replace(result, page=write_html(result.series, options.results / PAGE_FOLDER, result.every))
+    if options.output is not None:
+        write_atomically(options.output, render(HISTORY, result.series, result.format))
+    return result
 
 
 def _metrics(names: Sequence[str]) -> Sequence[str] | None:

@@ -22,6 +22,16 @@ IDLE_WAIT_S = 10.0
 """Longest wait for an idle host before a cell."""
 KEEP_LAST = 1
 """Newest contents to keep of each image."""
+HISTORY_METRICS = ("throughput",)
+"""The metrics whose series a history shows."""
+SCHEMAS = (
+    "matrix", "request", "result", "outcome", "run", "environments", "parity", "script", "event", "manifest",
+    "regression", "nightly", "acknowledged", "night", "bisect",
+    "plan", "long-matrix", "images", "dockerfiles", "report", "side-by-side", "runs", "repeats", "repeats-of-cell",
+    "models", "frameworks", "regression-record", "search-record", "night-record", "accepted-release", "history",
+    "exported-bundle", "verified-bundle", "loaded-bundle", "collected-runs", "merged-runs", "fitness", "surplus",
+)  # fmt: skip
+"""The names of the published schemas, those of files before those of documents."""
 
 
 class RuntimeName(StrEnum):
@@ -31,23 +41,3 @@ class RuntimeName(StrEnum):
     DOCKER = "docker"
     VENV = "venv"
     HOST = "host"
-
-
-class SchemaName(StrEnum):
-    """The name of a published schema."""
-
-    MATRIX = "matrix"
-    REQUEST = "request"
-    RESULT = "result"
-    OUTCOME = "outcome"
-    RUN = "run"
-    ENVIRONMENTS = "environments"
-    EVENT = "event"
-    PARITY = "parity"
-    SCRIPT = "script"
-    MANIFEST = "manifest"
-    REGRESSION = "regression"
-    NIGHTLY = "nightly"
-    ACKNOWLEDGED = "acknowledged"
-    NIGHT = "night"
-    BISECT = "bisect"

@@ -8,6 +8,7 @@ from orchestrator.errors import HostError, InputError
 from orchestrator.planning import Selection
 from orchestrator.regression.model import Regression
 from orchestrator.regression.rules import Rules, blocks_needed, looks_up_to, parse_gates, too_few_blocks
+from orchestrator.reporting.reports.regression import REGRESSION
 from orchestrator.results.store import Run
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
@@ -21,7 +22,8 @@ from orchestrator.workflows.measure.pair import (
     resumed_pair_run,
 )
 from orchestrator.workflows.option_values import RuntimeName
-from orchestrator.workflows.pages import WrittenPage, regression_page
+from orchestrator.workflows.outputs import chosen_format
+from orchestrator.workflows.pages import WrittenPage, regression_page, write_to
 
 MOST_BLOCKS = 24
 
@@ -31,7 +33,7 @@ class RegressOptions(SourceOptions, MeasureOptions):
     """The options of `regress`.
 
     With `resume` a run goes on with its own question. Then only `results`, `runtime`, `base_image` and the options of
-    measuring may differ from their defaults.
+    measuring and of showing may differ from their defaults.
     """
 
     baseline: str | None = None
@@ -60,6 +62,10 @@ class RegressOptions(SourceOptions, MeasureOptions):
     """The results folder."""
     resume: str | None = None
     """The name of the run that goes on, or `latest`."""
+    format: str | None = None
+    """The name of a row of `orchestrator.reporting.formats.FORMATS`. By default the ending of `output` names it."""
+    output: Path | None = None
+    """File to write, or the folder of a page, next to the page in the run's folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +77,7 @@ class RegressResult:
     regression: Regression
     """The verdict of every pair of cells. It is incomplete if the run was stopped."""
     page: WrittenPage
-    """The page of the test, in the run's folder."""
+    """The page of the test, in the run's folder or where it was asked for."""
 
     @property
     def resume_command(self) -> str:
@@ -86,6 +92,7 @@ def regress(options: RegressOptions, host: Host) -> RegressResult:
 
     Example: `regress(RegressOptions(baseline="mxnet==1.5.1", candidate="mxnet==1.9.1"), this_host()).regression.pairs`
     """
+    format_ = chosen_format(REGRESSION, options.format, options.output)
     pair_run = _new(options, host) if options.resume is None else _resumed(options, options.resume, host)
     job = pair_run.job
     with host.working():
@@ -96,7 +103,8 @@ def regress(options: RegressOptions, host: Host) -> RegressResult:
             if not job.run.has_begun:
                 raise
             raise HostError(f"{error}\nwhat is measured is kept; go on with: {_resume_command(job.run)}") from error
-    return RegressResult(job.run, measured.regression, regression_page(job.run, measured.regression))
+    own = regression_page(job.run, measured.regression)
+    return RegressResult(job.run, measured.regression, write_to(options.output, measured.regression, format_, own))
 
 
 def _announce(plan: Plan, host: Host) -> None:
@@ -140,6 +148,8 @@ def _resumed(options: RegressOptions, name: str, host: Host) -> PairRun:
         retry_failed=options.retry_failed,
         extra_repeats=options.extra_repeats,
         idle_wait_s=options.idle_wait_s,
+        format=options.format,
+        output=options.output,
     )
     if options != allowed:
         raise InputError(

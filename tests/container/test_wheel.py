@@ -1,12 +1,13 @@
 """The package installs as a wheel that carries images/ and benchmarks/, and works away from a checkout."""
 
-import json
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
+
+from tests.envelopes import data_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -49,7 +50,7 @@ def test_an_installed_wheel_plans_and_runs_away_from_the_checkout(wheel: Path, t
     run = [program, "run", "--runtime", "host", "--repeats", "1", "--json"]
     report = subprocess.run(run, cwd=tmp_path, check=False, capture_output=True, text=True)
 
-    assert len(json.loads(default.stdout)["cells"]) > 1, "the default matrix ships with the program"
+    assert len(data_of(default.stdout)["cells"]) > 1, "the default matrix ships with the program"
     assert report.returncode == 0, report.stderr
-    (cell,) = json.loads(report.stdout)["cells"]
+    (cell,) = data_of(report.stdout)["cells"]
     assert [repeat["outcome"]["status"] for repeat in cell["repeats"]] == ["ok"]

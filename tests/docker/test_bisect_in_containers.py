@@ -17,6 +17,7 @@ from tiny_releases import fresh_name, tiny_index
 from orchestrator.engine.images import labelled, remove
 from orchestrator.images import labels
 from orchestrator.images.surplus import given_up
+from tests.envelopes import data_of
 
 pytestmark = pytest.mark.docker
 PACKAGE, DEPENDENCY = fresh_name("tiny"), fresh_name("less")
@@ -86,7 +87,7 @@ def test_a_search_that_is_killed_goes_on_and_names_release_and_dependency(place:
     out, said = second.communicate(timeout=300)
 
     assert second.returncode == 1, said
-    found = json.loads(out)
+    found = data_of(out)
     (change,) = found["found"]["releases"]["changes"]
     assert (change["before"], change["after"], change["between"]) == ("1.0", "1.2", ["1.1"])
     assert change["comparison"]["verdict"] == "slower"
@@ -100,4 +101,4 @@ def test_a_search_that_is_killed_goes_on_and_names_release_and_dependency(place:
     assert json.loads(record.read_text()) == found
 
     third = place.start("--resume", found["name"])
-    assert json.loads(third.communicate(timeout=300)[0]) == found
+    assert data_of(third.communicate(timeout=300)[0]) == found

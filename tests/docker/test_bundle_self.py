@@ -24,6 +24,7 @@ from orchestrator.domain import BuildSettings
 from orchestrator.runtimes.environments import Workshop
 from orchestrator.workflows.inputs.site import site_settings
 from tests.documented import blocks
+from tests.envelopes import data_of
 
 pytestmark = pytest.mark.docker
 PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
@@ -164,7 +165,7 @@ def test_it_is_confined_to_the_cpus_of_who_calls_it(far: FarSide, far_bundle: Pa
 
     said = far.run("taskset", "--cpu-list", "0", far.home / "own/bin/orchestrator", "doctor", "--json")
 
-    findings = {one["check"]: one["found"] for one in json.loads(said.stdout)["findings"]}
+    findings = {one["check"]: one["found"] for one in data_of(said.stdout)["findings"]}
     assert "of 1 CPU" in findings["load"]
 
 

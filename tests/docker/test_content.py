@@ -13,6 +13,7 @@ import pytest
 from orchestrator.resources import ROOT
 from tests.datasets_in_original_formats import drawn, write_idx
 from tests.documented import blocks, introduction
+from tests.envelopes import data_of
 
 pytestmark = pytest.mark.docker
 LEARNERS = "[mxnet==1.9.1, torch==2.13.0, tensorflow==2.21.0, keras-mxnet==2.2.4.3 on mxnet==1.5.1]"
@@ -32,7 +33,7 @@ def run(folder: Path, base_image: str, text: str, *arguments: str) -> dict[str, 
         check=False,
     )
     assert ended.returncode == 0, ended.stdout[-2000:] + ended.stderr[-2000:]
-    report: dict[str, Any] = json.loads(ended.stdout)
+    report: dict[str, Any] = data_of(ended.stdout)
     return report
 
 

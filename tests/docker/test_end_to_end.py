@@ -10,6 +10,8 @@ import docker
 import pytest
 from whole_command import orchestrator
 
+from tests.envelopes import data_of
+
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.docker
 
@@ -34,7 +36,7 @@ def test_the_default_matrix_ends_ok_in_containers_for_every_framework(
     _, ended = default_run
 
     assert ended.returncode == 0, ended.stderr
-    report = json.loads(ended.stdout)
+    report = data_of(ended.stdout)
     assert report["runtime"] == "docker", ended.stderr
     statuses = _statuses(report)
     frameworks = {cell_id.split("-cpu/")[0] for cell_id in statuses}
@@ -93,7 +95,7 @@ def test_a_gpu_system_gives_gpu_dockerfiles_and_no_device_outcomes(
     assert "mxnet-cu112" in mxnet
     assert "nvidia/cuda" in mxnet
     assert ended.returncode == 0, ended.stderr
-    assert set(map(tuple, _statuses(json.loads(ended.stdout)).values())) == {("no_device",) * 3}
+    assert set(map(tuple, _statuses(data_of(ended.stdout)).values())) == {("no_device",) * 3}
     assert "has 0" in ended.stdout or "no GPU" in ended.stdout
     assert engine.images.list("bench/mxnet:1.9.1-64_gpu") == [], "nothing is built for cells that cannot run here"
 

@@ -14,6 +14,7 @@ from carried_support import carry
 from far_support import FarSide
 
 from orchestrator.bundles.read.loaded_bundle import LoadedBundle
+from tests.envelopes import data_of
 
 pytestmark = pytest.mark.docker
 MATRIX = """
@@ -57,7 +58,7 @@ def _orchestrator(far: FarSide, place: Path, *arguments: str) -> subprocess.Comp
 def _statuses(report: str) -> dict[str, list[str]]:
     return {
         cell["cell"]["id"]: [repeat["outcome"]["status"] for repeat in cell["repeats"]]
-        for cell in json.loads(report)["cells"]
+        for cell in data_of(report)["cells"]
     }
 
 

@@ -13,6 +13,7 @@ from far_support import FarSide
 from whole_command import orchestrator
 
 from orchestrator.bundles.format.manifest import read_manifest
+from tests.envelopes import data_of
 
 pytestmark = pytest.mark.docker
 MATRIX = """
@@ -71,7 +72,7 @@ def test_a_script_crosses_the_gap_with_its_files_alone(
     ended = _far(far, tmp_path, "run", "--plan", "scripted", "--json")
 
     assert ended.returncode == 0, ended.stderr
-    (cell,) = json.loads(ended.stdout)["cells"]
+    (cell,) = data_of(ended.stdout)["cells"]
     assert [figure["value"] for figure in cell["printed"]] == [7.0]
     (log,) = tmp_path.glob("results/*/noop-1-cpu/lm-script/0/log.txt")
     lines = log.read_text().splitlines()

@@ -8,6 +8,8 @@ import docker
 import faults_support as support
 import pytest
 
+from tests.envelopes import data_of
+
 pytestmark = pytest.mark.docker
 
 BEHAVIOURS = (
@@ -71,7 +73,7 @@ def test_what_went_well_before_and_after_is_intact_and_the_command_says_that_som
     assert "Traceback" not in ended.stderr
     assert support.statuses(ran[0] / "results").count("ok") == 2
     assert [support.statuses(ran[0] / "results")[number] for number in (0, -1)] == ["ok", "ok"]
-    report = json.loads(ended.stdout)
+    report = data_of(ended.stdout)
     shown = {
         cell["cell"]["id"]: [repeat["outcome"]["status"] for repeat in cell["repeats"]] for cell in report["cells"]
     }

@@ -10,6 +10,7 @@ import docker
 import faults_support as support
 import pytest
 
+from tests.envelopes import data_of
 from tests.required import missing
 
 pytestmark = [pytest.mark.docker, pytest.mark.ordinary_user]
@@ -113,7 +114,7 @@ def test_a_flood_is_left_out_of_what_is_collected(flooded: Ran) -> None:
     collected = command(folder, "collect", "-o", "r.tar.zst", "--json")
 
     assert collected.returncode == 0, collected.stderr
-    document = json.loads(collected.stdout)
+    document = data_of(collected.stdout)
     assert document["size_bytes"] < 2**20
     assert sum(run["size_bytes"] for run in document["runs"]) < 200 * 2**20
     lines = [line for line in document["left_out"] if "1,000 files and 64 MiB" in line]

@@ -14,6 +14,7 @@ from whole_command import orchestrator
 from orchestrator.reporting.formats import formats_of
 from orchestrator.reporting.reports.run import RUN
 from tests.documented import blocks
+from tests.envelopes import data_of
 
 pytestmark = pytest.mark.docker
 (MODEL,) = blocks("models.md", "A model of your own", "python")
@@ -50,7 +51,7 @@ def run(folder: Path, base_image: str) -> tuple[int, dict[str, Any]]:
     waiting = ("--idle-wait", "0", "--extra-repeats", "0")
     ended = orchestrator(folder, base_image, "run", "--runtime", "docker", "--json", *waiting)
     assert ended.returncode in {0, 1}, ended.stderr[-2000:]
-    report: dict[str, Any] = json.loads(ended.stdout)
+    report: dict[str, Any] = data_of(ended.stdout)
     return ended.returncode, report
 
 

@@ -8,6 +8,8 @@ import docker
 import pytest
 from whole_command import orchestrator
 
+from tests.envelopes import data_of
+
 ROOT = Path(__file__).parents[2]
 PLANTED = ROOT / "bench" / "planted"
 pytestmark = pytest.mark.docker
@@ -54,7 +56,7 @@ def test_a_candidate_that_waits_after_each_block_is_slower_by_what_it_waits(site
     )  # fmt: skip
 
     assert ended.returncode == 1, ended.stderr
-    found = json.loads(ended.stdout)
+    found = data_of(ended.stdout)
     judged = _throughput(found)
     assert (judged["verdict"], judged["confirmation"]["confirmed"]) == ("slower", True), judged
     assert judged["low"] <= 1 / 1.05 <= judged["high"], judged
@@ -70,6 +72,6 @@ def test_an_image_against_itself_is_the_same_and_no_alarm(site: Path, base_image
     )  # fmt: skip
 
     assert ended.returncode == 0, ended.stderr
-    judged = _throughput(json.loads(ended.stdout))
+    judged = _throughput(data_of(ended.stdout))
     assert judged["verdict"] == "same", judged
     assert judged["low"] <= 1 <= judged["high"], judged

@@ -4,7 +4,6 @@ What is planted lies in images of the user's own: PyTorch as it is, whose model,
 as Python starts. The names of everything stay the same, as they would with a real fault.
 """
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,8 @@ from typing import Any
 import docker
 import pytest
 from whole_command import orchestrator
+
+from tests.envelopes import data_of
 
 pytestmark = pytest.mark.docker
 
@@ -102,7 +103,7 @@ def ran(engine: docker.DockerClient, base_image: str, tmp_path_factory: pytest.T
     (folder / "build.yaml").write_text(f"{common}frameworks: [torch==2.13.0]\n")
     built = orchestrator(folder, base_image, "build", "-f", "build.yaml", "--json")
     assert built.returncode == 0, built.stderr
-    image = json.loads(built.stdout)[0]["reference"]
+    image = data_of(built.stdout)[0]["reference"]
     entries = ["torch==2.13.0", "mxnet==1.9.1"]
     for name in PLANTED:
         plant(folder, image, name)
@@ -112,7 +113,7 @@ def ran(engine: docker.DockerClient, base_image: str, tmp_path_factory: pytest.T
     ended = orchestrator(folder, base_image, "run", "--runtime", "docker", "--json")
     assert ended.returncode == 0, ended.stderr
     (run,) = (folder / "results").iterdir()
-    return Ran(json.loads(ended.stdout), ended.stderr, run)
+    return Ran(data_of(ended.stdout), ended.stderr, run)
 
 
 def test_frameworks_whose_models_agree_do_the_same_work(ran: Ran) -> None:
@@ -193,12 +194,12 @@ def test_a_planted_model_is_caught_in_every_other_builder_too(
     (tmp_path / "build.yaml").write_text(f"{common}frameworks: [{OTHERS[name]}]\n")
     built = orchestrator(tmp_path, base_image, "build", "-f", "build.yaml", "--json")
     assert built.returncode == 0, built.stderr
-    plant(tmp_path, json.loads(built.stdout)[0]["reference"], "filter")
+    plant(tmp_path, data_of(built.stdout)[0]["reference"], "filter")
     entries = f"[{OTHERS[name]}, {{name: {name}, version: filter, dockerfile: filter/Dockerfile}}]"
     (tmp_path / "matrix.yaml").write_text(f"{common}steps: 1\nwarmup_steps: 1\nframeworks: {entries}\n")
     ended = orchestrator(tmp_path, base_image, "run", "--runtime", "docker", "--json")
 
     assert ended.returncode == 0, ended.stderr
-    (group,) = json.loads(ended.stdout)["groups"]
+    (group,) = data_of(ended.stdout)["groups"]
     (verdict,) = [found for row in group["parity"] for found in row if found and found["work"] == "not comparable"][:1]
     assert verdict["reason"].startswith("conv2d_1 yields"), verdict["reason"]

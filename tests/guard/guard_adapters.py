@@ -14,12 +14,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from jsonschema import Draft202012Validator
 from rich.console import Console
 
+from orchestrator import __version__
 from orchestrator.catalog import Catalog, load
 from orchestrator.cli.program import run as program
 from orchestrator.devices import Cpu, Inventory
@@ -50,6 +53,7 @@ from orchestrator.running import Policy, Surroundings, execute
 from orchestrator.running.host_lock import Turns
 from orchestrator.runtimes import Ended, Task
 from orchestrator.user_files import MountedData
+from orchestrator.workflows.documents.registry import DOCUMENTS, document_schema
 from orchestrator.workflows.host import shipped
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs import estimate as estimating
@@ -70,6 +74,7 @@ SIGNS = MountedData(
 FRAMEWORKS = Path(__file__).parent / "expected/matrices/frameworks-json.json"
 """The frameworks that there were; what a later one adds to lists is no change of these."""
 NOW = datetime(2026, 11, 21, 15, 30, tzinfo=UTC)
+_NO_PAGE = "; no page is written"
 CACHE, DATA = "cache", "data-home"
 """Folders of a case, beside its corpus: neither is read from the host."""
 
@@ -106,11 +111,62 @@ def surroundings(folder: Path, columns: int) -> Iterator[None]:
 
 
 def command(arguments: Sequence[str]) -> tuple[int, str, str]:
-    """Run one command: its exit status, and what it printed on either stream."""
+    """Run one command: its exit status, and what it printed on either stream.
+
+    Where JSON was asked for, the data of its document and the messages of its lines.
+    """
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         status = program(list(arguments))
-    return status, out.getvalue(), err.getvalue()
+    if arguments == ("schema", "event"):
+        return status, _without_errors(out.getvalue()), err.getvalue()
+    if "--json" not in arguments and ("--format", "json") not in pairwise(arguments):
+        return status, out.getvalue(), err.getvalue()
+    document = out.getvalue() or _written(arguments)
+    return status, _data(document) if document else "", "".join(map(_message, err.getvalue().splitlines()))
+
+
+def _written(arguments: Sequence[str]) -> str:
+    """The document that was written to `-o` in place of stdout, taken away for the case after it."""
+    output = Path(arguments[arguments.index("-o") + 1]) if "-o" in arguments else None
+    if output is None or not output.is_file():
+        return ""
+    document = output.read_text(encoding="utf-8")
+    output.unlink()
+    return document
+
+
+def _data(document: str) -> str:
+    """The data of a document, which its published schema must allow, in an envelope that must be right."""
+    envelope = json.loads(document)
+    assert list(envelope) == ["schema", "orchestrator", "data"]
+    assert envelope["orchestrator"] == __version__
+    errors = _validator(envelope["schema"]).iter_errors(envelope)
+    assert [error.message[:200] for error in errors] == []
+    return json.dumps(envelope["data"])
+
+
+@cache
+def _validator(label: str) -> Any:
+    (kind,) = (kind for kind in DOCUMENTS if kind.label == label)
+    return Draft202012Validator(document_schema(kind))
+
+
+def _message(line: str) -> str:
+    """The message of a line for programs."""
+    event = json.loads(line)
+    assert event["event"] in {"notice", "error"}
+    # The JSON of a history came with pages, and so its line said that none is written.
+    ending = _NO_PAGE if event["message"].startswith("no series of ") else ""
+    return f"{event['message']}{ending}\n"
+
+
+def _without_errors(text: str) -> str:
+    """The schema of events without the lines of errors, which are a later addition."""
+    schema = json.loads(text)
+    assert schema["oneOf"].pop() == {"$ref": "#/$defs/Error"}
+    del schema["$defs"]["Error"]
+    return json.dumps(schema)
 
 
 class _Asked(FakeRuntime):

@@ -11,9 +11,9 @@ import orchestrator
 
 PACKAGE = Path(orchestrator.__file__).parent
 ORDER = [
-    "errors", "encoded", "wording", "limits", "user_files", "modes", "domain", "events", "resources", "files", "logs",
-    "processes", "engine", "catalog", "matrix", "planning", "results", "images", "devices", "runtimes", "running",
-    "analysis", "regression", "bundles", "reporting", "workflows", "api", "cli",
+    "errors", "encoded", "documents", "wording", "limits", "user_files", "modes", "domain", "events", "resources",
+    "files", "logs", "processes", "engine", "catalog", "matrix", "planning", "results", "images", "devices", "runtimes",
+    "running", "analysis", "regression", "bundles", "reporting", "workflows", "api", "cli",
 ]  # fmt: skip
 WITHIN = {
     "bundles": {
@@ -31,7 +31,9 @@ WITHIN = {
         "plan": ("host", "inputs"), "build": ("host", "inputs"), "run": ("host", "inputs", "measure", "pages"),
         "report": ("host", "inputs", "outputs", "pages"), "clean": ("host",), "doctor": ("host", "inputs"),
         "look": ("host", "inputs"), "ship": ("build", "host", "inputs", "outputs"),
-        "compare": ("host", "inputs"), "history": ("host", "inputs"), "regress": ("host", "inputs", "measure", "pages"),
+        "compare": ("host", "inputs", "outputs", "pages"), "history": ("host", "inputs", "outputs"),
+        "regress": ("host", "inputs", "measure", "outputs", "pages"),
+        "documents": ("build", "clean", "doctor", "look", "nightly", "ship"), "schemas": ("documents",),
         "nightly": ("host", "inputs", "measure", "pages"), "search": ("host", "inputs", "measure", "pages"),
     },
 }  # fmt: skip

@@ -119,7 +119,7 @@ def bisect(
             jobs=jobs,
             idle_wait_s=idle_wait,
         ),
-        this_host(json=json),
+        this_host(),
     )
     findings = result.record.found
     if not result.complete or findings is None:
@@ -137,10 +137,11 @@ def _show(result: "SearchResult", *, json: bool) -> None:
     from orchestrator.reporting.formats.html import INDEX
     from orchestrator.reporting.formats.terminal import shown
     from orchestrator.reporting.reports.search import SEARCH
+    from orchestrator.workflows.documents.records import search_document
 
     evidence = f"evidence: {result.folder / INDEX}"
     if json:
-        speech.print_json(result.record.model_dump(mode="json", by_alias=True))
+        speech.print_document(search_document(result.record))
         speech.say(evidence)
         return
     console = speech.output(speech.REPORT_WIDTH)

@@ -1,5 +1,6 @@
 """The command `history`, which shows series over all runs and the points at which they change."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,15 +10,13 @@ from orchestrator.cli.examples import examples
 from orchestrator.cli.options import Json, Results
 from orchestrator.cli.output import outputs, speech
 from orchestrator.cli.output.hosts import this_host
-from orchestrator.errors import InputError
 from orchestrator.limits import MIN_EFFECT
-from orchestrator.reporting.formats import HTML, JSON, TABLE, render
+from orchestrator.reporting.formats import HTML, render
 from orchestrator.workflows import option_values
 
 if TYPE_CHECKING:
     from orchestrator.workflows.history import HistoryResult
 
-PAGE_FOLDER = "history"
 _WIDTH = 100
 
 
@@ -35,7 +34,7 @@ def history(
     exclude: Annotated[list[str], typer.Option("--exclude", metavar="GLOB", help="No series whose name matches.")] = [],
     metric: Annotated[
         list[str], typer.Option("--metric", metavar="NAME", help="Which metrics; throughput by default, 'all' for all.")
-    ] = ["throughput"],
+    ] = list(option_values.HISTORY_METRICS),
     host: Annotated[str, typer.Option("--host", help="Only series of this host.")] = "",
     by_release: Annotated[
         bool, typer.Option("--by-release", help="Series of each release too, beside those that follow the newest one.")
@@ -56,12 +55,11 @@ def history(
     json: Json = False,
 ) -> None:
     """Show a series for each cell, metric and host over all runs, with the points at which it changes."""
-    from orchestrator.reporting.formats import terminal
     from orchestrator.reporting.reports.history import HISTORY
     from orchestrator.workflows import history as workflow
+    from orchestrator.workflows.history import HistoryOptions
 
-    shown_as = _shown_as(format_, output, json=json)
-    options = workflow.HistoryOptions(
+    options = HistoryOptions(
         results=results,
         select=tuple(select),
         exclude=tuple(exclude),
@@ -70,39 +68,39 @@ def history(
         by_release=by_release,
         acknowledged=acknowledged,
         min_effect=min_effect,
+        format=_named(format_, output, json=json),
+        output=output,
     )
-    result = workflow.history(options, this_host(json=json))
+    result = workflow.history(options, this_host())
     if result.selected and not result.series:
-        _say_nothing_to_show(result.selected, writes_page=shown_as in {None, HTML})
-    if shown_as not in {None, HTML}:
-        outputs.deliver(render(HISTORY, result.series, shown_as), output)
-        return
-    page = _page(result, results, output)
-    if shown_as == HTML:
-        if page is not None:
-            speech.say(f"page: {page}")
-    elif json:
-        outputs.deliver(render(HISTORY, result.series, JSON), None)
-    else:
-        console = speech.output(_WIDTH)
-        if result.series:
-            console.print(terminal.shown(HISTORY, result.series), soft_wrap=True)
-        if page is not None:
-            speech.tell(console, f"page: {page}")
+        _say_nothing_to_show(result.selected, writes_page=result.has_pages)
+    if result.format == HTML:
+        if result.page is not None:
+            speech.say(f"page: {result.page}")
+    elif result.has_pages:
+        _show(result)
+    elif output is None:
+        sys.stdout.write(render(HISTORY, result.series, result.format))
 
 
-def _shown_as(format_: str | None, output: Path | None, *, json: bool) -> str | None:
-    """Return the requested format, or None for the series on the terminal, or as JSON, and their pages."""
+def _named(format_: str | None, output: Path | None, *, json: bool) -> str | None:
+    """Return the format that an option or the ending of `-o` names, or None if nothing names one."""
     from orchestrator.reporting.reports.history import HISTORY
-    from orchestrator.workflows.outputs import chosen_format, named_by
+    from orchestrator.workflows.outputs import named_by
 
-    if json and format_ not in {None, JSON}:
-        raise InputError(f"--json and --format {format_} ask for two formats: leave one out")
-    if format_ is None and named_by(output) is None:
-        return None
-    option = "--json" if format_ is None else "--format"
-    shown_as = chosen_format(HISTORY, JSON if json else format_, output, option)
-    return None if shown_as == TABLE and output is None else shown_as
+    is_named = json or format_ is not None or named_by(output) is not None
+    return outputs.wanted_format(HISTORY, format_, output, json=json) if is_named else None
+
+
+def _show(result: "HistoryResult") -> None:
+    from orchestrator.reporting.formats import terminal
+    from orchestrator.reporting.reports.history import HISTORY
+
+    console = speech.output(_WIDTH)
+    if result.series:
+        console.print(terminal.shown(HISTORY, result.series), soft_wrap=True)
+    if result.page is not None:
+        speech.tell(console, f"page: {result.page}")
 
 
 def _say_nothing_to_show(number: int, *, writes_page: bool) -> None:
@@ -112,14 +110,3 @@ def _say_nothing_to_show(number: int, *, writes_page: bool) -> None:
         f"no series of {LEAST_POINTS} runs or more here; --by-release shows those of one release, and there are "
         f"{number} in all{'; no page is written' if writes_page else ''}"
     )
-
-
-def _page(result: "HistoryResult", results: Path, output: Path | None) -> Path | None:
-    """Write the pages of the series, unless series were selected and none of them can be shown."""
-    from orchestrator.reporting.reports.history import write_html
-
-    if result.selected and not result.series:
-        return None
-    if output:
-        return write_html(result.series, output)
-    return write_html(result.series, results / PAGE_FOLDER, result.every)

@@ -15,6 +15,7 @@ from orchestrator.workflows import option_values
 if TYPE_CHECKING:
     from orchestrator.workflows.nightly.options import NightResult
 
+
 NightlyFile = Annotated[Path, typer.Option("-f", "--file", help="What is watched: nightly.yaml by default.")]
 
 
@@ -46,7 +47,7 @@ def nightly(
     from orchestrator.workflows.nightly.options import NightlyOptions
 
     options = NightlyOptions(file=file, base_image=base_image, models=models, data=data, idle_wait_s=idle_wait)
-    result = night(options, this_host(json=json))
+    result = night(options, this_host())
     _say(result, json=json)
     if result.night.exit_code:
         raise typer.Exit(result.night.exit_code)
@@ -54,10 +55,11 @@ def nightly(
 
 def _say(result: "NightResult", *, json: bool) -> None:
     from orchestrator.reporting.reports.night_words import lines
+    from orchestrator.workflows.documents.records import night_document
 
     night = result.night
     if json:
-        speech.print_json(night.model_dump(mode="json", by_alias=True))
+        speech.print_document(night_document(night))
         return
     if night.posted is not None and not night.posted.delivered:
         speech.say_error(f"warning: the webhook was not delivered: {night.posted.reason}")
@@ -74,12 +76,13 @@ def accept(
     json: Json = False,
 ) -> None:
     """Take a release as the baseline of the nights to come, whatever was found of it."""
+    from orchestrator.workflows.documents.records import accept_document
     from orchestrator.workflows.nightly.accept import accept as accept_release
     from orchestrator.workflows.nightly.options import AcceptOptions
 
-    result = accept_release(AcceptOptions(release=release, file=file, models=models), this_host(json=json))
+    result = accept_release(AcceptOptions(release=release, file=file, models=models), this_host())
     if json:
-        speech.print_json({"watched": result.watched, "accepted": result.accepted, "before": result.before or None})
+        speech.print_document(accept_document(result))
     else:
         before = f", in place of {result.before}" if result.before else ""
         speech.say(f"{result.name} {result.accepted} is the baseline of the nights to come{before}")

@@ -19,7 +19,7 @@ from orchestrator.cli.options import (
     Results,
     Select,
 )
-from orchestrator.cli.output import speech, verdicts
+from orchestrator.cli.output import outputs, speech, verdicts
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.cli.output.signals import INTERRUPTED
 from orchestrator.cli.output.verdicts import Format, Output
@@ -103,11 +103,13 @@ def regress(
     strict: Strict = False,
 ) -> None:
     """Measure two releases in turn and judge the second. Exit 1 if it is worse or broke, 3 if nothing was measured."""
+    from orchestrator.reporting.reports.regression import REGRESSION
     from orchestrator.workflows import regress as workflow
+    from orchestrator.workflows.regress import RegressOptions
 
-    shown_as = verdicts.check_output(format_, output, json=json)
+    shown_as = outputs.wanted_format(REGRESSION, format_, output, json=json)
     result = workflow.regress(
-        workflow.RegressOptions(
+        RegressOptions(
             baseline=baseline,
             candidate=candidate,
             file=file,
@@ -131,10 +133,12 @@ def regress(
             retry_failed=retry_failed,
             extra_repeats=extra_repeats,
             idle_wait_s=idle_wait,
+            format=shown_as,
+            output=output,
         ),
-        this_host(json=json),
+        this_host(),
     )
-    verdicts.show(result.regression, result.page, shown_as, output, json=json)
+    verdicts.show(result.regression, result.page, shown_as, is_written=output is not None)
     if not result.regression.complete:
         speech.say_error(f"stopped; go on with: {result.resume_command}")
         raise typer.Exit(INTERRUPTED)

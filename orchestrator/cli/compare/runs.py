@@ -8,11 +8,9 @@ from orchestrator.cli.compare.regress import Metrics
 from orchestrator.cli.completion import run_names
 from orchestrator.cli.examples import examples
 from orchestrator.cli.options import HiddenCells, Json, Results, ShownCells
-from orchestrator.cli.output import verdicts
+from orchestrator.cli.output import outputs, verdicts
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.cli.output.verdicts import Format, Output
-from orchestrator.errors import InputError
-from orchestrator.reporting.formats import HTML, TABLE
 from orchestrator.workflows import option_values
 
 
@@ -49,21 +47,15 @@ def compare(
     output: Output = None,
 ) -> None:
     """Compare stored runs, B over A, where that is fair. Exit 1 if B is worse or broke in what is shown."""
+    from orchestrator.reporting.reports.regression import REGRESSION
     from orchestrator.workflows import compare as workflow
-    from orchestrator.workflows.pages import WrittenPage, regression_page
+    from orchestrator.workflows.compare import CompareOptions
 
-    shown_as = verdicts.check_output(format_, output, json=json)
-    if shown_as == HTML and output is None and (other is not None or metric or select or exclude):
-        raise InputError(
-            "--format html needs -o DIR: only the stored verdict of one test has its run's folder to go to"
-        )
-    options = workflow.CompareOptions(
+    options = CompareOptions(
         baseline=one, candidate=other, metrics=tuple(metric), select=tuple(select), exclude=tuple(exclude),
-        results=results,
+        results=results, format=outputs.wanted_format(REGRESSION, format_, output, json=json), output=output,
     )  # fmt: skip
-    result = workflow.compare(options, this_host(json=json))
-    has_page = output is None and shown_as in {TABLE, HTML}
-    page = regression_page(result.run, result.regression) if result.run and has_page else WrittenPage()
-    verdicts.show(result.regression, page, shown_as, output, json=json)
+    result = workflow.compare(options, this_host())
+    verdicts.show(result.regression, result.page, result.format, is_written=output is not None)
     if result.regression.regressions:
         raise typer.Exit(1)

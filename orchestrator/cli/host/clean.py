@@ -29,20 +29,14 @@ def clean(
 ) -> None:
     """Show what of ours takes disk and can be made again, and remove it with --yes; results stay."""
     from orchestrator.workflows import clean as workflow
+    from orchestrator.workflows.clean import CleanOptions
+    from orchestrator.workflows.documents.host import surplus_document
 
-    result = workflow.clean(workflow.CleanOptions(keep_last=keep_last, remove=yes), this_host(json=json))
+    result = workflow.clean(CleanOptions(keep_last=keep_last, remove=yes), this_host())
     if json:
-        surplus = [_entry(item) for item in result.surplus]
-        speech.print_json({"engine": result.engine_problem or None, "removed": yes, "surplus": surplus})
+        speech.print_document(surplus_document(result, removed=yes))
     else:
         _show(result.surplus, result.engine_problem)
-
-
-def _entry(item: "SurplusItem") -> dict[str, object]:
-    return {
-        "kind": item.kind, "name": item.name, "created": item.created, "frees_bytes": item.frees_bytes,
-        "removed": item.removed,
-    }  # fmt: skip
 
 
 def _show(items: "Sequence[SurplusItem]", problem: str) -> None:

@@ -1,7 +1,6 @@
 """The command `doctor`."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import typer
@@ -27,10 +26,12 @@ def register(app: typer.Typer) -> None:
 def doctor(results: Results = option_values.RESULTS, base_image: BaseImage = None, json: Json = False) -> None:
     """Say whether this host is fit to measure, and what to change; exit 3 where it is not."""
     from orchestrator.workflows import doctor as workflow
+    from orchestrator.workflows.doctor import DoctorOptions
+    from orchestrator.workflows.documents.host import fitness_document
 
-    result = workflow.doctor(workflow.DoctorOptions(results=results, base_image=base_image), this_host(json=json))
+    result = workflow.doctor(DoctorOptions(results=results, base_image=base_image), this_host())
     if json:
-        speech.print_json({"fit": result.is_fit, "findings": [asdict(finding) for finding in result.findings]})
+        speech.print_document(fitness_document(result))
     else:
         _show(result.findings)
     if not result.is_fit:

@@ -11,8 +11,7 @@ from orchestrator.cli.examples import examples
 from orchestrator.cli.options import EveryRun, HiddenCells, Json, Results, ShownCells
 from orchestrator.cli.output import outputs, speech
 from orchestrator.cli.output.hosts import this_host
-from orchestrator.errors import InputError
-from orchestrator.reporting.formats import HTML, JSON, TABLE
+from orchestrator.reporting.formats import HTML, TABLE
 from orchestrator.workflows import option_values
 
 if TYPE_CHECKING:
@@ -48,15 +47,14 @@ def report(
     """Show a run again from its files, or several side by side, such as those of different hosts."""
     from orchestrator.reporting.reports.run import RUN
     from orchestrator.workflows import report as workflow
-    from orchestrator.workflows.outputs import chosen_format
+    from orchestrator.workflows.report import ReportOptions
 
-    named_by = " and ".join(name for name, value in (("--json", json), ("--format", format_)) if value)
-    shown_as = chosen_format(RUN, _named(format_, json=json), output, named_by)
-    options = workflow.ReportOptions(
+    shown_as = outputs.wanted_format(RUN, format_, output, json=json)
+    options = ReportOptions(
         runs=runs or (), every=every, select=tuple(select), exclude=tuple(exclude), results=results, format=shown_as,
         output=output,
     )  # fmt: skip
-    result = workflow.report(options, this_host(json=json))
+    result = workflow.report(options, this_host())
     if shown_as == HTML:
         for problem in result.problems:
             speech.say_error(f"no page: {problem}")
@@ -65,13 +63,6 @@ def report(
         _show(result)
     elif output is None:
         sys.stdout.write(result.render(shown_as))
-
-
-def _named(format_: str | None, *, json: bool) -> str | None:
-    """Return the format of `--format`, or of `--json`, which means the same as `--format json`."""
-    if json and format_ not in {None, JSON}:
-        raise InputError(f"--json and --format {format_} ask for two formats: leave one out")
-    return JSON if json else format_
 
 
 def _show(result: "ReportResult") -> None:

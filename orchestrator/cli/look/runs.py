@@ -1,9 +1,9 @@
 """The commands `runs` and `show`."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, Any
+from statistics import median
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -33,11 +33,13 @@ def register(app: typer.Typer) -> None:
 
 def runs(results: Results = option_values.RESULTS, json: Json = False) -> None:
     """List the runs of a results folder, oldest first."""
+    from orchestrator.workflows.documents.look import runs_document
     from orchestrator.workflows.look import runs as workflow
+    from orchestrator.workflows.look.runs import RunsOptions
 
-    summaries = workflow.runs(workflow.RunsOptions(results=results), this_host(json=json))
+    summaries = workflow.runs(RunsOptions(results=results), this_host())
     if json:
-        speech.print_json([asdict(run) for run in summaries])
+        speech.print_document(runs_document(summaries))
         return
     table = plain_table("run", "matrix", "runtime", "host", "took", "cells", "repeats", "outcomes")
     for run in summaries:
@@ -72,14 +74,16 @@ def show(
     json: Json = False,
 ) -> None:
     """Show how every repeat of a run ended; of one cell also its figures and files."""
+    from orchestrator.workflows.documents.look import show_document
     from orchestrator.workflows.look import runs as workflow
+    from orchestrator.workflows.look.runs import ShowOptions
 
-    options = workflow.ShowOptions(run=run, cell=cell, select=tuple(select), exclude=tuple(exclude), results=results)
-    shown = workflow.show(options, this_host(json=json))
+    options = ShowOptions(run=run, cell=cell, select=tuple(select), exclude=tuple(exclude), results=results)
+    shown = workflow.show(options, this_host())
     if shown.problem:
         speech.say_error(shown.problem)
     if json:
-        speech.print_json([_entry(outcome, shown) for outcome in shown.outcomes])
+        speech.print_document(show_document(shown))
         return
     speech.output().print(_cell_table(shown) if shown.cell else _run_table(shown.outcomes))
 
@@ -123,8 +127,6 @@ def _details(shown: "ShowResult", outcome: "Outcome") -> tuple[str, str]:
 
 def _printed(result: "ScriptResult") -> str:
     """Return the median of each figure, or the problem of one that cannot be trusted."""
-    from statistics import median
-
     figures = result.metrics.items()
     return ", ".join(f"{name} {each.problem or format(median(each.values), ',.6g')}" for name, each in figures)
 
@@ -132,11 +134,3 @@ def _printed(result: "ScriptResult") -> str:
 def _in_epochs(run: "Run", cell_id: str) -> bool:
     """Return whether the timed blocks of a cell are epochs, of which the first does not count."""
     return any(cell.id == cell_id and cell.duration.epochs is not None for cell in run.plan().cells)
-
-
-def _entry(outcome: "Outcome", shown: "ShowResult") -> dict[str, Any]:
-    entry = asdict(outcome)
-    if shown.cell:
-        result, problem = shown.result(outcome)
-        entry |= {"result": result.model_dump(mode="json", by_alias=True) if result else None, "problem": problem}
-    return entry

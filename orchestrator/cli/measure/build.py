@@ -24,8 +24,6 @@ from orchestrator.limits import DEFAULT_CELLS
 from orchestrator.workflows import option_values
 
 if TYPE_CHECKING:
-    from orchestrator.images import BuildFailure, Built
-    from orchestrator.runtimes import BundledImage
     from orchestrator.workflows.build import BuildResult
 
 
@@ -53,16 +51,18 @@ def build(
 ) -> None:
     """Build the images that are missing, GPU images too: no GPU is needed for that."""
     from orchestrator.workflows import build as workflow
+    from orchestrator.workflows.build import BuildOptions
+    from orchestrator.workflows.documents.measure import build_document
 
-    options = workflow.BuildOptions(
+    options = BuildOptions(
         file=file, plan=plan, select=select, exclude=exclude, limit=limit, base_image=base_image, models=models,
         jobs=jobs, logs=logs, render=render,
     )  # fmt: skip
-    result = workflow.build(options, this_host(json=json))
+    result = workflow.build(options, this_host())
     for path in result.dockerfiles:
         speech.say(str(path))
     if json:
-        speech.print_json(_document(result, rendered=render is not None))
+        speech.print_document(build_document(result, rendered=render is not None))
     elif render is None:
         _show(result)
     if result.stopped:
@@ -79,25 +79,3 @@ def _show(result: "BuildResult") -> None:
     # The view has named each image that failed, with its reason.
     logged = f"; logs: {result.logs}" if any(failure.log for failure in result.failures) else ""
     speech.say(f"{len(result.images) - len(result.failures)} of {len(result.images)} images are ready{logged}")
-
-
-def _document(result: "BuildResult", *, rendered: bool) -> list[object]:
-    if rendered:
-        return [str(path) for path in result.dockerfiles]
-    return [_entry(each) for each in (*result.bundled, *result.images)]
-
-
-def _entry(end: "Built | BuildFailure | BundledImage") -> dict[str, object]:
-    from orchestrator.images import BuildFailure
-    from orchestrator.runtimes import BundledImage
-
-    if isinstance(end, BuildFailure):
-        return {"image": end.image, "ok": False, "reason": end.reason, "log": str(end.log) if end.log else None}
-    if isinstance(end, BundledImage):
-        return {
-            "image": end.name, "ok": True, "reference": end.reference, "image_id": end.image_id, "cached": True
-        }  # fmt: skip
-    return {
-        "image": end.image, "ok": True, "reference": end.reference, "image_id": end.image_id,
-        "base_digest": end.base_digest, "cached": end.cached, "wall_s": end.wall_s,
-    }  # fmt: skip

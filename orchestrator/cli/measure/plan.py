@@ -25,8 +25,8 @@ from orchestrator.wording import counted
 from orchestrator.workflows import option_values
 
 if TYPE_CHECKING:
+    from orchestrator import planning
     from orchestrator.domain import Plan
-    from orchestrator.planning import PlanEstimate
     from orchestrator.workflows.plan import PlanResult
 
 
@@ -55,18 +55,20 @@ def plan(
 
     from orchestrator import planning
     from orchestrator.workflows import plan as workflow
+    from orchestrator.workflows.documents.measure import LONG_MATRIX
+    from orchestrator.workflows.plan import PlanOptions
 
-    options = workflow.PlanOptions(
+    options = PlanOptions(
         file=file, plan=plan, select=select, exclude=exclude, limit=limit, models=models, no_parity=no_parity,
         strict=strict, results=results,
     )  # fmt: skip
-    planned = workflow.plan(options, this_host(json=json))
+    planned = workflow.plan(options, this_host())
     if long and json:
-        speech.print_json(planned.matrix)
+        speech.print_document(LONG_MATRIX.envelope(planned.matrix))
     elif long:
         sys.stdout.write(yaml.safe_dump(planned.matrix, sort_keys=False, allow_unicode=True))
     elif json:
-        sys.stdout.writelines(planning.plan_json(planned.plan, planned.estimate))
+        speech.print_document(planning.plan_envelope(planned.plan, planned.estimate))
     else:
         _show(planned)
 
@@ -98,7 +100,7 @@ def _show(planned: "PlanResult") -> None:
     console.print(Text(_summary(plan, estimate, is_carried=planned.bundle is not None)))
 
 
-def _summary(plan: "Plan", estimate: "PlanEstimate", *, is_carried: bool) -> str:
+def _summary(plan: "Plan", estimate: "planning.PlanEstimate", *, is_carried: bool) -> str:
     """Return the numbers of a plan and its estimate in words."""
     from orchestrator.workflows.inputs.estimate import duration
 

@@ -71,18 +71,19 @@ def run(
     json: Json = False,
 ) -> None:
     """Run a matrix, or the plan of a bundle: build what is missing, launch every cell, and report."""
-    from orchestrator.reporting.reports.run.value import json_value
+    from orchestrator.reporting.reports.run.value import report_document
     from orchestrator.workflows import run as workflow
+    from orchestrator.workflows.run import RunOptions
 
-    options = workflow.RunOptions(
+    options = RunOptions(
         file=file, plan=plan, select=select, exclude=exclude, limit=limit, base_image=base_image, models=models,
         no_parity=no_parity, strict=strict, data=data, jobs=jobs, runtime=runtime, repeats=repeats, results=results,
         resume=resume, fail_fast=fail_fast, retries=retries, retry_failed=retry_failed, extra_repeats=extra_repeats,
         idle_wait_s=idle_wait,
     )  # fmt: skip
-    result = workflow.run(options, this_host(json=json))
+    result = workflow.run(options, this_host())
     if json:
-        speech.print_json(json_value(result.report))
+        speech.print_document(report_document(result.report))
         if result.page.path is None:
             speech.say_error(f"no page: {result.page.problem}")
     else:

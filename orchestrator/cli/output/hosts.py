@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from orchestrator.cli.output import manner, speech
+from orchestrator.cli.output import manner, speech, views
 from orchestrator.cli.output.manner import Loudness
 from orchestrator.cli.output.signals import stop_on_signals
 
@@ -26,19 +26,18 @@ class _ProgressOutput:
         self.view(event)
 
 
-def this_host(*, json: bool = False) -> "Host":
-    """Return this host. With `json`, its view is for programs."""
-    from orchestrator.cli.output import views
+def this_host() -> "Host":
+    """Return this host. Its views are those that the command's options ask for."""
     from orchestrator.workflows.host.host import Host
 
-    loudness = manner.current().loudness
-    idle_view = _idle_view(loudness, json=json)
+    loudness, for_programs = manner.current().loudness, manner.current().for_programs
+    idle_view = _idle_view(loudness, for_programs=for_programs)
     output = _ProgressOutput(idle_view)
     stop = threading.Event()
 
     @contextmanager
     def working() -> Iterator[None]:
-        with stop_on_signals(stop), views.follow(loudness, json=json) as view:
+        with stop_on_signals(stop), views.follow(loudness, for_programs=for_programs) as view:
             output.view = view
             try:
                 yield
@@ -48,14 +47,15 @@ def this_host(*, json: bool = False) -> "Host":
     return Host(os.environ, output, stop, working)
 
 
-def _idle_view(loudness: Loudness, *, json: bool) -> "Listener":
+def _idle_view(loudness: Loudness, *, for_programs: bool) -> "Listener":
     """Return the listener of the time before and after the work."""
-    from orchestrator.cli.output import views
     from orchestrator.events import ignore
 
     if loudness is Loudness.QUIET:
         return ignore
-    return _show_notice if json or loudness is Loudness.NORMAL else views.timed()
+    if for_programs:
+        return views.lines()
+    return _show_notice if loudness is Loudness.NORMAL else views.timed()
 
 
 def _show_notice(event: "Event") -> None:

@@ -32,6 +32,8 @@ class Manner:
 
     loudness: Loudness = Loudness.NORMAL
     color: Color = Color.AUTO
+    for_programs: bool = False
+    """True if stderr holds only JSON lines."""
 
 
 _CURRENT = ContextVar[Manner]("manner")
@@ -43,9 +45,9 @@ def current() -> Manner:
 
 
 @contextmanager
-def of_one_command() -> Iterator[None]:
+def of_one_command(*, for_programs: bool = False) -> Iterator[None]:
     """Begin with the defaults, and forget at the end what the options have chosen."""
-    token = _CURRENT.set(Manner())
+    token = _CURRENT.set(Manner(for_programs=for_programs))
     try:
         yield
     finally:

@@ -1,12 +1,15 @@
 """The options that say how a report is shown and where it goes."""
 
-import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from orchestrator.reporting.formats import FORMATS
+from orchestrator.errors import InputError
+from orchestrator.reporting.formats import FORMATS, JSON
+
+if TYPE_CHECKING:
+    from orchestrator.reporting.document import Kind
 
 FORMAT_HELP = "How to show it; by default what the ending of -o says, else a table."
 OUTPUT_HELP = "Write there; a folder for html."
@@ -31,11 +34,14 @@ def format_option(*missing: str) -> Any:
     )
 
 
-def deliver(content: str, output: Path | None) -> None:
-    """Write a text to a file, or to stdout if there is none."""
-    from orchestrator.results.writing import write_atomically
+def wanted_format(kind: "Kind[Any]", format_: str | None, output: Path | None, *, json: bool) -> str:
+    """Return the format that `--json`, `--format` or the ending of `-o` names; `--json` means `--format json`.
 
-    if output is None:
-        sys.stdout.write(content)
-    else:
-        write_atomically(output, content)
+    Raises `InputError` if two of them contradict each other, or if nothing can be written to `-o`.
+    """
+    from orchestrator.workflows.outputs import chosen_format
+
+    if json and format_ not in {None, JSON}:
+        raise InputError(f"--json and --format {format_} ask for two formats: leave one out")
+    options = " and ".join(name for name, value in (("--json", json), ("--format", format_)) if value)
+    return chosen_format(kind, JSON if json else format_, output, options)

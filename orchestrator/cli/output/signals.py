@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from orchestrator.cli.output import manner, speech
+
 INTERRUPTED = 130
 
 
@@ -17,6 +19,8 @@ def stop_on_signals(stop: threading.Event) -> Iterator[None]:
 
     The signals are counted, because a time budget may have set the event before the first of them.
     """
+    from orchestrator.events import Notice
+
     signals = 0
 
     def handle(number: int, frame: FrameType | None) -> None:
@@ -27,7 +31,9 @@ def stop_on_signals(stop: threading.Event) -> Iterator[None]:
             os._exit(INTERRUPTED)
         stop.set()
         name = signal.Signals(number).name
-        sys.stderr.write(f"\n{name}: stopping; what is measured is kept. Once more ends at once.\n")
+        if not manner.current().for_programs:
+            sys.stderr.write("\n")
+        speech.write(Notice(f"{name}: stopping; what is measured is kept. Once more ends at once."))
 
     previous = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TextIO
 
 from orchestrator.cli.output import manner
@@ -11,6 +12,10 @@ from orchestrator.wording import clean
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from orchestrator.documents import Envelope
+    from orchestrator.events import Notice
+    from orchestrator.reporting.live.lines import Error
 
 REPORT_WIDTH = 120
 """Columns of a table that no terminal shows."""
@@ -46,15 +51,32 @@ def tell(answers: "Console", line: str, style: str = "") -> None:
 
 def say(message: str) -> None:
     """Print one line for the person on stderr, unless only errors are wanted there."""
+    from orchestrator.events import Notice
+
     if manner.current().loudness is not Loudness.QUIET:
-        say_error(message)
+        write(Notice(message))
 
 
 def say_error(message: str) -> None:
     """Print a line on what went wrong. What steers terminals is taken out of names from anywhere."""
-    sys.stderr.write(f"{clean(message)}\n")
+    from orchestrator.reporting.live.lines import Error
+
+    write(Error(message))
 
 
-def print_json(document: object) -> None:
-    """Print plain values as JSON on stdout."""
-    sys.stdout.write(json_text(document, indent=1) + "\n")
+def write(event: "Notice | Error") -> None:
+    """Write an event on stderr, as a line of JSON for programs."""
+    from orchestrator.reporting.live.lines import event_line
+
+    for_programs = manner.current().for_programs
+    sys.stderr.write(event_line(event, datetime.now(UTC)) if for_programs else f"{clean(event.message)}\n")
+
+
+def print_document(envelope: "Envelope") -> None:
+    """Print a document for programs on stdout."""
+    sys.stdout.writelines(envelope.texts())
+
+
+def print_json(schema: object) -> None:
+    """Print plain values without an envelope on stdout."""
+    sys.stdout.write(json_text(schema, indent=1) + "\n")

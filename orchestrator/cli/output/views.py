@@ -5,25 +5,28 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.manner import Loudness
-from orchestrator.events import BuildFinished, Event, Listener, ignore
-from orchestrator.reporting.live.lines import LinesView
-from orchestrator.reporting.live.plain import PlainView, line
-from orchestrator.reporting.live.screen import LiveView
-from orchestrator.reporting.live.timed import TimedView
+
+if TYPE_CHECKING:
+    from orchestrator.events import Event, Listener
 
 
 @contextmanager
-def follow(loudness: Loudness, *, json: bool = False) -> Iterator[Listener]:
-    """Give a listener that shows events on stderr. With `json` they are lines for programs."""
+def follow(loudness: Loudness, *, for_programs: bool = False) -> "Iterator[Listener]":
+    """Give a listener that shows events on stderr, if wanted as lines for programs."""
+    from orchestrator.events import ignore
+    from orchestrator.reporting.live.plain import PlainView
+    from orchestrator.reporting.live.screen import LiveView
+
     console = speech.console(sys.stderr)
     if loudness is Loudness.QUIET:
-        yield ignore if json else _show_failure
+        yield ignore if for_programs else _show_failure
         return
-    if json:
-        yield LinesView(_write, _now)
+    if for_programs:
+        yield lines()
         return
     if loudness is Loudness.VERBOSE:
         yield timed()
@@ -39,13 +42,25 @@ def follow(loudness: Loudness, *, json: bool = False) -> Iterator[Listener]:
         yield live
 
 
-def timed() -> Listener:
+def lines() -> "Listener":
+    """Return a listener that writes every event as a line of JSON."""
+    from orchestrator.reporting.live.lines import LinesView
+
+    return LinesView(_write, _now)
+
+
+def timed() -> "Listener":
     """Return a listener that shows every event in a line with its time."""
+    from orchestrator.reporting.live.timed import TimedView
+
     return TimedView(_write, _now)
 
 
-def _show_failure(event: Event) -> None:
+def _show_failure(event: "Event") -> None:
     """Show an environment that could not be made, which no answer does."""
+    from orchestrator.events import BuildFinished
+    from orchestrator.reporting.live.plain import line
+
     if isinstance(event, BuildFinished) and event.reason and not event.stopped:
         _write(f"{line(event, 0)}\n")
 

@@ -26,6 +26,7 @@ from orchestrator.workflows import option_values
 if TYPE_CHECKING:
     from orchestrator.workflows.ship.export import ExportResult
 
+
 Offline = Annotated[bool, typer.Option("--offline", help="As a bundle for a host without internet.")]
 Output = Annotated[
     Path | None, typer.Option("-o", "--output", metavar="DIR", help="The bundle; offline_bundle/NAME by default.")
@@ -92,32 +93,26 @@ def export(
 ) -> None:
     """Write a bundle with images, plan and orchestrator; GPU images too, no GPU is needed for that."""
     from orchestrator.workflows.ship import export as workflow
+    from orchestrator.workflows.ship.export import ExportOptions
 
     if not offline:
         raise InputError("say --offline: a bundle for a host without internet is all that export writes")
-    options = workflow.ExportOptions(
+    options = ExportOptions(
         file=file, select=select, exclude=exclude, limit=limit, no_parity=no_parity, base_image=base_image,
         models=models, jobs=jobs, output=output, since=since, data=data, pythons=python,
         wheel_check=not no_wheel_check, orchestrator=not no_orchestrator, key=key, tar=tar,
     )  # fmt: skip
-    _show(workflow.export(options, this_host(json=json)), json=json)
+    _show(workflow.export(options, this_host()), json=json)
 
 
 def _show(result: "ExportResult", *, json: bool) -> None:
     from orchestrator.bundles.format import layout
+    from orchestrator.workflows.documents.ship import export_document
 
-    folder, manifest, archive = result.folder, result.manifest, result.archive
     if json:
-        speech.print_json({
-            "bundle": str(folder),
-            "tar": str(archive) if archive else None,
-            "name": manifest.name,
-            "base": manifest.base.name if manifest.base else None,
-            "images": [image.name for image in manifest.images],
-            "files": len(manifest.files),
-            "size_bytes": result.size_bytes,
-        })  # fmt: skip
+        speech.print_document(export_document(result))
         return
+    folder, manifest, archive = result.folder, result.manifest, result.archive
     built_on = f", on top of {manifest.base.name}" if manifest.base else ""
     speech.say(f"{archive or folder}: {len(manifest.images)} images, {result.size_bytes / 1e6:,.0f} MB{built_on}")
     ways = [f"orchestrator load {(archive or folder).name}"]

@@ -35,46 +35,35 @@ def register(app: typer.Typer) -> None:
 
 def verify(bundle: Bundle, allowed_signers: AllowedSigners = None, json: Json = False) -> None:
     """Prove every byte of a bundle against its manifest; no engine is needed."""
+    from orchestrator.workflows.documents.ship import verify_document
     from orchestrator.workflows.ship import load as workflow
+    from orchestrator.workflows.ship.load import BundleOptions
 
-    options = workflow.BundleOptions(bundle=bundle, allowed_signers=allowed_signers)
-    result = workflow.verify(options, this_host(json=json))
+    options = BundleOptions(bundle=bundle, allowed_signers=allowed_signers)
+    result = workflow.verify(options, this_host())
     if json:
-        speech.print_json(_document(result))
+        speech.print_document(verify_document(result))
     else:
         speech.say(f"{bundle}: whole: {_counted(result)}")
 
 
 def load(bundle: Bundle, allowed_signers: AllowedSigners = None, json: Json = False) -> None:
     """Verify a bundle, and put its images on the engine: only those, and only the layers, that are missing."""
-    from orchestrator.planning import script_document
-    from orchestrator.results.scripts.frozen import scripts_of
+    from orchestrator.workflows.documents.ship import load_document
     from orchestrator.workflows.inputs.bundle_plans import script_lines
     from orchestrator.workflows.ship import load as workflow
+    from orchestrator.workflows.ship.load import BundleOptions
 
-    options = workflow.BundleOptions(bundle=bundle, allowed_signers=allowed_signers)
-    result = workflow.load(options, this_host(json=json))
+    options = BundleOptions(bundle=bundle, allowed_signers=allowed_signers)
+    result = workflow.load(options, this_host())
     if json:
-        scripts = [script_document(script) for script in scripts_of(result.plan)]
-        speech.print_json(_document(result) | {"loaded": list(result.loaded), "scripts": scripts})
+        speech.print_document(load_document(result))
         return
     there = len(result.manifest.images) - len(result.loaded)
     speech.say(f"{bundle}: {len(result.loaded)} images loaded, {there} were there already")
     for line in script_lines(result.plan):
         speech.say(line)
     speech.say(f"run its plan with: orchestrator run --plan {result.bundle.name}")
-
-
-def _document(result: "VerifyResult") -> dict[str, object]:
-    manifest = result.manifest
-    return {
-        "name": manifest.name,
-        "manifest_sha256": result.manifest_sha256,
-        "base": manifest.base.name if manifest.base else None,
-        "images": [image.name for image in manifest.images],
-        "files": len(manifest.files),
-        "size_bytes": result.size_bytes,
-    }
 
 
 def _counted(result: "VerifyResult") -> str:

@@ -1,7 +1,7 @@
 """The commands `collect` and `merge`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -44,10 +44,12 @@ def collect(
     json: Json = False,
 ) -> None:
     """Gather runs into one checksummed file, for `orchestrator merge` on another host."""
+    from orchestrator.workflows.documents.ship import collect_document
     from orchestrator.workflows.ship import returns as workflow
+    from orchestrator.workflows.ship.returns import CollectOptions
 
-    options = workflow.CollectOptions(runs=runs or (), output=output, every=every, results=results)
-    collected = workflow.collect(options, this_host(json=json))
+    options = CollectOptions(runs=runs or (), output=output, every=every, results=results)
+    collected = workflow.collect(options, this_host())
     for left in collected.left_out[:_MOST_LEFT_OUT]:
         speech.say(f"left out: {left}")
     if len(collected.left_out) > _MOST_LEFT_OUT:
@@ -55,12 +57,7 @@ def collect(
             f"left out: {len(collected.left_out) - _MOST_LEFT_OUT} more, such as links and pipes; --json lists them"
         )
     if json:
-        document = {
-            "file": str(collected.path),
-            "size_bytes": collected.size_bytes,
-            "left_out": list(collected.left_out),
-        }
-        speech.print_json(document | {"runs": [_entry(run) for run in collected.manifest.runs]})
+        speech.print_document(collect_document(collected))
         return
     for run in collected.manifest.runs:
         speech.say(_line(run))
@@ -73,18 +70,14 @@ def merge(
     json: Json = False,
 ) -> None:
     """Put the runs of a file from another host beside those that are here; nothing that is here is replaced."""
+    from orchestrator.workflows.documents.ship import merge_document
     from orchestrator.workflows.ship import returns as workflow
+    from orchestrator.workflows.ship.returns import MergeOptions
 
-    result = workflow.merge(workflow.MergeOptions(file=file, results=results), this_host(json=json))
+    result = workflow.merge(MergeOptions(file=file, results=results), this_host())
     merged, interrupted = result.runs, result.interrupted
     if json:
-        speech.print_json(
-            {
-                "added": [_entry(run) for run in merged.added],
-                "present": [_entry(run) for run in merged.present],
-                "kept": list(map(str, interrupted)),
-            }
-        )
+        speech.print_document(merge_document(result))
         return
     for run in merged.added:
         speech.say(f"merged {_line(run)}")
@@ -113,7 +106,3 @@ def _line(run: "RunEntry") -> str:
     facts += [f"{run.host['cpus']} CPUs"] if run.host.get("cpus") else []
     said = f" ({clean_line(', '.join(facts))})" if facts else ""
     return f"{run.run} of {host}{said}: {run.files:,} files, {memory(run.size_bytes)}"
-
-
-def _entry(run: "RunEntry") -> dict[str, Any]:
-    return run.model_dump(mode="json")

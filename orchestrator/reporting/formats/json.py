@@ -1,11 +1,10 @@
 """JSON for programs, with stable names and SI units."""
 
 from collections.abc import Iterator
-from typing import Any
 
-from orchestrator.encoded import json_text
+from orchestrator.documents import Envelope
 
 
-def texts(value: Any) -> Iterator[str]:
-    """Render plain values, indented, or a text that is JSON already."""
-    yield value if isinstance(value, str) else json_text(value, indent=1) + "\n"
+def texts(envelope: Envelope) -> Iterator[str]:
+    """Render a document with its envelope as one text."""
+    yield "".join(envelope.texts())

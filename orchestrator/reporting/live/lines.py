@@ -1,4 +1,4 @@
-"""Events as JSON lines, one object each, for programs that follow a run."""
+"""Events and errors as JSON lines, one object each, for programs that follow a command."""
 
 import re
 from collections.abc import Callable
@@ -12,6 +12,16 @@ from orchestrator.encoded import json_text
 from orchestrator.events import Event
 
 
+@dataclass(frozen=True, slots=True)
+class Error:
+    """A mistake in the input, or a fault of the host or of the work."""
+
+    message: str
+
+
+_KINDS = (*get_args(Event), Error)
+
+
 @dataclass(frozen=True)
 class LinesView:
     """A listener that writes each event as one line of JSON."""
@@ -22,25 +32,25 @@ class LinesView:
     """The time in UTC."""
 
     def __call__(self, event: Event) -> None:
-        """Tell an event."""
+        """Write an event."""
         self.write(event_line(event, self.clock()))
 
 
-def event_line(event: Event, at: datetime) -> str:
-    """`{"event": "repeat_started", "at": "2026-01-02T03:04:05.678+00:00", "cell_id": …}` and a newline."""
+def event_line(event: Event | Error, at: datetime) -> str:
+    """Return `{"event": "repeat_started", "at": "2026-01-02T03:04:05.678+00:00", "cell_id": …}` and a newline."""
     fields = {"event": event_name(type(event)), "at": at.isoformat(timespec="milliseconds"), **asdict(event)}
     return json_text(fields) + "\n"
 
 
 def event_name(kind: type) -> str:
-    """`RepeatStarted` → `repeat_started`."""
+    """Return `repeat_started` for `RepeatStarted`."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
 
 
 def event_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of one line."""
+    """Return the JSON Schema (draft 2020-12) of one line."""
     definitions: dict[str, Any] = {}
-    for kind in get_args(Event):
+    for kind in _KINDS:
         schema = TypeAdapter(kind).json_schema(ref_template="#/$defs/{model}", mode="serialization")
         definitions |= schema.pop("$defs", {})
         head = {"event": {"const": event_name(kind)}, "at": {"type": "string", "format": "date-time"}}
@@ -50,6 +60,6 @@ def event_schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Event",
-        "oneOf": [{"$ref": f"#/$defs/{kind.__name__}"} for kind in get_args(Event)],
+        "oneOf": [{"$ref": f"#/$defs/{kind.__name__}"} for kind in _KINDS],
         "$defs": definitions,
     }

@@ -16,6 +16,7 @@ from orchestrator.reporting.document import Fact, Kind, Page, Records, section
 from orchestrator.reporting.formats.html import INDEX, named_texts, write_pages
 from orchestrator.reporting.inline import Link, Phrase, VerdictWord
 from orchestrator.reporting.reports import history_words as words
+from orchestrator.reporting.reports.history_data import history_document
 
 MOST_SHOWN = 2000
 """Runs of a series that its page lists and draws, the newest: a page of more is slow to open."""
@@ -166,10 +167,6 @@ def _full(every: Sequence[Series]) -> Iterator[Block]:
         yield table(words.POINT_HEADS, points, _POINT_NUMBERS)
 
 
-def _value(every: Sequence[Series]) -> list[dict[str, Any]]:
-    return [words.entry(series) for series in every]
-
-
 def _records(every: Sequence[Series]) -> Records:
     """Return a row for every run of every series, with the change that begins at it."""
     return Records(_COLUMNS, (row for series in every for row in _rows(series)))
@@ -190,4 +187,4 @@ def _rows(series: Series) -> Iterator[dict[str, Any]]:
         yield dict(zip(_COLUMNS, (*values, *change), strict=False))
 
 
-HISTORY: Kind[Sequence[Series]] = Kind(short=_short, full=_full, pages=_pages, value=_value, records=_records)
+HISTORY: Kind[Sequence[Series]] = Kind(short=_short, full=_full, pages=_pages, value=history_document, records=_records)

@@ -1,8 +1,6 @@
-"""The words of a series over many runs, and its JSON."""
+"""The words of a series over many runs."""
 
 from collections.abc import Callable
-from dataclasses import asdict
-from typing import Any
 
 from orchestrator.regression.history.series import Point, Series, Shift
 from orchestrator.regression.rules import BY_NAME
@@ -104,25 +102,3 @@ def sparkline(series: Series, width: int = 60) -> str:
         share = (point.value - low) / (high - low) if high > low else 0.5
         blocks.append(_BLOCKS[min(len(_BLOCKS) - 1, int(share * len(_BLOCKS)))])
     return "".join(blocks)
-
-
-def entry(series: Series) -> dict[str, Any]:
-    """Return a series as plain values for programs."""
-    return {
-        "series": series.name,
-        "cell": series.pair,
-        "metric": series.metric,
-        "host": series.host,
-        "computes": series.computes,
-        "points": [asdict(point) for point in series.points],
-        "breaks": list(series.breaks),
-        "changes": [
-            {
-                "index": shift.index, "date": shift.point.created_at[:10], "run": shift.point.run,
-                "release": shift.point.release, "since": shift.since, "before": shift.before, "after": shift.after,
-                "ratio": shift.ratio, "p_value": shift.p_value, "worse": is_worse(series, shift),
-                "acknowledged": shift.acknowledged,
-            }
-            for shift in series.shifts
-        ],
-    }  # fmt: skip

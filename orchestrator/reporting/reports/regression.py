@@ -5,6 +5,7 @@ from pathlib import Path
 
 from orchestrator import __version__
 from orchestrator.analysis.verdicts import Verdict
+from orchestrator.documents import DocumentKind, Envelope
 from orchestrator.regression.model import Judged, Regression
 from orchestrator.reporting.blocks import (
     Block,
@@ -213,8 +214,8 @@ def _compared(row: VerdictRow, judged: Judged) -> Iterator[Compared]:
         yield Compared(label, judged.ratio, judged.low, judged.high, judged.tolerance, of_blocks)
 
 
-def _value(regression: Regression) -> str:
-    return regression.model_dump_json(by_alias=True, indent=1) + "\n"
+def _value(regression: Regression) -> Envelope:
+    return Envelope(REGRESSION_RECORD, (regression.model_dump_json(by_alias=True, indent=1),))
 
 
 def _suites(regression: Regression) -> Suites:
@@ -240,6 +241,7 @@ def _case(row: VerdictRow, heads: tuple[str, ...]) -> Case:
     return Case(name, row.pair.id, result=result, message=said, word=row.verdict.value, out=said)
 
 
+REGRESSION_RECORD = DocumentKind("regression-record", 1, Regression)
 REGRESSION: Kind[Regression] = Kind(
     short=_short, full=_full, pages=_pages, suites=_suites, value=_value, records=records
 )

@@ -1,10 +1,9 @@
 """The report of several runs side by side."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from orchestrator.analysis.ratios import Ratio
 from orchestrator.reporting.blocks import Block, Column, Gap, Heading, Paragraph, Remark, Row, Table, TableCell, table
@@ -15,8 +14,8 @@ from orchestrator.reporting.inline import Phrase, Tone, factor_interval, rate_in
 from orchestrator.reporting.reports.beside import FACTS, Beside, BesideGroup, HostRun, SideBySide, surely
 from orchestrator.reporting.reports.run.cases import suites as suites_of_run
 from orchestrator.reporting.reports.run.records import records_of
-from orchestrator.reporting.reports.run.value import json_value
 from orchestrator.reporting.reports.run.view import status_chips
+from orchestrator.reporting.reports.side_by_side_data import side_by_side_document
 from orchestrator.wording import factor, rate, seconds
 
 TITLE = "Runs side by side"
@@ -141,36 +140,6 @@ def _ended(several: SideBySide) -> tuple[str, ...]:
     return ("Ended", *(statuses(run.report.statuses) for run in several.runs))
 
 
-def _value(several: SideBySide) -> dict[str, Any]:
-    """Return every run's whole report, and the figures that stand side by side."""
-    return {
-        "schema": 1,
-        "notes": list(several.notes),
-        "runs": [
-            {"label": run.label, "host": dict(run.facts), "report": json_value(run.report)} for run in several.runs
-        ],
-        "groups": [
-            {"label": group.label, "cells": [_cell_value(several, cell) for cell in group.cells]}
-            for group in several.groups
-        ],
-    }
-
-
-def _cell_value(several: SideBySide, cell: Beside) -> Mapping[str, Any]:
-    figures_of_runs = [
-        {
-            "run": run.report.run,
-            "samples_per_s": one.measurement.throughput.value if one and one.measurement else None,
-            "statuses": {status.value: number for status, number in one.statuses} if one else None,
-            "over_first": over.value if over else None,
-            "over_first_low": over.low if over else None,
-            "over_first_high": over.high if over else None,
-        }
-        for run, one, over in zip(several.runs, cell.found, cell.over_first, strict=True)
-    ]
-    return {"cell": cell.cell_id, "note": cell.note, "runs": figures_of_runs}
-
-
 def _suites(several: SideBySide) -> Suites:
     """Build every run's own suites, one after another, each with the run in its name."""
     each = tuple(
@@ -187,5 +156,5 @@ def _records(several: SideBySide) -> Records:
 
 
 SIDE_BY_SIDE: Kind[SideBySide] = Kind(
-    short=_short, full=_full, pages=pages, suites=_suites, value=_value, records=_records
+    short=_short, full=_full, pages=pages, suites=_suites, value=side_by_side_document, records=_records
 )

@@ -3,7 +3,6 @@
 import ast
 import dataclasses
 import inspect
-import json
 import os
 import re
 import subprocess
@@ -23,6 +22,7 @@ from orchestrator.reporting.formats import formats_of
 from orchestrator.reporting.reports.run import RUN
 from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
 from tests.documented import introduction
+from tests.envelopes import data_of
 from tests.unit.bundles.returns.returning_runs import a_run
 
 MATRIX = "version: 1\nname: small\nframeworks: [noop==1]\nmodels: [mlp]\nsteps: 20\nrepeats: 2\n"
@@ -63,13 +63,26 @@ def test_a_notebook_plans_measures_and_carries_home(
     assert [outcome.status for outcome in ended.run.outcomes(planned.plan.cells)] == [Status.OK, Status.OK]
     assert ended.page.path is not None
     assert ended.page.path.is_file()
-    assert json.loads(shown.render("json"))["cells"][0]["cell"]["id"] == planned.plan.cells[0].id
+    assert data_of(shown.render("json"))["cells"][0]["cell"]["id"] == planned.plan.cells[0].id
     assert [entry.run for entry in home.runs.added] == [ended.run.name]
     assert [summary.name for summary in api.runs(api.RunsOptions(results=Path("home")), host)] == [ended.run.name]
     assert api.history(api.HistoryOptions(results=Path("home")), host).every
     assert api.report(api.ReportOptions(results=Path("home")), host).reports[0].cells == shown.reports[0].cells
     assert sum(isinstance(event, RepeatFinished) for event in events) == 2
     assert capfd.readouterr() == ("", ""), "nothing is printed"
+
+
+def test_pages_are_written_by_functions_too(host: api.Host) -> None:
+    first, second = measured(host).run.name, measured(host).run.name
+    shown = api.history(api.HistoryOptions(), host)
+    both = api.CompareOptions(baseline=first, candidate=second, format="json", output=Path("compared"))
+    compared = api.compare(both, host)
+
+    assert shown.page == Path("results/history/index.html")
+    assert shown.page.is_file()
+    assert api.history(api.HistoryOptions(format="csv", output=Path("series")), host).page is None
+    assert Path("series").read_text().startswith("series,cell,")
+    assert data_of(Path("compared").read_text())["run"] == compared.regression.run
 
 
 def test_a_stopped_run_goes_on_later(host: api.Host) -> None:

@@ -1,7 +1,6 @@
 """The program from outside: what it prints where, and how it exits."""
 
 import importlib
-import json
 import signal
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from orchestrator.cli import main
 from orchestrator.cli.program import COMMANDS
 from orchestrator.reporting.formats import HTML, formats_of
 from orchestrator.reporting.reports.run import RUN
+from tests.envelopes import data_of
 from tests.until import until
 
 MATRIX = """\
@@ -70,7 +70,7 @@ def test_a_plan_shows_cells_and_what_they_would_cost(program: Program) -> None:
 
 
 def test_a_plan_for_programs_is_one_json_document(program: Program) -> None:
-    document = json.loads(program("plan", "--json").out)
+    document = data_of(program("plan", "--json").out)
 
     assert {"cells", "images", "skips"} <= document.keys()
     assert "noop-1-cpu/lenet-train-b200" in [cell["id"] for cell in document["cells"]]
@@ -80,8 +80,8 @@ def test_the_long_form_is_a_matrix_that_plans_the_same(program: Program, tmp_pat
     (tmp_path / "long.yaml").write_text(program("plan", "--long").out)
 
     assert (
-        json.loads(program("plan", "-f", "long.yaml", "--json").out)["cells"]
-        == (json.loads(program("plan", "--json").out)["cells"])
+        data_of(program("plan", "-f", "long.yaml", "--json").out)["cells"]
+        == (data_of(program("plan", "--json").out)["cells"])
     )
 
 
@@ -142,16 +142,6 @@ def test_bad_input_exits_2_with_a_clear_word_and_prints_nothing_else(
     assert "Traceback" not in ended.err
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["matrix", "request", "result", "outcome", "run", "regression", "nightly", "acknowledged", "night", "bisect"],
-)
-def test_every_schema_can_be_printed_and_is_the_published_one(program: Program, name: str) -> None:
-    published = Path(__file__).parents[3] / "docs" / "schemas" / f"{name}.schema.json"
-
-    assert json.loads(program("schema", name).out) == json.loads(published.read_text())
-
-
 def test_an_engine_that_is_asked_for_and_does_not_answer_exits_3(
     program: Program, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -185,7 +175,7 @@ def test_a_run_ends_with_a_table_a_page_and_an_outcome_for_every_repeat(program:
     (run,) = (tmp_path / "results").iterdir()
     assert (run / "report" / "index.html").is_file()
     assert str(run.name) in ended.out
-    report = json.loads(program("report", "--format", "json").out)
+    report = data_of(program("report", "--format", "json").out)
     ends = [repeat["outcome"]["status"] for cell in report["cells"] for repeat in cell["repeats"]]
     assert sorted(ends) == ["no_device", "no_device", "ok", "ok"]
 
@@ -194,15 +184,15 @@ def test_a_run_for_programs_prints_one_json_document(program: Program) -> None:
     ended = program("run", "--runtime", "host", "--select", "*-cpu/*", "--repeats", "1", "--json")
 
     assert ended.code == 0, ended.err
-    assert len(json.loads(ended.out)["cells"]) == 1
+    assert len(data_of(ended.out)["cells"]) == 1
 
 
 def test_runs_and_their_outcomes_are_listed_from_the_files(program: Program) -> None:
     program("run", "--runtime", "host")
 
-    (run,) = json.loads(program("runs", "--json").out)
-    shown = json.loads(program("show", "--json").out)
-    whole = json.loads(program("show", run["name"][:12], "noop-1-cpu/lenet-train-b200", "--json").out)
+    (run,) = data_of(program("runs", "--json").out)
+    shown = data_of(program("show", "--json").out)
+    whole = data_of(program("show", run["name"][:12], "noop-1-cpu/lenet-train-b200", "--json").out)
 
     assert run["planned"] == 4
     assert len(shown) == 4
@@ -278,7 +268,7 @@ def test_a_result_that_has_rotted_is_shown_as_such(program: Program, tmp_path: P
 
     ended = program("show", "latest", "noop-1-cpu/lenet-train-b200", "--json")
 
-    (entry,) = json.loads(ended.out)
+    (entry,) = data_of(ended.out)
     assert (ended.code, entry["result"]) == (0, None)
     assert "not JSON" in entry["problem"]
     assert "not JSON" in program("show", "latest", "noop-1-cpu/lenet-train-b200").out

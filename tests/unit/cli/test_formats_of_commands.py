@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.output.verdicts import show
 from orchestrator.cli.program import COMMANDS as COMMANDS_OF_PROGRAM
 from orchestrator.reporting.formats import FORMATS, HTML, formats_of
 from orchestrator.reporting.reports.history import HISTORY
@@ -15,7 +14,7 @@ from orchestrator.reporting.reports.regression import REGRESSION
 from orchestrator.reporting.reports.run import RUN
 from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
 from orchestrator.workflows import outputs
-from orchestrator.workflows.pages import WrittenPage
+from orchestrator.workflows.pages import WrittenPage, write_to
 from tests.unit.cli.conftest import Program
 from tests.unit.cli.stored_runs import stored_run
 from tests.unit.reporting.reports.test_regression_report import EVERY
@@ -63,9 +62,9 @@ def test_every_command_in_every_format(command: Program, command_line: str, name
 
 
 @pytest.mark.parametrize("name", formats_of(REGRESSION))
-def test_regress_shows_every_format(name: str, tmp_path: Path) -> None:
-    """It shows its test by the function that `compare` uses."""
-    show(EVERY, WrittenPage(), name, tmp_path / "out", json=False)
+def test_regress_writes_every_format(name: str, tmp_path: Path) -> None:
+    """It writes its test by the function that `compare` uses."""
+    write_to(tmp_path / "out", EVERY, name, WrittenPage())
 
     written = tmp_path / "out"
     assert (written / "index.html" if name == HTML else written).read_text()

@@ -1,6 +1,5 @@
 """A results folder, or a run in it, whose name is not UTF-8: every command that reads results works on it."""
 
-import json
 import os
 import sqlite3
 from pathlib import Path
@@ -11,6 +10,7 @@ from orchestrator.reporting.formats import formats_of
 from orchestrator.reporting.reports.run import RUN
 from orchestrator.results.listing import index
 from orchestrator.results.store import Run
+from tests.envelopes import data_of
 from tests.unit.cli.conftest import Program
 from tests.unit.reporting import synthetic as s
 
@@ -47,7 +47,7 @@ def run(tmp_path: Path, request: pytest.FixtureRequest) -> Run:
 def test_runs_are_listed(run: Run, command: Program) -> None:
     code, out, _ = command("runs", "--json", "--results", str(run.folder.parent))
 
-    listed = json.loads(out)
+    listed = data_of(out)
     assert code == 0
     assert {each["name"] for each in listed} == {run.name, "broken", "20260101T000000Z-0001"}
     assert command("runs", "--results", str(run.folder.parent))[0] == 0

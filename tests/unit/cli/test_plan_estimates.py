@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 from orchestrator.resources import BENCHMARKS
+from tests.envelopes import data_of
 from tests.unit.cli.conftest import Program
 
 MATRIX = "version: 1\nsystems: {cpu: {cpus: 1}}\nframeworks: [FRAMEWORK]\nmodels: [MODEL]\nrepeats: 1\nparity: false\n"
@@ -14,7 +15,7 @@ def assumed(command: Program) -> str:
     """Return the first assumption of the estimate, which tells where durations come from."""
     code, out, error = command("plan", "--json")
     assert code == 0, error
-    return str(json.loads(out)["estimate"]["assumptions"][0])
+    return str(data_of(out)["estimate"]["assumptions"][0])
 
 
 def test_only_runs_of_this_host_count(command: Program, tmp_path: Path) -> None:

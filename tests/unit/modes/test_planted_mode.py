@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from planted_program import PLACES, Program, planted
 
+from tests.envelopes import data_of
+
 CELLS = [f"dense-1-cpu/tiny-{mode}-b8{suffix}" for mode in ("infer", "peek") for suffix in ("", "-chunks=2")]
 
 
@@ -22,7 +24,7 @@ def run(program: Program) -> str:
     asked = ("-f", "planted.yaml", "--runtime", "host", "--idle-wait", "0", "--extra-repeats", "0")
     ended = program("run", *asked, "--json")
     assert ended.returncode == 0, ended.stderr
-    return str(json.loads(ended.stdout)["run"])
+    return str(data_of(ended.stdout)["run"])
 
 
 def test_planted_mode_is_listed(program: Program) -> None:
@@ -33,14 +35,14 @@ def test_planted_mode_is_listed(program: Program) -> None:
 
 
 def test_planted_mode_is_planned(program: Program) -> None:
-    plan = json.loads(program("plan", "-f", "planted.yaml", "--json").stdout)
+    plan = data_of(program("plan", "-f", "planted.yaml", "--json").stdout)
 
     assert sorted(cell["id"] for cell in plan["cells"]) == sorted(CELLS)
     assert len(plan["parity"]) == 2
 
 
 def test_planted_cells_do_the_same_work(program: Program, run: str) -> None:
-    report = json.loads(program("report", run, "--format", "json").stdout)
+    report = data_of(program("report", run, "--format", "json").stdout)
 
     assert {cell["cell"]["id"]: cell["statuses"] for cell in report["cells"]} == {cell: [["ok", 2]] for cell in CELLS}
     works = {
@@ -51,7 +53,7 @@ def test_planted_cells_do_the_same_work(program: Program, run: str) -> None:
 
 
 def test_planted_mode_is_compared_by_its_own_evidence(program: Program, run: str) -> None:
-    report = json.loads(program("report", run, "--format", "json").stdout)
+    report = data_of(program("report", run, "--format", "json").stdout)
 
     evidence = {
         group["workload"]["mode"]: {difference["evidence"] for difference in place["parity"]["differences"]}
@@ -79,7 +81,7 @@ def test_compare_judges_metrics_of_the_mode(program: Program, run: str) -> None:
     assert ended.returncode == 0, ended.stderr
     judged = {
         pair["candidate_cell"]: {metric["metric"] for metric in pair["metrics"]}
-        for pair in json.loads(ended.stdout)["pairs"]
+        for pair in data_of(ended.stdout)["pairs"]
     }
     assert {cell for cell, metrics in judged.items() if "peeks" in metrics} == {
         cell for cell in CELLS if "peek" in cell

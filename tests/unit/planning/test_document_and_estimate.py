@@ -6,6 +6,7 @@ import pytest
 from orchestrator import catalog, matrix, planning
 from orchestrator.domain import Plan
 from orchestrator.results.plans import plan_from_json, plan_to_json
+from tests.envelopes import data_of
 from tests.unit.planning.conftest import ASSUMED
 
 TEXT = """\
@@ -70,10 +71,10 @@ def test_the_text_in_pieces_is_the_document(tmp_path: Path, known: catalog.Catal
     plan = planned(tmp_path, known, models)
     estimate = planning.estimate(plan, known, what(models))
 
-    pieces = list(planning.plan_json(plan, estimate))
+    pieces = list(planning.plan_envelope(plan, estimate).texts())
 
     document = planning.plan_document(plan, estimate)
-    assert json.loads("".join(pieces)) == json.loads(json.dumps(document))
+    assert data_of("".join(pieces)) == json.loads(json.dumps(document))
     assert max(map(len, pieces)) < 2000
     assert len(pieces) > len(plan.cells)
 
@@ -83,7 +84,10 @@ def test_the_text_of_a_plan_without_skips_is_json_too(tmp_path: Path, known: cat
     path.write_text("version: 1\nframeworks: [noop==1]\nmodels: [mlp]\n")
     plan = planning.plan(matrix.load(path, known, models), known, models)
 
-    assert json.loads("".join(planning.plan_json(plan, planning.estimate(plan, known, what(models)))))["skips"] == []
+    assert (
+        data_of("".join(planning.plan_envelope(plan, planning.estimate(plan, known, what(models))).texts()))["skips"]
+        == []
+    )
 
 
 def test_a_plan_survives_being_stored(tmp_path: Path, known: catalog.Catalog, models: Models) -> None:

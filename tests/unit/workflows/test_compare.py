@@ -8,6 +8,7 @@ import pytest
 from orchestrator.domain import Framework
 from orchestrator.results.results_folder import runs
 from orchestrator.results.store import Run
+from tests.envelopes import data_of
 from tests.unit.cli.conftest import Program
 from tests.unit.regression.stored_runs.measured_runs import NEW, OLD, Made, stored
 
@@ -57,9 +58,9 @@ def test_compare_ends_with_1_where_something_got_worse(command: Program, tmp_pat
     sides = "latest:mxnet==1.5.1", "latest:mxnet==1.9.1"
 
     code, shown, said = command("compare", *sides, "--json")
-    assert (code, json.loads(shown)["run"]) == (1, "run-1:mxnet==1.5.1 run-1:mxnet==1.9.1"), said
+    assert (code, data_of(shown)["run"]) == (1, "run-1:mxnet==1.5.1 run-1:mxnet==1.9.1"), said
     assert command("compare", *reversed(sides))[0] == 0
-    (run.folder / "regression.json").write_text(shown)
+    (run.folder / "regression.json").write_text(json.dumps(data_of(shown)))
     assert command("compare", "latest")[0] == 1
 
 
@@ -69,7 +70,7 @@ def test_compare_of_whole_runs_leaves_noop_out(command: Program, tmp_path: Path)
         stored(tmp_path / "results", night, Made(noop, (rate, rate + 0.1)))
 
     code, shown, said = command("compare", "run-1", "run-2", "--json")
-    (pair,) = json.loads(shown)["pairs"]
+    (pair,) = data_of(shown)["pairs"]
     assert (code, pair["verdict"], pair["reason"]) == (0, "not comparable", "computes nothing"), said
     assert "not shown to be as good" not in command("compare", "run-1", "run-2")[1]
     assert command("compare", "run-1:noop==1", "run-2:noop==1")[0] == 1
@@ -83,7 +84,7 @@ def test_several_runs_of_each_side_show_both_scatters(command: Program, tmp_path
 
     single = command("compare", f"{names[0]}:noop==1", f"{names[1]}:noop==1")[1]
     both = (f"{','.join(half)}:noop==1" for half in (names[:2], names[2:]))
-    several = json.loads(command("compare", *both, "--json")[1])
+    several = data_of(command("compare", *both, "--json")[1])
 
     assert "One run each: what differs from run to run is in no interval" in " ".join(single.split())
     assert "beyond what that explains: not known" in " ".join(single.split())

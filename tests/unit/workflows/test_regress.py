@@ -10,6 +10,7 @@ from orchestrator.analysis.verdicts import Verdict
 from orchestrator.modes import METRICS
 from orchestrator.resources import ROOT
 from orchestrator.results.results_folder import runs
+from tests.envelopes import data_of
 from tests.unit.cli.conftest import Program
 
 PAGE = (ROOT / "docs" / "regression.md").read_text(encoding="utf-8")
@@ -29,7 +30,7 @@ def test_a_release_against_itself_is_measured_judged_and_stored(command: Program
     code, out, said = command(*ITSELF, *FEW, "--json")
 
     assert code in {0, 1}, said  # two blocks of nothing at all, on a host that does other things
-    found = json.loads(out)
+    found = data_of(out)
     (run,) = runs(tmp_path / "results")
     assert found == json.loads((run.folder / "regression.json").read_text())
     assert [cell.id for cell in run.plan().cells] == [
@@ -51,14 +52,14 @@ def test_a_test_that_has_ended_is_shown_again_in_every_form_and_resumes_to_the_s
     shown = [command("compare", "latest", "--format", form)[1] for form in ("table", "md", "junit")]
     sides = command("compare", "latest:baseline", "latest:candidate", "--json")
 
-    assert (again, json.loads(repeated)) == (first, json.loads(out)), said
+    assert (again, data_of(repeated)) == (first, data_of(out)), said
     assert "noop 1 → noop 1" in shown[0]
     assert shown[1].startswith("# noop 1 → noop 1\n")
     assert "<testcase" in shown[2]
     assert sides[0] in {0, 1}, sides[2]
-    assert json.loads(sides[1])["run"] == f"{run.name}:baseline {run.name}:candidate"
-    judged = json.loads(sides[1])["pairs"][0]["metrics"][0]
-    assert judged["values"] == json.loads(out)["pairs"][0]["metrics"][0]["values"]
+    assert data_of(sides[1])["run"] == f"{run.name}:baseline {run.name}:candidate"
+    judged = data_of(sides[1])["pairs"][0]["metrics"][0]
+    assert judged["values"] == data_of(out)["pairs"][0]["metrics"][0]["values"]
 
     (run.folder / "regression" / "index.html").unlink()
     assert command("regress", "--resume", "latest", "--format", "md")[0] == first
@@ -68,7 +69,7 @@ def test_a_test_that_has_ended_is_shown_again_in_every_form_and_resumes_to_the_s
     lacking = {"id": "cpu/mlp-train-b32", "cell_id": "noop-1-cpu/mlp-train-b32", "reason": "no mlp"}
     trial.write_text(json.dumps(json.loads(trial.read_text()) | {"gone": [lacking]}))
     code, anew, said = command("compare", "latest", "--metric", "peak_memory=50%", "--json")
-    pair, gone = json.loads(anew)["pairs"]
+    pair, gone = data_of(anew)["pairs"]
     assert (gone["verdict"], gone["baseline_cell"], gone["reason"]) == ("gone", lacking["cell_id"], "no mlp")
     metrics = {metric["metric"]: metric for metric in pair["metrics"]}
     assert (code, [name for name, metric in metrics.items() if metric["gates"]]) == (0, ["peak_memory"]), said
@@ -79,9 +80,10 @@ def test_a_test_that_has_ended_is_shown_again_in_every_form_and_resumes_to_the_s
 def test_where_nothing_that_decides_could_be_measured_it_ends_with_3_and_says_why(command: Program) -> None:
     code, out, error = command(*ITSELF, *FEW, "--metric", "image_size", "--json")
 
-    assert (code, json.loads(out)["pairs"][0]["verdict"]) == (3, "not measured"), error
-    assert "nothing could be measured of noop 1 beside noop 1: cpu/lenet-train-b200: image size: it is not" in error
-    assert re.search(r"go on with: orchestrator regress --resume \S+ --results \S+ --retry-failed$", error.strip())
+    assert (code, data_of(out)["pairs"][0]["verdict"]) == (3, "not measured"), error
+    said = json.loads(error.splitlines()[-1])["message"]
+    assert "nothing could be measured of noop 1 beside noop 1: cpu/lenet-train-b200: image size: it is not" in said
+    assert re.search(r"go on with: orchestrator regress --resume \S+ --results \S+ --retry-failed$", said)
 
 
 @pytest.mark.usefixtures("matrix")
@@ -114,7 +116,7 @@ def test_strict_ends_with_1_unless_every_pair_is_shown_to_be_as_good(command: Pr
             "--repeats N once: give one of them; --max-blocks N bounds",
         ),
         ((*ITSELF[1:5], "--select", "vgg*"), "--select 'vgg*' matches no pair of cells"),
-        ((*ITSELF[1:5], "--json", "--format", "md"), "--json prints JSON on stdout: leave out --format and --output"),
+        ((*ITSELF[1:5], "--json", "--format", "md"), "--json and --format md ask for two formats: leave one out"),
         ((*ITSELF[1:5], "--resume", "latest"), "--resume goes on with what the run was to find out"),
         (
             ("--resume", "latest", "--limit", "1"),

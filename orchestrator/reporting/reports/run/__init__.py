@@ -7,6 +7,6 @@ from orchestrator.reporting.reports.run.full import full
 from orchestrator.reporting.reports.run.page import pages
 from orchestrator.reporting.reports.run.records import records
 from orchestrator.reporting.reports.run.short import short
-from orchestrator.reporting.reports.run.value import json_value
+from orchestrator.reporting.reports.run.value import report_document
 
-RUN: Kind[Report] = Kind(short=short, full=full, pages=pages, suites=suites, value=json_value, records=records)
+RUN: Kind[Report] = Kind(short=short, full=full, pages=pages, suites=suites, value=report_document, records=records)

@@ -1,6 +1,5 @@
 """`clean` from outside: dry by default, and never a result."""
 
-import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from orchestrator.images import labels
 from orchestrator.running.active_runs import announced
 from orchestrator.runtimes import BundledImage
 from orchestrator.workflows import clean as workflow
+from tests.envelopes import data_of
 from tests.unit.bundles.read.carried_bundle import a_record, opened
 
 
@@ -92,7 +92,7 @@ def test_to_keep_none_removes_every_name(engine: Engine, capsys: pytest.CaptureF
 
 def test_what_a_container_uses_is_left_and_said(engine: Engine, capsys: pytest.CaptureFixture[str]) -> None:
     engine.held = {"bench/a:1-c1"}
-    document: dict[str, Any] = json.loads(run(capsys, "--yes", "--json")[1])
+    document: dict[str, Any] = data_of(run(capsys, "--yes", "--json")[1])
 
     entries = {entry["name"]: entry["removed"] for entry in document["surplus"]}
     assert entries == {"bench/a:1-c1": False, "results-1.sqlite": True}
@@ -115,7 +115,7 @@ def test_without_an_engine_the_cache_is_cleaned_all_the_same(
 
     monkeypatch.setattr(workflow, "connect", nobody)
     code, out = run(capsys, "--yes", "--json")
-    document = json.loads(out)
+    document = data_of(out)
 
     assert (code, document["engine"], engine.removed) == (0, "no container engine answers", [])
     assert [entry["removed"] for entry in document["surplus"]] == [True]

@@ -1,6 +1,5 @@
 """`doctor` from outside: its findings, its exit status, and that it needs no engine."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from orchestrator.cli import main
 from orchestrator.devices import vitals
 from orchestrator.devices.readings import Activity
 from orchestrator.devices.vitals import Vitals
+from tests.envelopes import data_of
 
 SEEN = Vitals(
     cpus=2, activity=Activity(1.0, 0.0, 0.0, {"cpu": 0.0}, 0), load=0.1, swap_bytes=0, governors=("powersave",),
@@ -54,7 +54,7 @@ def test_a_busy_host_is_not_fit_and_the_exit_status_says_so(
 
 def test_for_programs_the_findings_are_typed(capsys: pytest.CaptureFixture[str]) -> None:
     code, out = doctor(capsys, "--json")
-    document = json.loads(out)
+    document = data_of(out)
 
     assert (code, document["fit"]) == (0, True)
     found = {finding["check"]: finding for finding in document["findings"]}

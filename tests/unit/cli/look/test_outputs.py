@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator.reporting.formats import formats_of
 from orchestrator.reporting.reports.history import HISTORY
+from tests.envelopes import data_of
 from tests.unit.cli.conftest import Program
 from tests.unit.cli.stored_runs import stored_run
 
@@ -99,8 +100,48 @@ def test_json_of_report_is_that_of_its_format(command: Program, run: str, tmp_pa
     command("report", run, "--json", "-o", "rep.json")
 
     assert code == 0
-    assert json.loads(out) == json.loads(command("report", run, "--format", "json")[1])
-    assert json.loads((tmp_path / "rep.json").read_text())["run"] == run
+    assert data_of(out) == data_of(command("report", run, "--format", "json")[1])
+    assert data_of((tmp_path / "rep.json").read_text())["run"] == run
+
+
+COMMANDS = (("report",), ("history",), ("compare", "20260102", "20260103"))
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> None:
+    for name in ("20260102T030405Z-aaaa", "20260103T030405Z-bbbb"):
+        stored_run(tmp_path / "results", name)
+
+
+@pytest.mark.usefixtures("runs")
+@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda words: words[0])
+def test_json_means_the_format(command: Program, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """On stdout, and in a file whatever its name is."""
+    printed = command(*arguments, "--json")
+    for options in (("--json",), ("--format", "json"), ()):
+        code, out, error = command(*arguments, *options, "-o", "x.json")
+
+        assert (code, out, error) == (0, "", "")
+        assert (tmp_path / "x.json").read_text() == printed[1]
+    assert command(*arguments, "--format", "json") == printed
+    assert printed[0] == 0
+    assert not (tmp_path / "results" / "history").exists()
+
+
+REGRESS = ("regress", "--baseline", "noop==1", "--candidate", "noop==1")
+
+
+@pytest.mark.usefixtures("runs")
+@pytest.mark.parametrize("arguments", [*COMMANDS, REGRESS], ids=lambda words: words[0])
+def test_json_in_another_file_is_refused(command: Program, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    for options, said in (
+        (("--json", "-o", "x.csv"), "-o x.csv: its ending says csv, not json: drop --json, or rename the file"),
+        (("--json", "--format", "csv"), "--json and --format csv ask for two formats: leave one out"),
+    ):
+        code, out, error = command(*arguments, *options)
+
+        assert (code, out, json.loads(error)["message"]) == (2, "", said)
+    assert not (tmp_path / "x.csv").exists()
 
 
 def test_a_mistyped_choice_gets_its_close_match(command: Program) -> None:

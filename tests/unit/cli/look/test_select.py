@@ -1,11 +1,11 @@
 """`--select` and `--exclude` of the commands that show cells of stored runs."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.envelopes import data_of
 from tests.unit.cli.conftest import Program
 from tests.unit.cli.stored_runs import stored_run
 from tests.unit.regression.stored_runs.measured_runs import NEW, OLD, Made, stored
@@ -105,9 +105,9 @@ WORK: dict[Any, dict[Any, tuple[float, ...]]] = {
 
 
 def test_verdicts_of_shown_pairs_stay(command: Program, tested: tuple[str, ...]) -> None:
-    whole = json.loads(command("compare", *tested, "--json")[1])
+    whole = data_of(command("compare", *tested, "--json")[1])
     code, out, _ = command("compare", *tested, "--json", "--select", "mlp-*")
-    part = json.loads(out)
+    part = data_of(out)
 
     assert code == 0, "the pair that is slower is not shown"
     assert command("compare", *tested, "--select", "lenet-*")[0] == 1
@@ -118,7 +118,7 @@ def test_verdicts_of_shown_pairs_stay(command: Program, tested: tuple[str, ...])
 
 
 def test_a_glob_of_either_side_takes_the_pair(command: Program, tested: tuple[str, ...]) -> None:
-    old, new = (json.loads(command("compare", *tested, "--json", "--select", f"mxnet-{one}*")[1]) for one in (1, "1.9"))
+    old, new = (data_of(command("compare", *tested, "--json", "--select", f"mxnet-{one}*")[1]) for one in (1, "1.9"))
 
     assert len(old["pairs"]) == len(new["pairs"]) == 2
 

@@ -39,6 +39,6 @@ def test_a_verdict_ends_with_the_path_of_its_page(run: Run, capsys: pytest.Captu
     tonight = Tonight(night="n", release="1.6.0", baseline="1.5.1")
     found = night_fakes.regression(tonight, night_fakes.pair(Verdict.SLOWER, 0.8))
 
-    verdicts.show(found, regression_page(run, found), TABLE, None, json=False)
+    verdicts.show(found, regression_page(run, found), TABLE, is_written=False)
 
     assert last_line(capsys) == f"page: {run.folder}/regression/index.html".replace("\x1b[31m", "")

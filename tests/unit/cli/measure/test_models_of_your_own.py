@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.documented import blocks
+from tests.envelopes import data_of
 
 (MODEL,) = blocks("models.md", "A model of your own", "python")
 (MATRIX,) = blocks("models.md", "A model of your own", "yaml")
@@ -55,13 +56,13 @@ def test_models_of_the_command_line_are_as_good_as_those_of_the_matrix(program: 
     code, out, _ = program("plan", "--models", "my_models", "--json")
 
     assert code == 0
-    assert [model["name"] for model in json.loads(out)["models"]] == ["wide"]
+    assert [model["name"] for model in data_of(out)["models"]] == ["wide"]
     code, _, errors = program("plan", "--models", "nowhere")
     assert (code, errors) == (2, "nowhere: no such folder; --models names one with models of your own\n")
 
 
 def test_models_lists_them_beside_the_programs(program: Program, tmp_path: Path) -> None:
-    listed = {model["name"]: model for model in json.loads(program("models", "--json")[1])}
+    listed = {model["name"]: model for model in data_of(program("models", "--json")[1])}
 
     assert listed["wide"]["own"] == {"sha256": hashlib.sha256(MODEL.encode()).hexdigest()}
     assert listed["lenet"]["own"] is None
@@ -104,7 +105,7 @@ def test_what_the_host_does_not_follow_ends_the_repeat_with_its_line(program: Pr
     )
 
     assert code == 1
-    (outcome,) = [repeat["outcome"] for cell in json.loads(out)["cells"] for repeat in cell["repeats"]]
+    (outcome,) = [repeat["outcome"] for cell in data_of(out)["cells"] for repeat in cell["repeats"]]
     assert outcome["status"] == "failed"
     assert outcome["reason"] == "wide.py:14: dense takes flat features, not the shape (1, 8, 8); flatten first"
 

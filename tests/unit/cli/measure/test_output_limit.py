@@ -1,10 +1,10 @@
 """A script that floods its folder, through the whole program on the interpreter at hand."""
 
-import json
 from pathlib import Path
 
 import pytest
 
+from tests.envelopes import data_of
 from tests.unit.cli.conftest import Program
 
 pytestmark = pytest.mark.ordinary_user
@@ -50,7 +50,7 @@ def test_a_script_that_floods_is_stopped(name: str, status: str, reason: str, co
     (tmp_path / "matrix.yaml").write_text(MATRIX.replace("NAME", name))
     code, out, errors = command("run", "--runtime", "host", "--idle-wait", "0", "--json")
 
-    (repeat,) = json.loads(out)["cells"][0]["repeats"]
+    (repeat,) = data_of(out)["cells"][0]["repeats"]
     assert (repeat["outcome"]["status"], repeat["outcome"]["reason"]) == (status, reason), errors
     assert code == (1 if status == "output_limit" else 0)
     assert command("run", "--resume", "latest", "--retry-failed")[0] == code, "what is closed is moved aside"

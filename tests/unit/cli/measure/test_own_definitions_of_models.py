@@ -14,6 +14,7 @@ import pytest
 from orchestrator.reporting.formats import HTML, formats_of
 from orchestrator.reporting.reports.run import RUN as RUN_REPORT
 from tests.documented import blocks
+from tests.envelopes import data_of
 
 (MODEL,) = blocks("models.md", "A model of your own", "python")
 MATRIX = "version: 1\nmodels_folder: mine\nframeworks: [noop==1]\nmodels: [wide, lenet]\nrepeats: 1\n"
@@ -58,7 +59,7 @@ def sha256(text: str) -> str:
 
 def outcome(said: str, cell: str = CELL) -> dict[str, Any]:
     (found,) = [
-        repeat["outcome"] for each in json.loads(said)["cells"] for repeat in each["repeats"]
+        repeat["outcome"] for each in data_of(said)["cells"] for repeat in each["repeats"]
         if each["cell"]["id"] == cell
     ]  # fmt: skip
     result: dict[str, Any] = found
@@ -69,20 +70,20 @@ def test_the_plan_has_it_and_its_cell_is_another_one_than_without_it(program: Pr
     code, out, _ = program("plan", "--json")
 
     assert code == 0
-    plan = json.loads(out)
+    plan = data_of(out)
     assert plan["definitions"] == [{"model": "wide", "builder": "noop", "sha256": sha256(OWN)}]
     assert {cell["id"]: cell["definition"] for cell in plan["cells"]} == {
         CELL: sha256(OWN), "noop-1-cpu/lenet-train-b200": None
     }  # fmt: skip
-    assert json.loads(program("plan", "--json", "--select", "*lenet*")[1])["definitions"] == []
+    assert data_of(program("plan", "--json", "--select", "*lenet*")[1])["definitions"] == []
     (tmp_path / "mine" / "wide" / "noop.py").unlink()
-    assert [cell["id"] for cell in json.loads(program("plan", "--json")[1])["cells"]] == [
+    assert [cell["id"] for cell in data_of(program("plan", "--json")[1])["cells"]] == [
         "noop-1-cpu/wide-train-b64", "noop-1-cpu/lenet-train-b200"
     ]  # fmt: skip
 
 
 def test_models_lists_who_has_one(program: Program) -> None:
-    listed = {model["name"]: model["definitions"] for model in json.loads(program("models", "--json")[1])}
+    listed = {model["name"]: model["definitions"] for model in data_of(program("models", "--json")[1])}
 
     assert listed["wide"] == {"noop": sha256(OWN)}
     assert listed["lenet"] == {}

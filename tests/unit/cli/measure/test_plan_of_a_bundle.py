@@ -23,6 +23,7 @@ from orchestrator.user_files import Script, ScriptFile
 from orchestrator.workflows import build
 from orchestrator.workflows.inputs import bundle_plans
 from orchestrator.workflows.measure import runtime
+from tests.envelopes import data_of
 from tests.unit.bundles.read.carried_bundle import FILES, PLAN, a_record, opened
 from tests.unit.bundles.returns.returning_runs import a_run
 from tests.unit.cli.conftest import Program
@@ -80,7 +81,7 @@ def test_a_matrix_that_is_here_goes_before_a_bundle(loaded: Path, command: Progr
 def test_a_part_of_the_plan_can_be_asked_for(loaded: Path, command: Program) -> None:
     code, shown, _ = command("plan", "--plan", "carried", "--select", "torch-*", "--json")
     assert code == 0
-    assert [cell["id"] for cell in json.loads(shown)["cells"]] == [CELL]
+    assert [cell["id"] for cell in data_of(shown)["cells"]] == [CELL]
 
     code, _, said = command("plan", "--plan", "carried", "--select", "mxnet-*")
     assert code == 2
@@ -198,7 +199,7 @@ def test_the_scripts_of_a_bundle_are_shown(loaded: Path, command: Program) -> No
     a_bundle_of(loaded, plan_to_json(replace(PLAN, cells=(cell,))), **{"scripts/train/train.py": text})
 
     assert "script train: train.py (16 bytes)" in command("plan", "--plan", "forged")[2]
-    document = json.loads(command("plan", "--plan", "forged", "--json")[1])
+    document = data_of(command("plan", "--plan", "forged", "--json")[1])
     assert document["scripts"] == [
         {
             "name": "train",

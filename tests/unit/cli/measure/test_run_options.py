@@ -11,6 +11,7 @@ from orchestrator.devices import idle
 from orchestrator.devices.idle import IdleWait
 from orchestrator.errors import HostError
 from orchestrator.workflows import pages
+from tests.envelopes import data_of
 
 MATRIX = "version: 1\nsystems: {cpu: {cpus: 1}}\nframeworks: [noop==1]\nmodels: [mlp]\nrepeats: 1\nparity: false\n"
 
@@ -67,7 +68,7 @@ def test_for_programs_every_line_of_progress_is_an_event(
         "run_started", "repeat_started", "repeat_finished",
     ]  # fmt: skip
     assert any("not idle" in event.get("message", "") for event in events)
-    assert json.loads(said.out)["cells"]
+    assert data_of(said.out)["cells"]
 
 
 @pytest.mark.parametrize(("is_stopped", "status"), [(False, 0), (True, 130)])
@@ -92,6 +93,10 @@ def test_a_report_is_printed_without_its_page(
     said = capsys.readouterr()
 
     assert code == status
-    assert json.loads(said.out)["cells"]
-    assert "no page: the disk is full\n" in said.err
-    assert ("stopped; go on with: orchestrator run --resume " in said.err) == is_stopped
+    assert data_of(said.out)["cells"]
+    events = [json.loads(line) for line in said.err.splitlines()]
+    errors = [event["message"] for event in events if event["event"] == "error"]
+    assert errors[0] == "no page: the disk is full"
+    assert (
+        any(message.startswith("stopped; go on with: orchestrator run --resume ") for message in errors) == is_stopped
+    )

@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator.bundles.returns.collect import collect
 from orchestrator.results.store import Run
+from tests.envelopes import data_of
 
 pytestmark = pytest.mark.ordinary_user
 
@@ -92,7 +93,7 @@ def test_a_script_is_held_to_the_output_limit(program: Program, tmp_path: Path) 
     (tmp_path / "scripts" / "train.py").write_text(FLOODING)
     code, out, _ = program(*RUN, "--results", "flooded")
 
-    outcomes = [one["outcome"] for cell in json.loads(out)["cells"] for one in cell["repeats"]]
+    outcomes = [one["outcome"] for cell in data_of(out)["cells"] for one in cell["repeats"]]
     assert (code, [one["status"] for one in outcomes]) == (1, ["output_limit"] * 2)
 
 
@@ -102,7 +103,7 @@ def test_a_changed_frozen_file_is_never_run(program: Program, tmp_path: Path) ->
     (tmp_path / "scripts" / "train.py").write_text(change)
     code, out, _ = program(*RUN)
 
-    outcomes = [one["outcome"] for cell in json.loads(out)["cells"] for one in cell["repeats"]]
+    outcomes = [one["outcome"] for cell in data_of(out)["cells"] for one in cell["repeats"]]
     assert (code, [one["status"] for one in outcomes]) == (1, ["ok", "launch_failed"])
     assert "train.py: is not what it was when the run began" in outcomes[1]["reason"]
 

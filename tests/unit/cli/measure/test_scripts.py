@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.documented import introduction
+from tests.envelopes import data_of
 
 (SCRIPT,) = introduction("scripts.md", "python")
 (MATRIX,) = introduction("scripts.md", "yaml")
@@ -42,7 +43,7 @@ def test_the_documented_matrix_runs_the_script_and_reads_its_figures(program: Pr
     }
     assert "greeting: hello" in (cell / "0" / "log.txt").read_text()
 
-    report = json.loads(program("report", "--format", "json")[1])
+    report = data_of(program("report", "--format", "json")[1])
     (shown,) = report["cells"]
     figures = {
         each["name"]: (each["value"], each["unit"], each["better"], each["matches"]) for each in shown["printed"]
@@ -110,7 +111,7 @@ def test_a_script_that_gives_no_figures_ends_with_the_reason(
 
     code, out, _ = program(*RUN, "--repeats", "1", "--json")
 
-    (outcome,) = [repeat["outcome"] for cell in json.loads(out)["cells"] for repeat in cell["repeats"]]
+    (outcome,) = [repeat["outcome"] for cell in data_of(out)["cells"] for repeat in cell["repeats"]]
     assert (code, outcome["status"], outcome["reason"]) == (1, status, reason)
 
 

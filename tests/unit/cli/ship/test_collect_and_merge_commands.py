@@ -1,12 +1,12 @@
 """`collect`, `merge` and `report` of several runs, as they are typed."""
 
-import json
 from pathlib import Path
 
 import pytest
 
 from orchestrator.reporting.formats import HTML, formats_of
 from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
+from tests.envelopes import data_of
 from tests.unit.bundles.returns.returning_runs import HOST, OTHER, RUN, a_run, content
 from tests.unit.cli.conftest import Program
 
@@ -99,8 +99,8 @@ def test_a_mistake_is_one_line(command: Program, far: Path, arguments: tuple[str
 
 
 def test_for_programs_there_is_json(command: Program, far: Path) -> None:
-    collected = json.loads(command("collect", "--all", "--results", str(far), "--json")[1])
-    merged = json.loads(command("merge", "results.tar.zst", "--json")[1])
+    collected = data_of(command("collect", "--all", "--results", str(far), "--json")[1])
+    merged = data_of(command("merge", "results.tar.zst", "--json")[1])
 
     assert [run["run"] for run in collected["runs"]] == [RUN, OTHER]
     assert [run["host"]["hostname"] for run in merged["added"]] == ["far", "far"]

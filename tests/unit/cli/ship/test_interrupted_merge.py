@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.results.store import Run
+from tests.envelopes import data_of
 from tests.unit.bundles.returns.returning_runs import OTHER, RUN, a_run, content
 from tests.unit.cli.conftest import Program
 from tests.unit.cli.stored_runs import stored_run
@@ -102,7 +103,7 @@ def test_runs_of_a_merge_without_its_journal_are_kept(command: Program, results:
         f"kept: results/{STAGING} has 1 run of an interrupted merge; merge its file again, then remove the folder"
         in said.splitlines()
     )
-    assert json.loads(command("merge", "results.tar.zst", "--json")[1])["kept"] == [f"results/{STAGING}"]
+    assert data_of(command("merge", "results.tar.zst", "--json")[1])["kept"] == [f"results/{STAGING}"]
 
 
 def test_show_says_why_a_run_cannot_be_read(command: Program, tmp_path: Path) -> None:

@@ -27,10 +27,12 @@ from orchestrator.regression.rules import BY_NAME
 from orchestrator.reporting.charts.series import plot
 from orchestrator.reporting.reports import history as history_report
 from orchestrator.reporting.reports import history_words as words
+from orchestrator.reporting.reports.history_data import history_document
 from orchestrator.results.parity.checks import Checks
 from orchestrator.results.parity.contract import ParityOutcome
 from orchestrator.results.records import EnvironmentRecord
 from orchestrator.results.store import Run
+from tests.envelopes import data_of
 from tests.unit.reporting import synthetic
 
 GOLDEN = Path(__file__).parents[3] / "golden/contract/parity.json"
@@ -260,8 +262,8 @@ def test_repeat_that_rots_leaves_the_history(tmp_path: Path) -> None:
 
 
 def test_an_entry_for_programs_is_plain_json() -> None:
-    found = tracked(levels((100, 20, "1.8.0"), (90, 20, "1.9.1")))
-    entry = json.loads(json.dumps(words.entry(found)))
+    series = tracked(levels((100, 20, "1.8.0"), (90, 20, "1.9.1")))
+    (entry,) = data_of("".join(history_document([series]).texts()))
 
     assert (len(entry["points"]), entry["changes"][0]["worse"], entry["cell"]) == (40, True, "cpu/lenet-train-b200")
 

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 
 import pytest
 from rich.console import Console
@@ -17,6 +16,7 @@ from orchestrator.reporting.reports.beside import side_by_side
 from orchestrator.reporting.reports.run import RUN
 from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
 from orchestrator.wording import share
+from tests.envelopes import data_of
 from tests.unit.reporting import synthetic as s
 
 EMPTY = Framework("empty", "1", python="3.11")
@@ -97,7 +97,7 @@ def test_the_csv_has_the_share_of_every_repeat() -> None:
 
 
 def test_the_json_has_it_beside_the_places() -> None:
-    (group,) = json.loads(render(RUN, made(), "json"))["groups"]
+    (group,) = data_of(render(RUN, made(), "json"))["groups"]
 
     assert [place["cell_id"] for place in group["places"]] == [MXNET.id, TORCH.id]
     assert [(floor["cell_id"], floor["label"]) for floor in group["floors"]] == [(FLOOR.id, "empty 1")]

@@ -31,6 +31,7 @@ from orchestrator.results.contract import Conditions, GpuConditions
 from orchestrator.results.evidence import Stored
 from orchestrator.results.scripts.contract import PrintedMemory, PrintedValues, ScriptResult
 from orchestrator.user_files import PrintedMetric, Script
+from tests.envelopes import data_of
 from tests.unit.reporting import synthetic as s
 
 SCRIPT = Script(
@@ -141,7 +142,7 @@ def test_no_text_field_of_the_csv_starts_a_formula() -> None:
 def test_every_format_shows_the_bounds_of_a_p99() -> None:
     """Three repeats of 150 steps bound it; two `ok` ones, 300 steps, do not."""
     report, name = s.example(), "mxnet-1.9.1-cpu/lenet-train-b200"
-    document = json.loads(render(RUN, report, "json"))
+    document = data_of(render(RUN, report, "json"))
     latency = {each["cell"]["id"]: (each["measurement"] or {}).get("latency") for each in document["cells"]}
     low, high = latency[name]["p99_bounds_s"]
     shown = f"{1000 * low:.1f}–{1000 * high:.1f}"
@@ -199,13 +200,13 @@ def test_the_csv_and_the_json_have_the_total_time_of_epoch_runs_and_every_epoch(
     assert float(timed["epochs_total_s"]) > sum(epoch_s)
     assert (len(once["epoch_s"].split()), once["epochs_after_first_s"]) == (1, "")
     assert by_cell["mxnet-1.9.1-cpu/mlp-train-b32", "0"]["epoch_s"] == ""
-    cells = {cell["cell"]["id"]: cell for cell in json.loads(render(RUN, report, "json"))["cells"]}
+    cells = {cell["cell"]["id"]: cell for cell in data_of(render(RUN, report, "json"))["cells"]}
     measured = cells[timed["cell"]]["repeats"][0]["measurement"]
     assert measured["epochs"]["epoch_s"] == epoch_s
 
 
 def test_the_json_is_strict_and_leaves_raw_samples_to_their_files() -> None:
-    value = json.loads(render(RUN, s.example(), "json"), parse_constant=pytest.fail)
+    value = data_of(render(RUN, s.example(), "json"))
 
     assert value["schema"] == 1
     assert "step_s" not in render(RUN, s.example(), "json")

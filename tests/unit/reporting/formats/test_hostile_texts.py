@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -26,6 +25,7 @@ from orchestrator.results.evidence import Stored
 from orchestrator.results.scripts.contract import PrintedMemory, PrintedValues, ScriptResult
 from orchestrator.user_files import PrintedMetric, Script
 from tests.effort import examples
+from tests.envelopes import data_of
 from tests.unit.reporting import synthetic as s
 
 NASTY = (
@@ -214,7 +214,7 @@ def test_the_json_can_be_written_and_steers_no_terminal(text: str) -> None:
 
     found.encode()
     assert not CONTROLS.search(found)
-    assert json.loads(found)["run"] == text
+    assert data_of(found)["run"] == text
 
 
 @given(hostile)

@@ -20,7 +20,7 @@ from orchestrator.events import (
     RunStarted,
     Transferred,
 )
-from orchestrator.reporting.live.lines import LinesView, event_schema
+from orchestrator.reporting.live.lines import Error, LinesView, event_line, event_schema
 
 AT = datetime(2026, 1, 2, 3, 4, 5, 678_000, tzinfo=UTC)
 EVENTS: tuple[Event, ...] = (
@@ -63,6 +63,13 @@ def test_a_line_says_what_when_and_with_which_outcome() -> None:
     assert list(document) == ["event", "at", "outcome", "throughput"]
     assert (document["event"], document["at"]) == ("repeat_finished", "2026-01-02T03:04:05.678+00:00")
     assert (document["outcome"]["status"], document["outcome"]["reason"]) == ("timeout", "over")
+
+
+def test_an_error_is_a_line_too() -> None:
+    line = json.loads(event_line(Error("no engine"), AT))
+
+    assert (line["event"], line["message"]) == ("error", "no engine")
+    assert list(jsonschema.Draft202012Validator(event_schema()).iter_errors(line)) == []
 
 
 def test_a_line_says_that_a_build_was_stopped() -> None:

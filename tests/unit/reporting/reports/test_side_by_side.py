@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import re
 from dataclasses import replace
 
@@ -18,6 +17,7 @@ from orchestrator.reporting.formats.terminal import shown
 from orchestrator.reporting.reports.beside import SideBySide, side_by_side
 from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
 from orchestrator.results.records import EnvironmentRecord
+from tests.envelopes import data_of
 from tests.unit.reporting import synthetic as s
 
 HOME = {"hostname": "home", "cpu": "Home CPU", "cpus": 4, "cores": 2, "memory_bytes": 16_000_000_000, "kernel": "6.1",
@@ -150,7 +150,7 @@ def test_the_csv_has_a_row_for_every_repeat_of_every_run_with_its_host() -> None
 
 
 def test_the_json_has_every_report_whole_and_the_ratios_between_hosts() -> None:
-    found = json.loads(render(SIDE_BY_SIDE, two(), "json"))
+    found = data_of(render(SIDE_BY_SIDE, two(), "json"))
 
     assert [run["report"]["run"] for run in found["runs"]] == ["20260101T000000Z-home", "20260102T000000Z-far0"]
     assert [round(run["over_first"] or 1, 6) for run in found["groups"][0]["cells"][0]["runs"]] == [1, 4]

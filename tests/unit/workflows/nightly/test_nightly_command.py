@@ -11,6 +11,7 @@ from orchestrator.regression.nightly.files import NightFiles
 from orchestrator.regression.nightly.state import Judgement, ReleaseRecord, State
 from orchestrator.workflows.nightly.reports import with_pages, write_reports
 from orchestrator.workflows.nightly.services import Budget
+from tests.envelopes import data_of
 from tests.unit.regression.history.test_history import stored
 from tests.unit.regression.nightly.night_records import a_night
 from tests.unit.regression.nightly.test_notify import receiver
@@ -46,7 +47,7 @@ def test_a_night_with_nothing_new_is_recorded_in_every_form(
     folder: Path, wheels: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["nightly", "--json"]) == 0
-    night = json.loads(capsys.readouterr().out)
+    night = data_of(capsys.readouterr().out)
 
     own = folder / "nightly" / "nights" / night["night"]
     assert (night["ending"], night["offered"]) == ("nothing_new", ["1.5.1"])
@@ -277,7 +278,7 @@ def test_history_of_an_empty_folder_is_a_page_without_series(folder: Path, capsy
     assert main(["history"]) == 2
     (folder / "results").mkdir()
     assert main(["history", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == []
+    assert data_of(capsys.readouterr().out) == []
     assert main(["history", "--metric", "thruput"]) == 2
     assert "did you mean 'throughput'" in capsys.readouterr().err
 

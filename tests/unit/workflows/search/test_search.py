@@ -23,6 +23,7 @@ from orchestrator.workflows.measure.runtime import Chosen
 from orchestrator.workflows.search import prepared, search
 from orchestrator.workflows.search.search import Probes
 from tests.documented import blocks
+from tests.envelopes import data_of
 from tests.unit.cli.conftest import Program
 from tests.unit.regression.trials.bench_trials import Bench, steady
 
@@ -92,8 +93,8 @@ def test_the_last_line_is_where_the_evidence_lies_and_the_page_is_there(
     assert out.splitlines()[-1] == last
     assert {"bisect.json", "index.html", "report.md"} <= {path.name for path in folder.iterdir()}
     _, out, said = command("bisect", "--resume", "latest", "--json")
-    assert said.splitlines()[-1] == last
-    assert json.loads(out)["name"] == folder.name
+    assert json.loads(said.splitlines()[-1])["message"] == last
+    assert data_of(out)["name"] == folder.name
 
 
 def test_a_build_that_the_index_spoilt_is_made_again_on_resume_and_measured_beside_the_other_anew(
@@ -139,7 +140,7 @@ def test_a_build_that_the_index_spoilt_is_made_again_on_resume_and_measured_besi
 def test_a_tolerance_may_be_that_of_the_model_that_is_searched(host: Host, command: Program) -> None:
     code, out, errors = command(*ASKED, "--metric", "throughput@lenet=20%", "--json")
 
-    assert (code, json.loads(out)["asked"]["metric"]["tolerance"]) == (0, 0.2), errors
+    assert (code, data_of(out)["asked"]["metric"]["tolerance"]) == (0, 0.2), errors
     assert host.asked
 
 
@@ -155,7 +156,7 @@ def test_a_search_that_the_host_ended_goes_on_to_the_same_end(host: Host, comman
 
     assert (again, host.asked[:3]) == (1, before)
     assert len(set(host.asked)) == len(host.asked)
-    found = json.loads(out)
+    found = data_of(out)
     assert found["found"]["releases"]["changes"][0]["after"] == "1.5.1"
     assert found["found"]["origins"][0]["by"] == ["numpy 1.16.6 → 1.17.5"]
     assert found == json.loads((tmp_path / "results" / name / "bisect.json").read_text())

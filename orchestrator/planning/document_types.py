@@ -1,0 +1,121 @@
+"""The parts of the JSON document of a plan."""
+
+from typing_extensions import TypedDict
+
+from orchestrator.domain import Mode, OptionValue, Status
+from orchestrator.planning.cost.estimate import PlanEstimate
+
+PlannedImage = TypedDict(
+    "PlannedImage",
+    {
+        "name": str,
+        "class": str,
+        "framework": str,
+        "version": str,
+        "backend": str | None,
+        "builder": str,
+        "python": str,
+        "requirements": list[str],
+        "system_packages": list[str],
+        "cuda_image": str | None,
+        "image": str | None,
+        "dockerfile": str | None,
+    },
+)
+"""An image that cells of a plan run in."""
+
+
+class PlannedCell(TypedDict):
+    """A cell of a plan, as a flat row."""
+
+    id: str
+    framework: str
+    version: str
+    backend: str | None
+    """The framework underneath, such as `mxnet==1.5.1`."""
+    python: str
+    packages: dict[str, str]
+    system: str
+    cpus: int | None
+    gpus: int
+    memory_bytes: int | None
+    model: str
+    mode: Mode
+    batch_size: int
+    dataset: str
+    options: dict[str, OptionValue]
+    script: str | None
+    """The file of the script that runs in place of a model."""
+    definition: str | None
+    """SHA-256 of the framework's own definition of the model."""
+    image: str
+    warmup_steps: int
+    steps: int | None
+    epochs: int | None
+    timeout_s: float
+    output_bytes: int
+    output_files: int
+    repeats: int
+    expect: Status
+
+
+class PlannedModel(TypedDict):
+    """A model file of the user's own."""
+
+    name: str
+    sha256: str
+
+
+class PlannedDefinition(TypedDict):
+    """A framework's own definition of a model."""
+
+    model: str
+    builder: str
+    sha256: str
+
+
+class PlannedFile(TypedDict):
+    """A file of a script."""
+
+    path: str
+    size_bytes: int
+    sha256: str
+
+
+class PlannedScript(TypedDict):
+    """A script with its files."""
+
+    name: str
+    entry: str
+    files: list[PlannedFile]
+
+
+class SkippedCell(TypedDict):
+    """A cell that the matrix has and the plan leaves out."""
+
+    id: str
+    reason: str
+
+
+class PlannedCheck(TypedDict):
+    """A parity check, which runs before the measurements."""
+
+    id: str
+    image: str
+    model: str
+
+
+class PlanData(TypedDict):
+    """A plan with its estimate."""
+
+    name: str
+    seed: int
+    cells: list[PlannedCell]
+    images: list[PlannedImage]
+    models: list[PlannedModel]
+    definitions: list[PlannedDefinition]
+    scripts: list[PlannedScript]
+    skips: list[SkippedCell]
+    warnings: list[str]
+    parity: list[PlannedCheck]
+    estimate: PlanEstimate

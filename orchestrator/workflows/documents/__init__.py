@@ -1,0 +1,1 @@
+"""The documents of commands that show no report."""

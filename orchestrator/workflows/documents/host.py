@@ -1,0 +1,42 @@
+"""The documents of a host's state."""
+
+from dataclasses import asdict
+
+from typing_extensions import TypedDict
+
+from orchestrator.devices.fitness import HostFinding
+from orchestrator.documents import DocumentKind, Envelope
+from orchestrator.workflows.clean import CleanResult, SurplusItem
+from orchestrator.workflows.doctor import DoctorResult
+
+
+class FitnessData(TypedDict):
+    """The fitness of a host to measure."""
+
+    fit: bool
+    findings: list[HostFinding]
+
+
+class SurplusData(TypedDict):
+    """What takes disk and can be made again."""
+
+    engine: str | None
+    """The reason that no images were looked at."""
+    removed: bool
+    """True if the surplus was to be removed."""
+    surplus: list[SurplusItem]
+
+
+FITNESS = DocumentKind("fitness", 1, FitnessData)
+SURPLUS = DocumentKind("surplus", 1, SurplusData)
+
+
+def fitness_document(result: DoctorResult) -> Envelope:
+    """Return the findings on a host."""
+    return FITNESS.envelope({"fit": result.is_fit, "findings": [asdict(finding) for finding in result.findings]})
+
+
+def surplus_document(result: CleanResult, *, removed: bool) -> Envelope:
+    """Return the surplus of a host, and what became of it."""
+    surplus = [asdict(item) for item in result.surplus]
+    return SURPLUS.envelope({"engine": result.engine_problem or None, "removed": removed, "surplus": surplus})

@@ -1,0 +1,69 @@
+"""The documents of the commands that plan and build."""
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+from orchestrator.documents import DocumentKind, Envelope
+from orchestrator.images import BuildFailure, Built
+from orchestrator.matrix.file import MatrixFile
+from orchestrator.runtimes import BundledImage
+from orchestrator.workflows.build import BuildResult
+
+
+class BuiltImageData(TypedDict):
+    """An image that is ready on the engine."""
+
+    image: str
+    ok: Literal[True]
+    reference: str
+    image_id: str
+    base_digest: str
+    cached: bool
+    wall_s: float
+
+
+class BundledImageData(TypedDict):
+    """An image that came with a bundle."""
+
+    image: str
+    ok: Literal[True]
+    reference: str
+    image_id: str
+    cached: Literal[True]
+
+
+class FailedImageData(TypedDict):
+    """An image that could not be built."""
+
+    image: str
+    ok: Literal[False]
+    reason: str
+    log: str | None
+
+
+ImageData = BuiltImageData | BundledImageData | FailedImageData
+
+LONG_MATRIX = DocumentKind("long-matrix", 1, MatrixFile, mode="validation")
+IMAGES = DocumentKind("images", 1, list[ImageData])
+DOCKERFILES = DocumentKind("dockerfiles", 1, list[str])
+
+
+def build_document(result: BuildResult, *, rendered: bool) -> Envelope:
+    """Return the images after a build, or the Dockerfiles that were written in its place."""
+    if rendered:
+        return DOCKERFILES.envelope([str(path) for path in result.dockerfiles])
+    return IMAGES.envelope([_image(each) for each in (*result.bundled, *result.images)])
+
+
+def _image(end: Built | BuildFailure | BundledImage) -> ImageData:
+    if isinstance(end, BuildFailure):
+        return {"image": end.image, "ok": False, "reason": end.reason, "log": str(end.log) if end.log else None}
+    if isinstance(end, BundledImage):
+        return {
+            "image": end.name, "ok": True, "reference": end.reference, "image_id": end.image_id, "cached": True
+        }  # fmt: skip
+    return {
+        "image": end.image, "ok": True, "reference": end.reference, "image_id": end.image_id,
+        "base_digest": end.base_digest, "cached": end.cached, "wall_s": end.wall_s,
+    }  # fmt: skip

@@ -1,0 +1,41 @@
+"""The documents of searches and nights, whose data is what their folders store."""
+
+from typing_extensions import TypedDict
+
+from orchestrator.documents import DocumentKind, Envelope
+from orchestrator.regression.nightly.state import Night
+from orchestrator.regression.search.record import Bisection
+from orchestrator.workflows.nightly.options import AcceptResult
+
+
+class AcceptedReleaseData(TypedDict):
+    """The change of the baseline of later nights."""
+
+    watched: str
+    accepted: str
+    before: str | None
+
+
+SEARCH_RECORD = DocumentKind("search-record", 1, Bisection)
+NIGHT_RECORD = DocumentKind("night-record", 1, Night)
+ACCEPTED_RELEASE = DocumentKind("accepted-release", 1, AcceptedReleaseData)
+
+
+def search_document(record: Bisection) -> Envelope:
+    """Return the record of a search."""
+    return SEARCH_RECORD.envelope(record.model_dump(mode="json", by_alias=True))
+
+
+def night_document(night: Night) -> Envelope:
+    """Return the record of a night."""
+    return NIGHT_RECORD.envelope(night.model_dump(mode="json", by_alias=True))
+
+
+def accept_document(result: AcceptResult) -> Envelope:
+    """Return the change of a baseline."""
+    data: AcceptedReleaseData = {
+        "watched": result.watched,
+        "accepted": result.accepted,
+        "before": result.before or None,
+    }
+    return ACCEPTED_RELEASE.envelope(data)

@@ -1,0 +1,55 @@
+"""All documents that commands print or write, and their schemas."""
+
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import core_schema
+
+from orchestrator.documents import DocumentKind
+from orchestrator.planning import PLAN
+from orchestrator.reporting.reports.history_data import HISTORY_SERIES
+from orchestrator.reporting.reports.regression import REGRESSION_RECORD
+from orchestrator.reporting.reports.run.value import REPORT
+from orchestrator.reporting.reports.side_by_side_data import RUNS_SIDE_BY_SIDE
+from orchestrator.workflows.documents import host, look, measure, records, ship
+
+DOCUMENTS: tuple[DocumentKind, ...] = (
+    PLAN, measure.LONG_MATRIX, measure.IMAGES, measure.DOCKERFILES,
+    REPORT, RUNS_SIDE_BY_SIDE, look.RUNS, look.REPEATS, look.REPEATS_OF_CELL, look.MODELS, look.FRAMEWORKS,
+    REGRESSION_RECORD, records.SEARCH_RECORD, records.NIGHT_RECORD, records.ACCEPTED_RELEASE, HISTORY_SERIES,
+    ship.EXPORTED_BUNDLE, ship.VERIFIED_BUNDLE, ship.LOADED_BUNDLE, ship.COLLECTED_RUNS, ship.MERGED_RUNS,
+    host.FITNESS, host.SURPLUS,
+)  # fmt: skip
+"""A row for each kind of document, in the order of the commands."""
+
+
+class _DocumentSchema(GenerateJsonSchema):
+    """Makes schemas of what is written: every field is there, and there is no other."""
+
+    def field_is_required(
+        self,
+        field: core_schema.ModelField | core_schema.DataclassField | core_schema.TypedDictField,
+        total: bool,
+    ) -> bool:
+        """Return true for fields with a default too, which are written like all others."""
+        return self.mode == "serialization" or super().field_is_required(field, total)
+
+
+def document_schema(kind: DocumentKind) -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of a document with its envelope."""
+    data = TypeAdapter(kind.content).json_schema(mode=kind.mode, by_alias=True, schema_generator=_DocumentSchema)
+    definitions = data.pop("$defs", {})
+    for schema in (data, *definitions.values()):
+        if "properties" in schema:
+            schema.setdefault("additionalProperties", False)
+    properties = {"schema": {"const": kind.label}, "orchestrator": {"type": "string"}, "data": data}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": kind.label,
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+        **({"$defs": definitions} if definitions else {}),
+    }
