@@ -24,17 +24,32 @@ os.environ.setdefault("ORCHESTRATOR_IDLE_WAIT", "0")  # tests of runs share thei
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
-# Tests of each of these folders share images or environments: one worker runs a folder, a test after the other.
-SERIAL = ("docker", "container", "browser")
+# Tests of a group share images that take minutes to make: one worker runs a group, a test after the other.
+GROUPS = {
+    "frameworks in containers": ("content", "end_to_end", "offline_page", "own_definitions", "run_parity"),
+    "releases in containers": ("bisect_in_containers", "nightly"),
+}
+GROUP_OF = {f"tests/docker/test_{name}.py": group for group, names in GROUPS.items() for name in names}
+# The longest first, so that no worker is left with one of them at the end.
+FIRST = (*GROUPS, "tests/docker", "tests/container/test_parity.py", "tests/container/test_timed_steps.py")
+
+
+def scope(path: str) -> str:
+    """Return what one worker runs as a whole: a group, the rest of the tests with an engine, or a file."""
+    return GROUP_OF.get(path) or ("tests/docker" if path.startswith("tests/docker/") else path)
 
 
 class Scheduling(LoadScopeScheduling):
-    """Keeps the tests of a file, and of some folders, on one worker, so that their fixtures are made once."""
+    """Keeps the tests of a scope on one worker, so that their fixtures are made once."""
 
     def _split_scope(self, nodeid: str) -> str:
-        path = nodeid.partition("::")[0]
-        folder = path.removeprefix("tests/").partition("/")[0]
-        return folder if folder in SERIAL else path
+        return scope(nodeid.partition("::")[0])
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest scopes first."""
+    ranks = {name: rank for rank, name in enumerate(FIRST)}
+    items.sort(key=lambda item: ranks.get(scope(item.nodeid.partition("::")[0]), len(ranks)))
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -5,7 +5,6 @@ import os
 import random
 import tarfile
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,6 +29,7 @@ from orchestrator.errors import InputError
 from orchestrator.events import ignore
 from orchestrator.images import Built, labels
 from orchestrator.runtimes.environments import Workshop
+from tests.until import until
 
 pytestmark = pytest.mark.docker
 
@@ -190,10 +190,7 @@ def test_a_load_that_was_stopped_goes_on_with_what_is_missing(
     with pytest.raises(TransferStoppedError):
         load(tmp_path / "bundle")
     # What has arrived by then can be found by its name; the engine of a busy host may still be busy with the last one.
-    deadline = time.monotonic() + 120
-    while not all(image.tags for image in load.client.images.list()):
-        assert time.monotonic() < deadline, "an image has no name"
-        time.sleep(0.1)
+    until(lambda: all(image.tags for image in load.client.images.list()))
 
     load.stop_after_bytes = None
     load(tmp_path / "bundle")
