@@ -1,5 +1,6 @@
 """What tests share: the engine, the base image and the browser at hand; missing ones skip, or fail where required."""
 
+import functools
 import os
 import shutil
 import tempfile
@@ -13,6 +14,8 @@ from xdist.scheduler import LoadScopeScheduling
 
 from orchestrator.engine.client import connect
 from orchestrator.errors import HostError
+from orchestrator.images import dockerfiles
+from orchestrator.reporting.formats import html
 from tests.required import missing
 
 _locks = tempfile.TemporaryDirectory(prefix="bench-locks-")  # tests take no turns with runs of their host
@@ -56,6 +59,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
     """Share the tests out among the workers."""
     return Scheduling(config, log)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick() -> Iterator[None]:
+    """Leave out what costs time and shows nothing: no test cuts the power, and a template compiles to the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        patch.setattr(html, "_environment", functools.cache(html._environment))
+        patch.setattr(dockerfiles, "_jinja", functools.cache(dockerfiles._jinja))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -28,7 +28,8 @@ systems: {cpu: {cpus: 1, memory: 512m}}
 frameworks: [noop==1]
 models: [lenet]
 parity: false
-steps: 10
+steps: 5
+warmup_steps: 2
 build: {extra_indexes: [URL/simple]}
 """
 

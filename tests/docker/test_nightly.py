@@ -30,7 +30,8 @@ systems: {cpu: {cpus: 1, memory: 512m}}
 frameworks: [noop==1]
 models: [lenet]
 parity: false
-steps: 20
+steps: 5
+warmup_steps: 2
 build: {extra_indexes: [URL/simple]}
 """
 NIGHTLY = f"""\
