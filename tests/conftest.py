@@ -16,6 +16,7 @@ from orchestrator.engine.client import connect
 from orchestrator.errors import HostError
 from orchestrator.images import dockerfiles
 from orchestrator.reporting.formats import html
+from tests.effort import examples
 from tests.required import missing
 
 _locks = tempfile.TemporaryDirectory(prefix="bench-locks-")  # tests take no turns with runs of their host
@@ -24,7 +25,9 @@ os.environ.pop("COLUMNS", None)  # pytest-xdist gives its workers the width of t
 os.environ.setdefault("ORCHESTRATOR_IDLE_WAIT", "0")  # tests of runs share their host with other tests
 
 # No test is timed: on a busy host an example takes as long as it takes.
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "untimed", deadline=None, max_examples=examples(200), suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("untimed")
 
 # Tests of a group share images that take minutes to make: one worker runs a group, a test after the other.

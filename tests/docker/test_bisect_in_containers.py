@@ -28,7 +28,7 @@ systems: {cpu: {cpus: 1, memory: 512m}}
 frameworks: [noop==1]
 models: [lenet]
 parity: false
-steps: 5
+steps: 10
 warmup_steps: 2
 build: {extra_indexes: [URL/simple]}
 """

@@ -30,7 +30,7 @@ systems: {cpu: {cpus: 1, memory: 512m}}
 frameworks: [noop==1]
 models: [lenet]
 parity: false
-steps: 5
+steps: 20
 warmup_steps: 2
 build: {extra_indexes: [URL/simple]}
 """
