@@ -1,5 +1,6 @@
 """What tests share: the engine, the base image and the browser at hand; missing ones skip, or fail where required."""
 
+import functools
 import os
 import shutil
 import tempfile
@@ -13,6 +14,9 @@ from xdist.scheduler import LoadScopeScheduling
 
 from orchestrator.engine.client import connect
 from orchestrator.errors import HostError
+from orchestrator.images import dockerfiles
+from orchestrator.reporting.formats import html
+from tests.effort import examples
 from tests.required import missing
 
 _locks = tempfile.TemporaryDirectory(prefix="bench-locks-")  # tests take no turns with runs of their host
@@ -21,26 +25,53 @@ os.environ.pop("COLUMNS", None)  # pytest-xdist gives its workers the width of t
 os.environ.setdefault("ORCHESTRATOR_IDLE_WAIT", "0")  # tests of runs share their host with other tests
 
 # No test is timed: on a busy host an example takes as long as it takes.
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "untimed", deadline=None, max_examples=examples(200), suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("untimed")
 
-# Tests of each of these folders share images or environments: one worker runs a folder, a test after the other.
-SERIAL = ("docker", "container", "browser")
+# Tests of a group share images that take minutes to make: one worker runs a group, a test after the other.
+GROUPS = {
+    "frameworks in containers": ("content", "end_to_end", "offline_page", "own_definitions", "run_parity"),
+    "releases in containers": ("bisect_in_containers", "nightly"),
+}
+GROUP_OF = {f"tests/docker/test_{name}.py": group for group, names in GROUPS.items() for name in names}
+# The longest first, so that no worker is left with one of them at the end.
+FIRST = (*GROUPS, "tests/docker", "tests/container/test_parity.py", "tests/container/test_timed_steps.py")
+
+
+def scope(path: str) -> str:
+    """Return what one worker runs as a whole: a group, the rest of the tests with an engine, or a file."""
+    return GROUP_OF.get(path) or ("tests/docker" if path.startswith("tests/docker/") else path)
 
 
 class Scheduling(LoadScopeScheduling):
-    """Keeps the tests of a file, and of some folders, on one worker, so that their fixtures are made once."""
+    """Keeps the tests of a scope on one worker, so that their fixtures are made once."""
 
     def _split_scope(self, nodeid: str) -> str:
-        path = nodeid.partition("::")[0]
-        folder = path.removeprefix("tests/").partition("/")[0]
-        return folder if folder in SERIAL else path
+        return scope(nodeid.partition("::")[0])
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest scopes first."""
+    ranks = {name: rank for rank, name in enumerate(FIRST)}
+    items.sort(key=lambda item: ranks.get(scope(item.nodeid.partition("::")[0]), len(ranks)))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
     """Share the tests out among the workers."""
     return Scheduling(config, log)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick() -> Iterator[None]:
+    """Leave out what costs time and shows nothing: no test cuts the power, and a template compiles to the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        patch.setattr(html, "_environment", functools.cache(html._environment))
+        patch.setattr(dockerfiles, "_jinja", functools.cache(dockerfiles._jinja))
+        yield
 
 
 @pytest.fixture(scope="session")

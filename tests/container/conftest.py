@@ -39,6 +39,15 @@ from orchestrator.workflows.host import places
 from orchestrator.workflows.inputs.site import site_settings
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests as slow that are `slow_in` the framework they ask, before any is left out."""
+    for item in items:
+        framework = getattr(item, "callspec", None) and item.callspec.params.get("environment")
+        if any(framework in mark.args for mark in item.iter_markers("slow_in")):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session", params=(*REQUIRED, NEWEST))
 def python(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Interpreter:
     """Each Python from 3.6 that this host has."""

@@ -109,7 +109,7 @@ def test_the_native_layers_are_those_that_are_counted(check: Check, model: str, 
 
 @pytest.mark.frameworks
 def test_two_checks_of_one_seed_agree_and_another_seed_differs(check: Check) -> None:
-    first, again, other = (check("lenet", batch_size=32, seed=seed, anew=True) for seed in (3, 3, 4))
+    first, again, other = check("lenet"), check("lenet", anew=True), check("lenet", seed=1)
 
     assert first.first_loss == pytest.approx(again.first_loss, rel=1e-6)
     assert first.first_loss != pytest.approx(other.first_loss, rel=1e-4)
@@ -171,15 +171,27 @@ ONE_SAMPLE = """if not other.training:
 """Inference that computes one sample of a batch and yields it for all: right in shape, finite, many times as fast."""
 
 
+PLANTED_IN_IMAGES = pytest.mark.slow_in("torch")
+"""`tests/docker/test_run_parity.py` has these faults in images of PyTorch."""
+
+
 @pytest.mark.frameworks
 @pytest.mark.parametrize(
     ("plant", "shows"),
     [
         ("pass", set()),
-        ("other.layers = layers.record(lambda net: model.build(net, filters=6))", {"parameters", "layers"}),
-        ("other.layers = layers.record(lambda net: model.build(net, normalised=False))", {"parameters", "layers"}),
-        (SHIFTED, {"first loss", "gradients", "inferred"}),
-        ("other.seed += 1", {"first loss", "gradients", "weights", "inferred"}),
+        pytest.param(
+            "other.layers = layers.record(lambda net: model.build(net, filters=6))",
+            {"parameters", "layers"},
+            marks=PLANTED_IN_IMAGES,
+        ),
+        pytest.param(
+            "other.layers = layers.record(lambda net: model.build(net, normalised=False))",
+            {"parameters", "layers"},
+            marks=PLANTED_IN_IMAGES,
+        ),
+        pytest.param(SHIFTED, {"first loss", "gradients", "inferred"}, marks=PLANTED_IN_IMAGES),
+        pytest.param("other.seed += 1", {"first loss", "gradients", "weights", "inferred"}, marks=PLANTED_IN_IMAGES),
         (ONE_SAMPLE, {"inferred"}),
     ],
     ids=["nothing", "one more filter", "no batch norm", "other padding", "other initialisation", "one sample of many"],

@@ -16,6 +16,7 @@ from container_support import document
 from benchmarks.errors import BadRequest
 from benchmarks.modes import script
 from orchestrator.resources import ROOT
+from tests.until import has_ended, until
 
 
 @pytest.fixture(autouse=True)
@@ -97,23 +98,17 @@ def test_a_line_without_end_is_cut_and_the_rest_of_it_passed_over() -> None:
     assert split(*[long] * 3, b"tail\nnext") == ["x" * script.LINE_BYTES, "next"]
 
 
-HANGING = "import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(600)\n"
+HANGING = "import os, signal\nprint(os.getpid(), flush=True)\nsignal.pause()\n"
 PARITY = """
-import os, time
+import os, signal
 from benchmarks.parity import forked
 
 def hang(request, enter):
     os.write(1, b"%d\\n" % os.getpid())
-    time.sleep(600)
+    signal.pause()
 
 forked.in_a_process(hang, None, None)
 """
-
-
-def is_alive(pid: int) -> bool:
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    return False
 
 
 def script_command(folder: Path) -> list[str]:
@@ -130,13 +125,10 @@ def test_what_a_process_of_ours_has_started_does_not_outlive_it(command, tmp_pat
         child = int(process.stdout.readline())
         try:
             assert child != process.pid
-            assert is_alive(child)
+            assert not has_ended(child)
             process.kill()
             process.wait()
-            deadline = time.monotonic() + 60
-            while is_alive(child) and time.monotonic() < deadline:
-                time.sleep(0.05)
-            assert not is_alive(child)
+            until(lambda: has_ended(child))
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)

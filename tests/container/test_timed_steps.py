@@ -31,13 +31,13 @@ def build(net):
 """
 (WIDE,) = blocks("models.md", "A model of your own", "python")
 IN_MXNET, IN_TORCH = blocks("models.md", "A framework's own definition", "python")
-OPTIMIZERS = (
-    {"name": "sgd", "learning_rate": 0.05},
-    {"name": "sgd", "learning_rate": 0.1, "momentum": 0.9},
-    {"name": "adam", "learning_rate": 0.001},
-    {"name": "adam", "learning_rate": 0.01, "beta_1": 0.8, "beta_2": 0.99, "epsilon": 1e-4},
-    {"name": "rmsprop", "learning_rate": 0.001, "rho": 0.8, "epsilon": 1e-5},
-)
+OPTIMIZERS: dict[str, dict[str, Any]] = {
+    "sgd": {"name": "sgd", "learning_rate": 0.05},
+    "momentum": {"name": "sgd", "learning_rate": 0.1, "momentum": 0.9},
+    "adam": {"name": "adam", "learning_rate": 0.001},
+    "adam-set": {"name": "adam", "learning_rate": 0.01, "beta_1": 0.8, "beta_2": 0.99, "epsilon": 1e-4},
+    "rmsprop-set": {"name": "rmsprop", "learning_rate": 0.001, "rho": 0.8, "epsilon": 1e-5},
+}
 
 
 def judged(one: ParityResult, other: ParityResult) -> PairParity:
@@ -49,7 +49,14 @@ def judged(one: ParityResult, other: ParityResult) -> PairParity:
 
 
 @pytest.mark.frameworks
-@pytest.mark.parametrize("settings", OPTIMIZERS, ids=["sgd", "momentum", "adam", "adam-set", "rmsprop-set"])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        pytest.param(each, marks=pytest.mark.slow_in("torch") if name in {"sgd", "adam"} else ())
+        for name, each in OPTIMIZERS.items()
+    ],
+    ids=OPTIMIZERS,
+)
 def test_optimizers_of_builders_keep_their_rule(check: Check, tmp_path: Path, settings: dict[str, Any]) -> None:
     """The form of the rule that fits is one of two that are known, and the other one would not fit."""
     (tmp_path / "small.py").write_text(SMALL.format(optimizer=settings))
@@ -109,22 +116,31 @@ def own(folder: Path, text: str, plant: tuple[str, str] | None = None) -> dict[s
     return {"model_file": "wide.py", "definition_file": "definition.py"}
 
 
+IN_BOTH = PLANTED_IN_MXNET.keys() & PLANTED_IN_TORCH.keys()
+FAULTS = [
+    pytest.param(name, marks=pytest.mark.slow_in("torch") if name in IN_BOTH else ())
+    for name in PLANTED_IN_MXNET | PLANTED_IN_TORCH
+]
+
+
 @pytest.mark.frameworks
-def test_wrong_optimizer_of_a_definition_is_named(check: Check, environment: Environment, tmp_path: Path) -> None:
+@pytest.mark.parametrize("fault", FAULTS)
+def test_wrong_optimizer_of_a_definition_is_named(
+    check: Check, environment: Environment, tmp_path: Path, fault: str
+) -> None:
     """Each fault is in the optimizer of the model alone, so that plain steps of gradient descent do not show it."""
-    name = environment[0].environment.builder
-    if name not in {"mxnet", "torch"}:
-        pytest.skip("the page has definitions for MXNet and PyTorch")
-    text, plants = (IN_MXNET, PLANTED_IN_MXNET) if name == "mxnet" else (IN_TORCH, PLANTED_IN_TORCH)
+    definitions = {"mxnet": (IN_MXNET, PLANTED_IN_MXNET), "torch": (IN_TORCH, PLANTED_IN_TORCH)}
+    text, plants = definitions.get(environment[0].environment.builder, ("", {}))
+    if fault not in plants:
+        pytest.skip("the page has definitions for MXNet and PyTorch, and each has faults of its own")
     right = check("wide", **own(tmp_path, text))
     assert judged(right, right).work is WorkParity.SAME
 
-    for what, plant in plants.items():
-        verdict = judged(right, check("wide", **own(tmp_path, text, plant)))
+    verdict = judged(right, check("wide", **own(tmp_path, text, plants[fault])))
 
-        assert verdict.work is WorkParity.NOT_COMPARABLE, what
-        assert verdict.reason.startswith("3 steps of sgd from its rule, on dense_"), (what, verdict.reason)
-        assert "in other (learning_rate 0.1, momentum 0.9): " in verdict.reason
+    assert verdict.work is WorkParity.NOT_COMPARABLE
+    assert verdict.reason.startswith("3 steps of sgd from its rule, on dense_"), verdict.reason
+    assert "in other (learning_rate 0.1, momentum 0.9): " in verdict.reason
 
 
 @pytest.mark.frameworks
@@ -184,7 +200,7 @@ def stored_moments(settings: dict[str, Any], rows: list[Any], factor: float = 1.
     return moments
 
 
-@pytest.mark.parametrize("settings", OPTIMIZERS, ids=["sgd", "momentum", "adam", "adam-set", "rmsprop-set"])
+@pytest.mark.parametrize("settings", OPTIMIZERS.values(), ids=OPTIMIZERS)
 @pytest.mark.parametrize("factor", [1.0, 1.001])
 def test_distance_from_the_rule_is_that_of_the_steps(settings: dict[str, Any], factor: float) -> None:
     settings = optimizers.complete(settings)

@@ -41,7 +41,7 @@ def test_the_wheel_carries_the_data_of_both_sides(wheel: Path) -> None:
 def test_an_installed_wheel_plans_and_runs_away_from_the_checkout(wheel: Path, tmp_path: Path) -> None:
     environment = tmp_path / "environment"
     subprocess.run([sys.executable, "-m", "venv", environment], check=True)
-    pip = [environment / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel]
+    pip = [environment / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-compile", wheel]
     subprocess.run(pip, check=True, capture_output=True)
     program = environment / "bin" / "orchestrator"
 

@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ import docker
 from orchestrator.engine.client import connect
 from orchestrator.errors import HostError
 from tests.required import missing
+from tests.until import until
 
 TOOLS = ("dockerd", "unshare")
 _PATIENCE_S = 60.0
@@ -43,15 +43,18 @@ class Engine:
                 ],
                 stdout=log, stderr=log,
             )  # fmt: skip
-        deadline = time.monotonic() + _PATIENCE_S
-        while True:
-            try:
-                return self.client()
-            except HostError:
-                if self.process.poll() is not None or time.monotonic() > deadline:
-                    said = (folder / "engine.log").read_text(errors="replace")[-500:]
-                    raise RuntimeError(f"the second engine does not answer: {said}") from None
-                time.sleep(0.2)
+        until(lambda: self.process.poll() is not None or self._answers())
+        if self.process.poll() is not None:
+            said = (folder / "engine.log").read_text(errors="replace")[-500:]
+            raise RuntimeError(f"the second engine does not answer: {said}")
+        return self.client()
+
+    def _answers(self) -> bool:
+        try:
+            self.client().close()
+        except HostError:
+            return False
+        return True
 
     def client(self) -> docker.DockerClient:
         """A client of it, which the caller closes; raises `HostError` where it does not answer."""

@@ -11,7 +11,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ import docker
 
 from orchestrator.engine.client import connect
 from orchestrator.errors import HostError
+from tests.until import has_ended, until
 
 # Stands where an index, a registry or a proxy would be, and writes down whatever is asked of it.
 RECORDER = """
@@ -156,16 +156,18 @@ def _daemon(side: FarSide) -> Sequence[str | Path]:
 
 
 def _wait(side: FarSide, daemon: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + _PATIENCE_S
-    while True:
-        with contextlib.suppress(HostError):
-            side.client().close()
-            if (side.folder / "asked").exists():
-                return
-        if daemon.poll() is not None or time.monotonic() > deadline:
-            tail = (side.folder / "dockerd.log").read_text(errors="replace")[-2000:]
-            raise RuntimeError(f"the second engine does not answer:\n{tail}")
-        time.sleep(0.1)
+    until(lambda: daemon.poll() is not None or (_answers(side) and (side.folder / "asked").exists()))
+    if daemon.poll() is not None:
+        tail = (side.folder / "dockerd.log").read_text(errors="replace")[-2000:]
+        raise RuntimeError(f"the second engine does not answer:\n{tail}")
+
+
+def _answers(side: FarSide) -> bool:
+    try:
+        side.client().close()
+    except HostError:
+        return False
+    return True
 
 
 def _stop(daemon: subprocess.Popen[bytes]) -> None:
@@ -180,27 +182,25 @@ def _stop(daemon: subprocess.Popen[bytes]) -> None:
 def _remove(folder: Path) -> None:
     """Remove what an engine that has ended leaves: its containerd, mounts, name of the namespace, and folder."""
     _kill(folder, folder / "exec/containerd/containerd.pid")
-    deadline = time.monotonic() + _PATIENCE_S
-    while True:
-        for line in reversed(Path("/proc/self/mounts").read_text().splitlines()):
-            if line.split()[1].startswith(f"{folder}/"):
-                subprocess.run(["umount", "--lazy", line.split()[1]], check=False, capture_output=True)
-        subprocess.run(["ip", "netns", "delete", folder.name], check=False, capture_output=True)
-        shutil.rmtree(folder, ignore_errors=True)
-        # A shim that is just ending writes its last into a folder that is being removed.
-        if not folder.exists() or time.monotonic() > deadline:
-            return
-        time.sleep(0.2)
+    until(lambda: _removed(folder))  # a shim that is just ending writes its last into a folder that is being removed
+
+
+def _removed(folder: Path) -> bool:
+    for line in reversed(Path("/proc/self/mounts").read_text().splitlines()):
+        if line.split()[1].startswith(f"{folder}/"):
+            subprocess.run(["umount", "--lazy", line.split()[1]], check=False, capture_output=True)
+    subprocess.run(["ip", "netns", "delete", folder.name], check=False, capture_output=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    return not folder.exists()
 
 
 def _kill(folder: Path, pid_file: Path) -> None:
     """Kill what a file names, if it is still the one that works in this folder, and wait until it has ended."""
     with contextlib.suppress(OSError, ValueError):
         pid = int(pid_file.read_text())
-        deadline = time.monotonic() + _PATIENCE_S
-        while str(folder) in Path(f"/proc/{pid}/cmdline").read_text() and time.monotonic() < deadline:
+        if str(folder) in Path(f"/proc/{pid}/cmdline").read_text():
             os.kill(pid, signal.SIGKILL)
-            time.sleep(0.1)
+            until(lambda: has_ended(pid))
 
 
 def _sweep() -> None:

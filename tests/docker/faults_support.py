@@ -4,12 +4,13 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import docker
+
+from tests import until as waiting
 
 CELL = "noop-1-dockerfile-cpu/mlp-train-b10"
 BROKEN = "noop-2-dockerfile-cpu/mlp-train-b10"
@@ -235,13 +236,10 @@ def start(folder: Path, *arguments: str, results: str = "results", **changes: st
     )  # fmt: skip
 
 
-def until(condition: Callable[[], bool], process: "subprocess.Popen[str]", timeout_s: float = 180) -> None:
+def until(condition: Callable[[], bool], process: "subprocess.Popen[str]") -> None:
     """Wait for something to come true while a process lives."""
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline, "it never came true"
-        time.sleep(0.02)
+    waiting.until(lambda: process.poll() is not None or condition())
+    assert condition(), process.communicate()
 
 
 def outcomes(results: Path, cell: str = CELL) -> dict[int, dict[str, Any]]:

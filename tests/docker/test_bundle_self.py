@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -15,6 +16,7 @@ import docker
 import pytest
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
+from docker_images import built
 from far_support import FarSide
 
 from orchestrator import __version__
@@ -298,9 +300,11 @@ def test_the_wheel_of_a_checkout_is_the_same_every_time(tmp_path: Path) -> None:
     assert one.read_bytes() == two.read_bytes()
 
 
-def test_an_image_is_saved_the_same_every_time(engine: docker.DockerClient, base_image: str, tmp_path: Path) -> None:
-    reference = base_image.format(python="3.11")
+def test_an_image_is_saved_the_same_every_time(engine: docker.DockerClient, tmp_path: Path) -> None:
+    files = {name: random.Random(name).randbytes(300_000) for name in ("below", "above")}
+    identity = built(engine, "FROM scratch\nCOPY below /below\nCOPY above /above\n", "bench.test-saved", files)
     for name in ("one", "two"):
-        own_image_archive.save(engine, reference, tmp_path / name, threading.Event())
+        own_image_archive.save(engine, identity, tmp_path / name, threading.Event())
+    engine.images.remove(identity, force=True)
 
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()

@@ -1,15 +1,13 @@
 """Images carried from one engine to another: small ones, made from nothing, with what they share and what not."""
 
-import io
 import os
 import random
-import tarfile
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import docker
+import docker_images
 import pytest
 from far_support import FarSide
 
@@ -30,25 +28,15 @@ from orchestrator.errors import InputError
 from orchestrator.events import ignore
 from orchestrator.images import Built, labels
 from orchestrator.runtimes.environments import Workshop
+from tests.until import until
 
 pytestmark = pytest.mark.docker
 
+LABEL = "bench.test-carry"
 REPOSITORY = "bench-test-carry/bench/image"
 RELEASES = ("1", "2", "3")
 CONTENT = "0123456789ab"
 BASE_BYTES, OWN_BYTES = 3_000_000, 2_000_000
-
-
-def _made(client: docker.DockerClient, dockerfile: str, files: dict[str, bytes]) -> str:
-    context = io.BytesIO()
-    with tarfile.open(fileobj=context, mode="w") as archive:
-        for name, data in {"Dockerfile": dockerfile.encode(), **files}.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(data)
-            archive.addfile(entry, io.BytesIO(data))
-    context.seek(0)
-    image, _ = client.images.build(fileobj=context, custom_context=True, rm=True)
-    return str(image.id)
 
 
 @pytest.fixture(scope="module")
@@ -57,13 +45,13 @@ def built(engine: docker.DockerClient) -> Iterator[dict[str, Built]]:
     noise = random.Random(1)
     tag(
         engine,
-        _made(engine, "FROM scratch\nCOPY base /base\n", {"base": noise.randbytes(BASE_BYTES)}),
+        docker_images.built(engine, "FROM scratch\nCOPY base /base\n", LABEL, {"base": noise.randbytes(BASE_BYTES)}),
         f"{REPOSITORY}:base",
     )
     found = {}
     for release in RELEASES:
         text = f'FROM {REPOSITORY}:base\nCOPY own /own\nCMD ["/own"]\nLABEL {labels.KIND}={labels.IMAGE}\n'
-        identity = _made(engine, text, {"own": noise.randbytes(OWN_BYTES)})
+        identity = docker_images.built(engine, text, LABEL, {"own": noise.randbytes(OWN_BYTES)})
         name = f"{REPOSITORY}:{release}-cpu"
         for each in (name, f"{name}-{CONTENT}"):
             tag(engine, identity, each)
@@ -190,10 +178,7 @@ def test_a_load_that_was_stopped_goes_on_with_what_is_missing(
     with pytest.raises(TransferStoppedError):
         load(tmp_path / "bundle")
     # What has arrived by then can be found by its name; the engine of a busy host may still be busy with the last one.
-    deadline = time.monotonic() + 120
-    while not all(image.tags for image in load.client.images.list()):
-        assert time.monotonic() < deadline, "an image has no name"
-        time.sleep(0.1)
+    until(lambda: all(image.tags for image in load.client.images.list()))
 
     load.stop_after_bytes = None
     load(tmp_path / "bundle")

@@ -3,9 +3,9 @@
 import errno
 import json
 import threading
-import time
 import tracemalloc
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from orchestrator.engine.containers import DATA, SCRIPT, ContainerSpec, containe
 from orchestrator.engine.health import start_fault
 from orchestrator.engine.images import BuildError
 from orchestrator.processes import StartError
+from tests.until import until
 
 pytestmark = pytest.mark.docker
 LABEL = "bench.test-confinement"
@@ -36,6 +37,7 @@ VOLUME /opt/models /empty /io /tmp /dev/shm
 HEALTHCHECK --interval=1s CMD touch /tmp/healthy
 ENTRYPOINT ["python"]
 """
+# It sleeps for longer than the interval of the health check: of what never happens there is no event.
 LOOK = r"""
 import ctypes, json, multiprocessing, os, socket, subprocess, time
 
@@ -91,7 +93,7 @@ print(json.dumps({
     "io_uring": [error_of(lambda: call(number)) for number in (425, 426, 427)],
     "threads": multiprocessing.Pool(2).map(abs, [-1, -2]),
     "child": subprocess.check_output(["echo", "hello"]).decode(),
-    "healthy": time.sleep(3) or os.path.exists("/io/healthy") or os.path.exists("/tmp/healthy"),
+    "healthy": time.sleep(2) or os.path.exists("/io/healthy") or os.path.exists("/tmp/healthy"),
 }))
 """
 
@@ -200,15 +202,16 @@ def test_flood_of_an_asked_image_is_bounded(engine: docker.DockerClient, asked_i
 
 
 def test_asked_image_keeps_no_log_on_the_engine(engine: docker.DockerClient, asked_image: str) -> None:
-    asking = threading.Thread(
-        target=questions.ask, args=(engine, asked_image, ["-c", "import time; time.sleep(4)"]), daemon=True
-    )
+    def ask() -> None:
+        with suppress(BuildError):  # it is killed
+            questions.ask(engine, asked_image, ["-c", "import signal; signal.pause()"])
+
+    asking = threading.Thread(target=ask, daemon=True)
     asking.start()
-    deadline = time.monotonic() + 60
-    while not (found := engine.containers.list(all=True, filters={"ancestor": asked_image})):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-    host = found[0].attrs["HostConfig"]
+    until(lambda: engine.containers.list(filters={"ancestor": asked_image}))
+    (found,) = engine.containers.list(filters={"ancestor": asked_image})
+    host = found.attrs["HostConfig"]
+    found.kill()
     asking.join()
 
     assert (host["LogConfig"]["Type"], host["IpcMode"]) == ("none", "private")
@@ -216,7 +219,7 @@ def test_asked_image_keeps_no_log_on_the_engine(engine: docker.DockerClient, ask
 
 def test_silent_image_is_given_up_and_removed(engine: docker.DockerClient, asked_image: str) -> None:
     with pytest.raises(BuildError, match="did not answer within 2 s"):
-        questions.ask(engine, asked_image, ["-c", "import time; time.sleep(60)"], timeout_s=2)
+        questions.ask(engine, asked_image, ["-c", "import signal; signal.pause()"], timeout_s=2)
 
     assert left(engine) == ([], [])
 

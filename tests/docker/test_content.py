@@ -25,7 +25,7 @@ def run(folder: Path, base_image: str, text: str, *arguments: str) -> dict[str, 
     (folder / "matrix.yaml").write_text(text)
     command = [sys.executable, "-m", "orchestrator", "run", "--runtime", "docker", "--json", "--idle-wait", "0"]
     ended = subprocess.run(
-        [*command, "--extra-repeats", "0", "--no-parity", *arguments],
+        [*command, "--extra-repeats", "0", "--no-parity", "--repeats", "1", *arguments],
         cwd=folder,
         env=os.environ | {"ORCHESTRATOR_BASE_IMAGE": base_image, "XDG_CACHE_HOME": str(folder / "cache")},
         capture_output=True,
@@ -50,7 +50,7 @@ def test_lenet_learns_to_read_digits_alike_in_every_framework(
     (text,) = introduction("datasets.md", "yaml")
     text = text.replace("[mxnet==1.9.1, torch==2.13.0]", LEARNERS) + SYSTEM
 
-    run(tmp_path, base_image, text, "--repeats", "1")
+    run(tmp_path, base_image, text)
 
     curves = {cell: result["epochs"] for cell, result in results(tmp_path).items()}
     assert len(curves) == 4
@@ -125,7 +125,7 @@ def test_a_foreign_script_runs_unchanged_and_sees_its_folder_read_only(
     (tmp_path / "scripts").mkdir()
     (tmp_path / "scripts" / "train.py").write_text(script)
 
-    report = run(tmp_path, base_image, text + SYSTEM, "--repeats", "1")
+    report = run(tmp_path, base_image, text + SYSTEM)
 
     (cell,) = report["cells"]
     assert {each["name"]: each["value"] for each in cell["printed"]} == {"speed": 1010.0, "loss": 0.125}
@@ -134,7 +134,7 @@ def test_a_foreign_script_runs_unchanged_and_sees_its_folder_read_only(
     look += "import mxnet\nprint('cwd', os.getcwd(), 'io', os.listdir('/script'))\nprint('seen 1')\n"
     (tmp_path / "scripts" / "train.py").write_text(look)
     asked = text[: text.index("    metrics:")] + "    metrics: {seen: {pattern: 'seen (1)', unit: x, better: higher}}\n"
-    run(tmp_path, base_image, asked + SYSTEM + "repeats: 1\n")
+    run(tmp_path, base_image, asked + SYSTEM)
 
     last = max(tmp_path.glob("results/*"))
     log = next(last.glob("*/*/0/log.txt")).read_text()

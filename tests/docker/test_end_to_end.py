@@ -8,12 +8,13 @@ from typing import Any
 
 import docker
 import pytest
-from whole_command import orchestrator
+from whole_command import ONCE, orchestrator
 
 from tests.envelopes import data_of
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.docker
+RUN = ("run", "--runtime", "auto", "--repeats", "1", "--json", *ONCE)
 
 
 def _statuses(report: dict[str, Any]) -> dict[str, list[str]]:
@@ -24,10 +25,12 @@ def _statuses(report: dict[str, Any]) -> dict[str, list[str]]:
 def default_run(
     engine: docker.DockerClient, base_image: str, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Path, subprocess.CompletedProcess[str]]:
-    """The default matrix, one repeat, in containers."""
+    """The default matrix, one repeat, in containers, without parity, and on one CPU beside the other tests."""
     folder = tmp_path_factory.mktemp("default")
-    arguments = ("run", "-f", str(ROOT / "matrix.yaml"), "--runtime", "auto", "--repeats", "1", "--json")
-    return folder, orchestrator(folder, base_image, *arguments)
+    text = (ROOT / "matrix.yaml").read_text()
+    assert "cpu: {cpus: 2," in text
+    (folder / "matrix.yaml").write_text(text.replace("cpu: {cpus: 2,", "cpu: {cpus: 1,"))
+    return folder, orchestrator(folder, base_image, *RUN, "--no-parity")
 
 
 def test_the_default_matrix_ends_ok_in_containers_for_every_framework(
@@ -44,6 +47,18 @@ def test_the_default_matrix_ends_ok_in_containers_for_every_framework(
         "mxnet-1.5.1", "mxnet-1.9.1", "tensorflow-2.21.0", "torch-2.13.0", "keras-mxnet-2.2.4.3-on-mxnet-1.5.1",
     }  # fmt: skip
     assert set(map(tuple, statuses.values())) == {("ok",)}
+
+
+@pytest.mark.slow
+def test_default_matrix_does_the_same_work(engine: docker.DockerClient, base_image: str, tmp_path: Path) -> None:
+    assert engine.ping()
+    ended = orchestrator(tmp_path, base_image, *RUN, "-f", str(ROOT / "matrix.yaml"))
+
+    assert ended.returncode == 0, ended.stderr
+    report = json.loads(ended.stdout)
+    assert {check["status"] for check in report["checks"]} == {"ok"}
+    verdicts = [verdict for group in report["groups"] for row in group["parity"] for verdict in row if verdict]
+    assert {verdict["work"] for verdict in verdicts} == {"same work"}
 
 
 def test_every_framework_trained_the_same_model_and_learned(

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import docker
@@ -15,6 +14,7 @@ from far_support import FarSide
 
 from orchestrator.bundles.read.loaded_bundle import LoadedBundle
 from tests.envelopes import data_of
+from tests.until import until
 
 pytestmark = pytest.mark.docker
 MATRIX = """
@@ -93,9 +93,7 @@ def test_an_interrupted_run_goes_on_from_the_same_bundle(far: FarSide, bundle: L
     asked = ("run", "--plan", "carried", "--select", "noop-1-cpu/*", "--repeats", "3")
     command = far.inside(sys.executable, "-m", "orchestrator", *asked)
     running = subprocess.Popen(command, cwd=place, env=_environment(far), stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 300
-    while not list(place.glob("results/*/*/*/*/outcome.json")) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    until(lambda: list(place.glob("results/*/*/*/*/outcome.json")))
     os.kill(running.pid, signal.SIGTERM)
     _, said = running.communicate(timeout=300)
     assert running.returncode == 130, said

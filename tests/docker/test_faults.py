@@ -117,6 +117,7 @@ def test_the_run_can_go_on_once_the_fault_is_gone_and_nothing_of_the_first_attem
             assert kept == [old["status"]], number
 
 
+@pytest.mark.slow
 def test_a_log_of_more_than_a_gigabyte_is_bounded_like_any_other(
     engine: docker.DockerClient, base_image: str, tmp_path: Path
 ) -> None:

@@ -1,8 +1,8 @@
 """The engine is stopped and started again in the middle of a run: a second engine of the test's own, not the shared."""
 
+import re
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,92 +10,98 @@ from pathlib import Path
 import docker
 import faults_support as support
 import pytest
-from far_engine import second_engine
+from far_engine import Engine, second_engine
 
 pytestmark = pytest.mark.docker
+BUILDING = re.compile("^building$", re.MULTILINE)
+"""What the build step prints; the engine names the step before it starts it."""
+
+
+@pytest.fixture(scope="module")
+def second(engine: docker.DockerClient, base_image: str) -> Iterator[Engine]:
+    """An engine with the base image, which tests stop and start again."""
+    with second_engine() as second:
+        client = second.client()
+        client.images.load(engine.images.get(base_image.format(python="3.11")).save(named=True))
+        client.close()
+        yield second
 
 
 def test_a_run_outlives_its_engine_and_without_it_ends_with_a_clear_error(
-    engine: docker.DockerClient, base_image: str, tmp_path: Path
+    second: Engine, base_image: str, tmp_path: Path
 ) -> None:
-    base = base_image.format(python="3.11")
     folder = support.workplace(tmp_path, base_image, "fine", "hang", "fine", name="engine")
     matrix = folder / "matrix.yaml"
     matrix.write_text(matrix.read_text().replace("timeout: 6s", "timeout: 5m"))
     results = folder / "results"
-    with second_engine() as second:
-        client = second.client()
-        client.images.load(engine.images.get(base).save(named=True))
-        process = support.start(folder, results=str(results), DOCKER_HOST=second.address)
-        support.until(
-            lambda: any("hanging" in path.read_text() for path in results.glob(f"*/{support.CELL}/1/log.txt")), process
-        )
-        before = support.outcomes(results)
-        second.stop()
-        client.close()
-        time.sleep(1)
-        assert process.poll() is None, process.communicate()
-        client = second.start()
-        _, said = process.communicate(timeout=300)
+    client = second.client()
+    process = support.start(folder, results=str(results), DOCKER_HOST=second.address)
+    support.until(
+        lambda: any("hanging" in path.read_text() for path in results.glob(f"*/{support.CELL}/1/log.txt")), process
+    )
+    before = support.outcomes(results)
+    second.stop()
+    client.close()
+    assert process.poll() is None, process.communicate()
+    client = second.start()
+    _, said = process.communicate(timeout=300)
 
-        assert process.returncode == 0, said
-        after = support.outcomes(results)
-        assert support.statuses(results) == ["ok"] * 3
-        assert (after[0], after[1]["attempts"]) == (before[0], 2)
-        (lost,) = results.glob(f"*/{support.CELL}/1/attempt-1/outcome.json")
-        assert '"not_run"' in lost.read_text()
-        assert "the engine was lost" in lost.read_text()
-        assert support.ours(client, results) == []
+    assert process.returncode == 0, said
+    after = support.outcomes(results)
+    assert support.statuses(results) == ["ok"] * 3
+    assert (after[0], after[1]["attempts"]) == (before[0], 2)
+    (lost,) = results.glob(f"*/{support.CELL}/1/attempt-1/outcome.json")
+    assert '"not_run"' in lost.read_text()
+    assert "the engine was lost" in lost.read_text()
+    assert support.ours(client, results) == []
 
-        again = folder / "again"
-        process = support.start(folder, results=str(again), DOCKER_HOST=second.address)
-        support.until(
-            lambda: any("hanging" in path.read_text() for path in again.glob(f"*/{support.CELL}/1/log.txt")), process
-        )
-        second.stop()
-        client.close()
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=300)
-        assert process.returncode == 3, said
-        assert "start the engine again" in said
-        assert "Traceback" not in said
-        client = second.start()
-        ended = support.run(folder, "--resume", "latest", results=str(again), DOCKER_HOST=second.address)
-        assert ended.returncode == 0, ended.stderr
-        assert support.statuses(again) == ["ok"] * 3
-        assert support.ours(client, again) == []
-        client.close()
+    again = folder / "again"
+    process = support.start(folder, results=str(again), DOCKER_HOST=second.address)
+    support.until(
+        lambda: any("hanging" in path.read_text() for path in again.glob(f"*/{support.CELL}/1/log.txt")), process
+    )
+    second.stop()
+    client.close()
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=300)
+    assert process.returncode == 3, said
+    assert "start the engine again" in said
+    assert "Traceback" not in said
+    client = second.start()
+    ended = support.run(folder, "--resume", "latest", results=str(again), DOCKER_HOST=second.address)
+    assert ended.returncode == 0, ended.stderr
+    assert support.statuses(again) == ["ok"] * 3
+    assert support.ours(client, again) == []
+    client.close()
 
 
 def test_an_engine_lost_in_the_middle_of_a_build_fails_no_cell_and_the_run_goes_on_with_it(
-    engine: docker.DockerClient, base_image: str, tmp_path: Path
+    second: Engine, base_image: str, tmp_path: Path
 ) -> None:
-    base = base_image.format(python="3.11")
     folder = support.workplace(tmp_path, base_image, "fine", "fine", name="lost")
     recipe = folder / "lost" / "Dockerfile"
-    recipe.write_text(recipe.read_text() + "RUN echo building; sleep 20\n")
+    # With a proxy it lasts until the engine is stopped.
+    recipe.write_text(recipe.read_text() + 'RUN echo building; [ -z "$http_proxy" ] || tail -f /dev/null\n')
     results = folder / "results"
-    with second_engine() as second:
-        client = second.client()
-        client.images.load(engine.images.get(base).save(named=True))
-        process = support.start(folder, results=str(results), DOCKER_HOST=second.address)
-        support.until(lambda: any("building" in path.read_text() for path in results.glob("*/builds/*.log")), process)
-        time.sleep(1)
-        second.stop()
-        client.close()
-        _, said = process.communicate(timeout=300)
+    client = second.client()
+    proxied = {"DOCKER_HOST": second.address, "http_proxy": "http://proxy.example:9"}
+    process = support.start(folder, results=str(results), **proxied)
+    support.until(lambda: any(BUILDING.search(path.read_text()) for path in results.glob("*/builds/*.log")), process)
+    second.stop()
+    client.close()
+    _, said = process.communicate(timeout=300)
 
-        assert process.returncode == 3, said
-        assert "the engine was lost while" in said
-        assert "start it again" in said
-        assert "Traceback" not in said
-        assert support.outcomes(results) == {}
-        client = second.start()
-        ended = support.run(folder, "--resume", "latest", results=str(results), DOCKER_HOST=second.address)
-        assert ended.returncode == 0, ended.stderr
-        assert support.statuses(results) == ["ok"] * 2
-        assert support.ours(client, results) == []
-        client.close()
+    assert process.returncode == 3, said
+    assert "the engine was lost while" in said
+    assert "start it again" in said
+    assert "Traceback" not in said
+    assert support.outcomes(results) == {}
+    client = second.start()
+    ended = support.run(folder, "--resume", "latest", results=str(results), DOCKER_HOST=second.address)
+    assert ended.returncode == 0, ended.stderr
+    assert support.statuses(results) == ["ok"] * 2
+    assert support.ours(client, results) == []
+    client.close()
 
 
 def test_engine_without_its_bridge_gives_no_verdict(

@@ -20,6 +20,7 @@ from orchestrator.domain import BuildSettings, Environment, Framework, ImageSpec
 from orchestrator.events import BuildFinished, BuildStarted, Event, ignore
 from orchestrator.images import STOPPED, BuildFailure, Built, base_problems, build, labels, recipes
 from orchestrator.images.settings import overlay, pip_files, settings_from_pip
+from tests.until import until
 
 pytestmark = pytest.mark.docker
 
@@ -210,9 +211,8 @@ def test_stopping_ends_a_running_build_and_leaves_no_name(
     stop = threading.Event()
 
     def when_it_sleeps() -> None:
-        while not any("now-sleeping" in path.read_text() for path in (tmp_path / "logs").glob("*own*")):
-            time.sleep(0.1)
-        time.sleep(0.5)
+        # Its container: the log names the step before the engine starts it.
+        until(lambda: engine.containers.list(filters={"label": "bench-test=stopped"}))
         stop.set()
 
     threading.Thread(target=when_it_sleeps, daemon=True).start()
@@ -225,10 +225,7 @@ def test_stopping_ends_a_running_build_and_leaves_no_name(
     assert time.perf_counter() - began < 60
     with pytest.raises(docker.errors.ImageNotFound):
         engine.images.get("bench-test-images/own:own-cpu")
-    deadline = time.monotonic() + 120
-    while running := engine.containers.list(filters={"label": "bench-test=stopped"}):
-        assert time.monotonic() < deadline, running
-        time.sleep(0.2)
+    until(lambda: not engine.containers.list(filters={"label": "bench-test=stopped"}))
 
 
 def own_dockerfile(path: Path) -> ImageSpec:

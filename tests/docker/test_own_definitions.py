@@ -9,7 +9,7 @@ from typing import Any
 
 import docker
 import pytest
-from whole_command import orchestrator
+from whole_command import ONCE, orchestrator
 
 from orchestrator.reporting.formats import formats_of
 from orchestrator.reporting.reports.run import RUN
@@ -48,8 +48,7 @@ WRONG: dict[str, Sequence[tuple[str, str]]] = {
 
 def run(folder: Path, base_image: str) -> tuple[int, dict[str, Any]]:
     """Run the matrix of a folder, with parity, and give its report."""
-    waiting = ("--idle-wait", "0", "--extra-repeats", "0")
-    ended = orchestrator(folder, base_image, "run", "--runtime", "docker", "--json", *waiting)
+    ended = orchestrator(folder, base_image, "run", "--runtime", "docker", "--json", "--repeats", "1", *ONCE)
     assert ended.returncode in {0, 1}, ended.stderr[-2000:]
     report: dict[str, Any] = data_of(ended.stdout)
     return ended.returncode, report
@@ -122,7 +121,7 @@ def test_a_wrong_definition_is_caught_and_one_that_cannot_be_asked_is_not_compar
         (tmp_path / "mine" / name).mkdir(parents=True)
         (tmp_path / "mine" / f"{name}.py").write_text(MODEL)
         (tmp_path / "mine" / name / "torch.py").write_text(changed(IN_TORCH, changes))
-    frameworks = "frameworks: [mxnet==1.9.1, torch==2.13.0]\nrepeats: 1\nsteps: 1\n"
+    frameworks = "frameworks: [mxnet==1.9.1, torch==2.13.0]\nsteps: 1\n"
     models = f"models_folder: mine\nmodels: [{', '.join(WRONG)}]\n"
     (tmp_path / "matrix.yaml").write_text(f"version: 1\n{frameworks}{models}{SYSTEM}")
 

@@ -2,8 +2,8 @@
 
 import io
 import tarfile
-import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 
 import docker
 import pytest
@@ -11,6 +11,7 @@ import pytest
 from orchestrator.engine.images import labelled, remove, tag
 from orchestrator.images import labels
 from orchestrator.images.surplus import Surplus, surplus
+from tests.until import until
 
 pytestmark = pytest.mark.docker
 
@@ -51,7 +52,8 @@ def two(engine: docker.DockerClient) -> Iterator[tuple[str, str]]:
     """An older and a newer content of one image; the name for people is the newer one's."""
     old, new = f"{ALIAS}-old", f"{ALIAS}-new"
     made(engine, "old", (old,))
-    time.sleep(1.1)  # the engine lists by whole seconds
+    made_at = datetime.fromisoformat(engine.images.get(old).attrs["Created"])
+    until(lambda: datetime.now(UTC) > made_at + timedelta(seconds=1))  # the engine lists by whole seconds
     made(engine, "new", (new, ALIAS))
     yield old, new
     for name in (MINE, old, new, ALIAS):

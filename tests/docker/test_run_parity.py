@@ -10,7 +10,7 @@ from typing import Any
 
 import docker
 import pytest
-from whole_command import orchestrator
+from whole_command import ONCE, orchestrator
 
 from tests.envelopes import data_of
 
@@ -110,7 +110,7 @@ def ran(engine: docker.DockerClient, base_image: str, tmp_path_factory: pytest.T
         entries.append(f"{{name: torch, version: {name}, dockerfile: {name}/Dockerfile}}")
     listed = "".join(f"  - {entry}\n" for entry in entries)
     (folder / "matrix.yaml").write_text(f"{common}steps: 1\nwarmup_steps: 1\nframeworks:\n{listed}")
-    ended = orchestrator(folder, base_image, "run", "--runtime", "docker", "--json")
+    ended = orchestrator(folder, base_image, "run", "--runtime", "docker", "--json", *ONCE)
     assert ended.returncode == 0, ended.stderr
     (run,) = (folder / "results").iterdir()
     return Ran(data_of(ended.stdout), ended.stderr, run)
@@ -197,7 +197,7 @@ def test_a_planted_model_is_caught_in_every_other_builder_too(
     plant(tmp_path, data_of(built.stdout)[0]["reference"], "filter")
     entries = f"[{OTHERS[name]}, {{name: {name}, version: filter, dockerfile: filter/Dockerfile}}]"
     (tmp_path / "matrix.yaml").write_text(f"{common}steps: 1\nwarmup_steps: 1\nframeworks: {entries}\n")
-    ended = orchestrator(tmp_path, base_image, "run", "--runtime", "docker", "--json")
+    ended = orchestrator(tmp_path, base_image, "run", "--runtime", "docker", "--json", *ONCE)
 
     assert ended.returncode == 0, ended.stderr
     (group,) = data_of(ended.stdout)["groups"]

@@ -5,6 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+ONCE = ("--extra-repeats", "0")
+"""Options of a run that measures no repeat again, however busy the host is."""
+
 
 def orchestrator(folder: Path, base_image: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run it in a folder, with a cache of its own."""

@@ -57,7 +57,7 @@ from orchestrator.workflows.documents.registry import DOCUMENTS, document_schema
 from orchestrator.workflows.host import shipped
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs import estimate as estimating
-from orchestrator.workflows.inputs.planned_matrix import MatrixOptions, plan_matrix
+from orchestrator.workflows.inputs.planned_matrix import MatrixOptions, PlannedMatrix, plan_matrix
 from tests.unit.regression.search.search_records import MXNET
 from tests.unit.regression.trials.bench_trials import Bench, go_on
 from tests.unit.running.running_fakes import FakeRuntime
@@ -176,12 +176,18 @@ class _Asked(FakeRuntime):
         return place if self.mounts else str(folder)
 
 
+@cache
+def _planned(matrix: Path) -> PlannedMatrix:
+    """Plan a matrix of the corpus once, for all that is asked of it."""
+    return plan_matrix(MatrixOptions(file=matrix), Host(os.environ))
+
+
 def requests(matrix: Path, folder: Path, *, pinned: bool) -> dict[str, dict[str, Any]]:
     """Every request that a run of a matrix writes, by cell and repeat, parity checks among them, with its files.
 
     Nothing is measured: what would be launched fails at once, after its request is written.
     """
-    prepared = plan_matrix(MatrixOptions(file=matrix), Host(os.environ))
+    prepared = _planned(matrix)
     plan = replace(prepared.plan, data=(SIGNS,))
     runtime = _Asked(pins_cpus=pinned, mounts=pinned)
     here = Inventory(CPUS, 256 * 10**9, GPUS, driver="550.54", cpu_model="Example CPU")
@@ -214,7 +220,7 @@ SETTINGS = {
 
 def environment_layers(matrix: Path) -> dict[str, dict[str, Any]]:
     """What the environment of every image is built from, by the image's name and the settings of a site."""
-    plan = plan_matrix(MatrixOptions(file=matrix), Host(os.environ)).plan
+    plan = _planned(matrix).plan
     found: dict[str, dict[str, Any]] = {}
     for image in plan.images:
         for name, settings in SETTINGS.items():

@@ -92,11 +92,16 @@ def pages(folder: Path) -> Iterator[str]:
         yield f"=== {path.relative_to(folder).as_posix()}\n{page_text(path.read_text(encoding='utf-8'))}"
 
 
+@pytest.fixture(scope="module")
+def matrices(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the matrices of the corpus, each of which is planned once."""
+    return Path(shutil.copytree(CORPUS / "matrices", tmp_path_factory.mktemp("place") / "matrices"))
+
+
 @pytest.mark.parametrize(("matrix", "pinned"), REQUESTS)
-def test_a_matrix_asks_what_it_asked(matrix: str, pinned: bool, tmp_path: Path) -> None:
+def test_a_matrix_asks_what_it_asked(matrix: str, pinned: bool, matrices: Path, tmp_path: Path) -> None:
     """The request of every repeat and every parity check, where the runtime pins CPUs and where it does not."""
-    shutil.copytree(CORPUS / "matrices", tmp_path, dirs_exist_ok=True)
-    with adapters.surroundings(tmp_path, WIDE):
+    with adapters.surroundings(matrices, WIDE):
         found = adapters.requests(Path(f"{matrix}.yaml"), tmp_path / "run", pinned=pinned)
 
     name = "pinned" if pinned else "free"
@@ -115,10 +120,9 @@ def without_repetition(requests: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("matrix", ["all", "axes", "own"])
-def test_an_environment_is_made_of_what_it_was_made_of(matrix: str, tmp_path: Path) -> None:
+def test_an_environment_is_made_of_what_it_was_made_of(matrix: str, matrices: Path) -> None:
     """All below the measuring side: the layer whose name and text no redesign may change."""
-    shutil.copytree(CORPUS / "matrices", tmp_path, dirs_exist_ok=True)
-    with adapters.surroundings(tmp_path, WIDE):
+    with adapters.surroundings(matrices, WIDE):
         found = adapters.environment_layers(Path(f"{matrix}.yaml"))
 
     compare(EXPECTED / "environments" / f"{matrix}.json", "json", json.dumps(without_repetition(found)) + "\n")

@@ -53,12 +53,17 @@ def test_names_docstrings_and_parameters_are_counted(sources: dict[str, counts.M
     assert counts.parameters(every)[0] == (3, "shop.goods.price")
 
 
-def test_public_class_names_of_the_project_are_unique() -> None:
-    assert counts.repeated_classes(counts.modules()) == {}
+@pytest.fixture(scope="module")
+def project() -> list[counts.Module]:
+    return list(counts.modules())
 
 
-def test_summary_of_the_project_is_complete() -> None:
-    rows = {what: count for what, count, _ in counts.summary(counts.modules())}
+def test_public_class_names_of_the_project_are_unique(project: list[counts.Module]) -> None:
+    assert counts.repeated_classes(project) == {}
+
+
+def test_summary_of_the_project_is_complete(project: list[counts.Module]) -> None:
+    rows = {what: count for what, count, _ in counts.summary(project)}
 
     assert rows["Typer imported outside cli/"] == rows["circles of imports"] == "0"
     assert len(rows) == 12

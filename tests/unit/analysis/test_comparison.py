@@ -9,6 +9,7 @@ from scipy import stats
 
 from orchestrator.analysis.comparison import Comparison, compare
 from orchestrator.analysis.verdicts import Verdict
+from tests.effort import examples
 
 value = st.floats(min_value=1e-3, max_value=1e6)
 repeats = st.lists(value, min_size=2, max_size=12)
@@ -281,7 +282,7 @@ def test_more_repeats_settle_it_in_four_of_five_cases(blocks: int) -> None:
     """Truths from a wide range, since nothing is assumed of them: what is promised is kept over all promises."""
     draw = np.random.default_rng(9)
     kept = []
-    while len(kept) < 1500:
+    while len(kept) < max(300, examples(1500)):
         truth = draw.uniform(-0.15, 0.15)
         logs = truth + 0.02 * math.sqrt(2) * draw.standard_normal(1200)
         first = paired([1.0] * blocks, list(np.exp(logs[:blocks])))

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from orchestrator.analysis.comparison import compare
 from orchestrator.analysis.looks import Look, looks
 from orchestrator.resources import ROOT
+from tests.effort import examples
 
 
 def test_a_single_look_at_a_single_cell_has_the_whole_of_alpha() -> None:
@@ -53,7 +54,7 @@ def test_looks_that_mean_nothing_are_refused(family: int, blocks: tuple[int, ...
 
 def test_all_intervals_of_all_looks_hold_the_truth_in_all_but_alpha_of_the_nights() -> None:
     draw = np.random.default_rng(6)
-    plan, family, nights = looks(5, blocks=(3, 6, 12), alpha=0.1), 5, 600
+    plan, family, nights = looks(5, blocks=(3, 6, 12), alpha=0.1), 5, max(200, examples(600))
     wrong = 0
     for _ in range(nights):
         cells = np.exp(0.03 * draw.standard_normal((family, 2, 12)))

@@ -47,7 +47,8 @@ Program = Callable[..., subprocess.CompletedProcess[str]]
 def planted(folder: Path) -> Program:
     """Copy the program into a folder, plant a mode and a framework, and return a function that runs its commands."""
     for name in ("orchestrator", "benchmarks", "images"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        # With what is compiled already, but nothing that another process is just writing.
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.pyc.*"))
     shutil.copy(ROOT / "matrix.yaml", folder)
     for name, place in PLACES.items():
         shutil.copy(PLANTS / name, folder / place)
