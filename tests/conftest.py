@@ -1,6 +1,5 @@
 """What tests share: the engine, the base image and the browser at hand; missing ones skip, or fail where required."""
 
-import functools
 import os
 import shutil
 import tempfile
@@ -14,8 +13,6 @@ from xdist.scheduler import LoadScopeScheduling
 
 from orchestrator.engine.client import connect
 from orchestrator.errors import HostError
-from orchestrator.images import dockerfiles
-from orchestrator.reporting.formats import html
 from tests.effort import examples
 from tests.required import missing
 
@@ -66,11 +63,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedul
 
 @pytest.fixture(scope="session", autouse=True)
 def _quick() -> Iterator[None]:
-    """Leave out what costs time and shows nothing: no test cuts the power, and a template compiles to the same."""
+    """Leave out what costs time and shows nothing, as no test cuts the power."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
-        patch.setattr(html, "_environment", functools.cache(html._environment))
-        patch.setattr(dockerfiles, "_jinja", functools.cache(dockerfiles._jinja))
         yield
 
 

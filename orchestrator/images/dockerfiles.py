@@ -109,6 +109,7 @@ def _docker_quote(text: str) -> str:
     return escaped if re.fullmatch(r"[\w./:$,{}+@-]+", escaped, flags=re.ASCII) else f'"{escaped}"'
 
 
+@cache
 def _jinja(templates: Path) -> "jinja2.Environment":
     import jinja2  # noqa: PLC0415 - most commands render nothing
 

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +60,7 @@ def _parts() -> dict[str, Any]:
     }
 
 
+@cache
 def _environment() -> "Environment":
     """Return the environment that renders every page."""
     # Most commands write no page.
