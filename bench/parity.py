@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.records import ROOT, conditions, where
-from orchestrator import matrix, planning, resources
+from orchestrator import matrix, modes, planning, resources
 from orchestrator.analysis.parity.work import PairParity, WorkParity
 from orchestrator.catalog import load, load_models
 from orchestrator.devices import allocate, inventory
@@ -38,7 +38,7 @@ FRAMEWORKS = (
     *("tensorflow==2.21.0", "torch==2.13.0", "jax==0.12.0.1"),
 )
 MODELS = ("mlp", "lenet", "cnn", "lstm", "resnet20", "vgg19")
-MODES = ("train", "infer")
+MODES = modes.OF_MODELS
 OPTIONS: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
     ("mxnet==1.9.1", "hybridize", (True, False)),
     ("mxnet==1.9.1", "precision", ("fp32", "amp")),
