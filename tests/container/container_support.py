@@ -16,6 +16,7 @@ from orchestrator.domain import Framework
 from orchestrator.resources import BENCHMARKS, IMAGES, ROOT
 from orchestrator.results.contract import Result
 from orchestrator.results.parity.contract import ParityResult
+from tests.until import LIMIT_S
 
 REQUIRED = tuple(f"3.{minor}" for minor in range(6, 14))
 NEWEST = "3.14"
@@ -84,4 +85,6 @@ def start(
     """Run `python -m benchmarks.run` with arguments, in an environment of its own."""
     environment = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "PYTHONPATH": str(path)} | variables
     command = [str(python), "-m", "benchmarks.run", *arguments]
-    return subprocess.run(command, env=environment, cwd=path, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(
+        command, env=environment, cwd=path, capture_output=True, text=True, timeout=LIMIT_S, check=False
+    )

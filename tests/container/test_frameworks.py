@@ -21,6 +21,7 @@ from orchestrator.catalog.versions import mismatches
 from orchestrator.domain import ImageSpec
 from orchestrator.resources import ROOT
 from orchestrator.runtimes.model import Ready
+from tests.until import LIMIT_S
 
 pytestmark = pytest.mark.frameworks
 
@@ -112,7 +113,7 @@ def test_one_step_of_an_optimizer_follows_the_rule(environment: tuple[ImageSpec,
     variables = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "PYTHONPATH": str(ROOT)}
     ended = subprocess.run(
         [ready.handle, str(script), image.environment.builder, json.dumps(optimizer)],
-        env=variables | dict(ready.variables), capture_output=True, text=True, timeout=300, check=False,
+        env=variables | dict(ready.variables), capture_output=True, text=True, timeout=LIMIT_S, check=False,
     )  # fmt: skip
 
     assert ended.returncode == 0, ended.stderr

@@ -19,6 +19,7 @@ from benchmarks.workload import ModelWorkload
 from orchestrator.domain import ImageSpec
 from orchestrator.resources import ROOT
 from orchestrator.runtimes.model import Ready
+from tests.until import LIMIT_S
 
 pytestmark = [pytest.mark.frameworks, pytest.mark.slow]
 
@@ -224,7 +225,7 @@ def test_xla_compiles_its_own_session_alone(environment: Environment) -> None:
     variables = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "PYTHONPATH": str(ROOT)}
     ended = subprocess.run(
         [ready.handle, str(Path(__file__).with_name("xla_apart.py"))], env=variables | dict(ready.variables),
-        capture_output=True, text=True, timeout=300, check=False,
+        capture_output=True, text=True, timeout=LIMIT_S, check=False,
     )  # fmt: skip
 
     assert ended.returncode == 0, ended.stderr

@@ -13,6 +13,7 @@ from container_support import start
 from orchestrator.domain import ImageSpec
 from orchestrator.resources import ROOT
 from orchestrator.runtimes.model import Ready
+from tests.until import LIMIT_S
 
 pytestmark = [pytest.mark.frameworks, pytest.mark.slow]
 
@@ -25,7 +26,7 @@ def said(environment: Environment, script: str, *arguments: str) -> Any:
     variables = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "PYTHONPATH": str(ROOT)}
     ended = subprocess.run(
         [ready.handle, str(Path(__file__).with_name(script)), *arguments], env=variables | dict(ready.variables),
-        capture_output=True, text=True, timeout=300, check=False,
+        capture_output=True, text=True, timeout=LIMIT_S, check=False,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     return json.loads(ended.stdout.splitlines()[-1])

@@ -18,6 +18,7 @@ from orchestrator.engine.images import labelled, remove
 from orchestrator.images import labels
 from orchestrator.images.surplus import given_up
 from tests.envelopes import data_of
+from tests.until import LIMIT_S
 
 pytestmark = pytest.mark.docker
 PACKAGE, DEPENDENCY = fresh_name("tiny"), fresh_name("less")
@@ -81,7 +82,7 @@ def test_a_search_that_is_killed_goes_on_and_names_release_and_dependency(place:
     measured = {path: path.stat().st_mtime_ns for path in results.glob("bisect-*/*/noop-*/*/*/outcome.json")}
 
     second = place.start("--resume", "latest")
-    out, said = second.communicate(timeout=300)
+    out, said = second.communicate(timeout=LIMIT_S)
 
     assert second.returncode == 1, said
     found = data_of(out)
@@ -98,4 +99,4 @@ def test_a_search_that_is_killed_goes_on_and_names_release_and_dependency(place:
     assert json.loads(record.read_text()) == found
 
     third = place.start("--resume", found["name"])
-    assert data_of(third.communicate(timeout=300)[0]) == found
+    assert data_of(third.communicate(timeout=LIMIT_S)[0]) == found

@@ -14,7 +14,7 @@ from far_support import FarSide
 
 from orchestrator.bundles.read.loaded_bundle import LoadedBundle
 from tests.envelopes import data_of
-from tests.until import until
+from tests.until import LIMIT_S, until
 
 pytestmark = pytest.mark.docker
 MATRIX = """
@@ -95,7 +95,7 @@ def test_an_interrupted_run_goes_on_from_the_same_bundle(far: FarSide, bundle: L
     running = subprocess.Popen(command, cwd=place, env=_environment(far), stderr=subprocess.PIPE, text=True)
     until(lambda: list(place.glob("results/*/*/*/*/outcome.json")))
     os.kill(running.pid, signal.SIGTERM)
-    _, said = running.communicate(timeout=300)
+    _, said = running.communicate(timeout=LIMIT_S)
     assert running.returncode == 130, said
 
     ended = _orchestrator(far, place, "run", "--resume", "latest", "--json")

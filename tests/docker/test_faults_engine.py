@@ -12,6 +12,8 @@ import faults_support as support
 import pytest
 from far_engine import Engine, second_engine
 
+from tests.until import LIMIT_S
+
 pytestmark = pytest.mark.docker
 BUILDING = re.compile("^building$", re.MULTILINE)
 """What the build step prints; the engine names the step before it starts it."""
@@ -44,7 +46,7 @@ def test_a_run_outlives_its_engine_and_without_it_ends_with_a_clear_error(
     client.close()
     assert process.poll() is None, process.communicate()
     client = second.start()
-    _, said = process.communicate(timeout=300)
+    _, said = process.communicate(timeout=LIMIT_S)
 
     assert process.returncode == 0, said
     after = support.outcomes(results)
@@ -63,7 +65,7 @@ def test_a_run_outlives_its_engine_and_without_it_ends_with_a_clear_error(
     second.stop()
     client.close()
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=300)
+    _, said = process.communicate(timeout=LIMIT_S)
     assert process.returncode == 3, said
     assert "start the engine again" in said
     assert "Traceback" not in said
@@ -89,7 +91,7 @@ def test_an_engine_lost_in_the_middle_of_a_build_fails_no_cell_and_the_run_goes_
     support.until(lambda: any(BUILDING.search(path.read_text()) for path in results.glob("*/builds/*.log")), process)
     second.stop()
     client.close()
-    _, said = process.communicate(timeout=300)
+    _, said = process.communicate(timeout=LIMIT_S)
 
     assert process.returncode == 3, said
     assert "the engine was lost while" in said

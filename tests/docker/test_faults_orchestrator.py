@@ -23,7 +23,7 @@ import run_support
 from orchestrator.domain import Status
 from orchestrator.results.store import Run
 from tests.required import missing
-from tests.until import until
+from tests.until import LIMIT_S, until
 
 pytestmark = pytest.mark.docker
 LIMIT_S = 6.0
@@ -83,7 +83,7 @@ def test_an_interrupt_leaves_the_rest_to_the_next_run_and_no_container(
     support.until(lambda: hangs(results), process)
     for _ in range(times):
         process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=300)
+    _, said = process.communicate(timeout=LIMIT_S)
 
     assert process.returncode == 130, said
     assert "Traceback" not in said
@@ -143,8 +143,8 @@ def test_a_second_orchestrator_on_one_run_is_refused_and_a_second_run_in_one_fol
     assert waiting, "who measures, and since when"
     assert len(support.ours(engine, results)) == 1, "only one measures at a time, and nobody removes the other's"
     first.send_signal(signal.SIGINT)
-    first.communicate(timeout=300)
-    _, said = other.communicate(timeout=300)
+    first.communicate(timeout=LIMIT_S)
+    _, said = other.communicate(timeout=LIMIT_S)
 
     assert again.returncode == 3
     assert "another orchestrator is writing this run; wait for it" in again.stderr
@@ -165,7 +165,7 @@ def test_a_disk_that_fills_up_ends_the_run_with_a_clear_error_and_it_goes_on_onc
         with (results / "filler").open("wb", buffering=0) as filler, contextlib.suppress(OSError):
             while True:
                 filler.write(bytes(4096))
-        _, said = process.communicate(timeout=300)
+        _, said = process.communicate(timeout=LIMIT_S)
         assert process.returncode == 3, said
         assert "No space left on device" in said
         assert "Traceback" not in said
@@ -192,7 +192,7 @@ def test_a_results_folder_that_goes_away_ends_the_run_and_is_not_begun_anew(
     run.rename(elsewhere)
     for container in engine.containers.list(filters={"label": f"bench.run={run.name}"}):
         container.kill()
-    _, said = process.communicate(timeout=300)
+    _, said = process.communicate(timeout=LIMIT_S)
 
     assert process.returncode == 3
     assert "this run's folder has gone; bring it back, or begin a new run" in said

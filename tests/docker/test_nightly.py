@@ -18,6 +18,7 @@ from tiny_releases import TinyIndex, fresh_name, tiny_index
 from orchestrator.engine.images import labelled, remove
 from orchestrator.images import labels
 from orchestrator.images.surplus import given_up
+from tests.until import LIMIT_S
 
 pytestmark = pytest.mark.docker
 PACKAGE = fresh_name("tiny")
@@ -72,7 +73,7 @@ class Place:
     def night(self) -> tuple[int, dict[str, Any]]:
         """Its exit status and its record."""
         process = self.start()
-        _, stderr = process.communicate(timeout=300)
+        _, stderr = process.communicate(timeout=LIMIT_S)
         assert "Traceback" not in stderr, stderr
         assert process.returncode in {0, 1, 3}, stderr
         return process.returncode, self.last()

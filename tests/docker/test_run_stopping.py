@@ -14,7 +14,7 @@ import run_support as support
 from orchestrator.domain import Status
 from orchestrator.results.store import Run
 from orchestrator.runtimes import remove_leftovers, this_process
-from tests.until import until
+from tests.until import LIMIT_S, until
 
 pytestmark = pytest.mark.docker
 
@@ -51,7 +51,7 @@ def test_sigterm_removes_the_running_container_and_begins_no_other_repeat(
     assert len(containers(engine, run)) == 1
 
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=120) == 0
+    assert process.wait(timeout=LIMIT_S) == 0
 
     assert containers(engine, run) == []
     first, *rest = [Run(run).outcome(HANG, repeat) for repeat in range(3)]
