@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+from orchestrator.files import open_plain
+
 RECORD = "loaded.json"
 """In the folder of a loaded bundle."""
 
@@ -15,7 +17,8 @@ def loaded_names(bundles: Path) -> list[str]:
 def _loaded(record: Path) -> tuple[str, str] | None:
     """Return the time and the name of a loaded bundle, or None if its record is not that of its folder."""
     try:
-        document = json.loads(record.read_bytes())
+        with open_plain(record) as file:
+            document = json.load(file)
         loaded_at, name = document["loaded_at"], document["name"]
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return None

@@ -126,9 +126,11 @@ def _details(shown: "ShowResult", outcome: "Outcome") -> tuple[str, str]:
 
 
 def _printed(result: "ScriptResult") -> str:
-    """Return the median of each figure, or the problem of one that cannot be trusted."""
-    figures = result.metrics.items()
-    return ", ".join(f"{name} {each.problem or format(median(each.values), ',.6g')}" for name, each in figures)
+    """Return the median of each figure, or the problem of one that cannot be trusted. One without values is `–`."""
+    medians = {
+        name: format(median(each.values), ",.6g") if each.values else "–" for name, each in result.metrics.items()
+    }
+    return ", ".join(f"{name} {each.problem or medians[name]}" for name, each in result.metrics.items())
 
 
 def _in_epochs(run: "Run", cell_id: str) -> bool:
