@@ -23,7 +23,7 @@ from orchestrator.analysis.change_points import change_points
 from orchestrator.analysis.looks import looks
 from orchestrator.analysis.percentiles import bounds
 from orchestrator.analysis.verdicts import Verdict
-from orchestrator.results.contract import LATENCY_STEPS
+from orchestrator.modes.parts.duration import LATENCY_STEPS
 
 FIGURES, PAGE = ROOT / "docs" / "detection.json", ROOT / "docs" / "detection.md"
 CELLS = 20

@@ -108,6 +108,7 @@ _FIELDS = (
     ("min_blocks", _whole(1), 10),
     ("min_block_s", _seconds, 0.2),
     ("latency_steps", _whole(0), 150),
+    ("evaluate_every_epoch", _flag, True),
     ("telemetry", _flag, True),
 )
 

@@ -57,7 +57,9 @@ def measure(  # noqa: PLR0913 -- what is measured, for how long, by what clock, 
     enter("steady")
     epochs = []
     if request.epochs:
-        blocks, epochs = _epochs(timer, request.epochs, steps_per_epoch, evaluate if timing.evaluates else None)
+        evaluated = range(request.epochs) if request.evaluate_every_epoch else (request.epochs - 1,)
+        evaluate = evaluate if timing.evaluates else None
+        blocks, epochs = _epochs(timer, request.epochs, steps_per_epoch, evaluate, evaluated)
     else:
         blocks, before = _steady(timer, request, least_s, steps)
         warmup += before
@@ -79,17 +81,17 @@ def measure(  # noqa: PLR0913 -- what is measured, for how long, by what clock, 
     return Measurement(first_step, warmup, blocks, latency_s, latency_conditions, loss, logits, phases, epochs)
 
 
-def _epochs(timer, count, steps, evaluate):
+def _epochs(timer, count, steps, evaluate, evaluated):
     """Time each epoch as a block.
 
-    Return the blocks, and the scores of an evaluation after each one with the seconds it took.
+    Return the blocks, and the scores of an evaluation after each of the `evaluated` ones with the seconds it took.
     """
     # The first step took the first batch, and epochs are whole passes over the data.
     timer.rewind()
     blocks, evaluations = [], []
-    for _ in range(count):
+    for epoch in range(count):
         blocks.append(timer.block(steps))
-        evaluation_s, scores = timer.aside(evaluate) if evaluate else (0.0, None)
+        evaluation_s, scores = timer.aside(evaluate) if evaluate and epoch in evaluated else (0.0, None)
         if scores:
             evaluations.append(dict(scores, evaluation_s=evaluation_s))
     return blocks, evaluations

@@ -1,9 +1,13 @@
 """The frozen values that every other part uses."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any, ClassVar
 
 from orchestrator import modes
+from orchestrator.modes.parts.duration import PARITY_BATCH, LaterFields, Profile
+from orchestrator.modes.parts.duration import Duration as Duration  # noqa: PLC0414 -- a part of the domain
 from orchestrator.modes.parts.rules import ModeRules
 from orchestrator.user_files import ModelDefinition, ModelFile, MountedData, Script
 
@@ -131,15 +135,6 @@ class OutputLimit:
 
 
 @dataclass(frozen=True, slots=True)
-class Duration:
-    """The duration of a cell's measurement, in steps or in epochs over a dataset."""
-
-    warmup_steps: int = 10
-    steps: int | None = 50
-    epochs: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Environment:
     """The content of an image or a virtual environment, resolved from the catalog."""
 
@@ -182,8 +177,10 @@ class ImageSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(LaterFields):
     """One framework, one system, one workload, one set of options."""
+
+    LATER: ClassVar[Mapping[str, Any]] = {"parity_batch": PARITY_BATCH}
 
     id: str
     """Unique: selection, result paths, log lines, test ids and HTML anchors all use it."""
@@ -194,7 +191,7 @@ class Cell:
     """`ImageSpec.name` of the environment it runs in."""
     options: Options = ()
     """Every option of the framework with its value, defaults included."""
-    duration: Duration = Duration()
+    duration: Duration = field(default_factory=Duration)
     timeout_s: float = 600.0
     repeats: int = 1
     expect: Status = Status.OK
@@ -203,6 +200,8 @@ class Cell:
     definition: str = ""
     """SHA-256 of the framework's own definition of the model, empty if its builder makes the model."""
     output: OutputLimit = OutputLimit()
+    parity_batch: int = PARITY_BATCH
+    """The batch size of its parity check."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,8 +213,10 @@ class Skip:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(LaterFields):
     """Everything that would run, decided without looking at a host."""
+
+    LATER: ClassVar[Mapping[str, Any]] = {"profile": None}
 
     name: str
     seed: int
@@ -231,6 +232,8 @@ class Plan:
     """Datasets of its cells that lie in folders of the user's own; filled in when a run begins."""
     definitions: tuple[ModelDefinition, ...] = ()
     """Frameworks' own definitions that its cells run, of the program's models and of the user's."""
+    profile: Profile | None = None
+    """The settings that took the place of the matrix's own; None without any."""
 
     def definition(self, model: str, sha256: str) -> ModelDefinition | None:
         """Return the definition that a cell of this model names, or None for the empty name."""

@@ -8,6 +8,11 @@ MAX_REPEATS = 10_000
 """Repeats of one cell."""
 MAX_COUNT = 1_000_000_000
 """Steps, epochs, and samples in a batch."""
+MAX_BLOCKS = 10_000
+"""Timed blocks of one repeat, each of which is kept with its conditions."""
+MAX_LATENCY_STEPS = 1_000_000
+"""Single steps of one repeat, each of which is kept."""
+MAX_PARITY_BATCH = 4096
 MAX_CPUS = 4096
 MAX_GPUS = 64
 MIN_OUTPUT_FILES = 16

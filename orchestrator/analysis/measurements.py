@@ -69,9 +69,11 @@ def repeat_epochs(result: Result) -> RepeatEpochs:
     epoch_s = tuple(block.wall_s for block in result.blocks)
     after_first_s = sum(epoch_s[1:]) if len(epoch_s) > 1 else None
     passed_s = [result.first_step.wall_s + passed for passed in accumulate(epoch_s)]
+    # A single evaluation was made after the last epoch.
+    first = len(passed_s) if len(result.epochs) == 1 else 1
     curve = tuple(
         CurvePoint(epoch, trained_s, scores.train_loss, scores.test_loss, scores.test_accuracy)
-        for epoch, (trained_s, scores) in enumerate(zip(passed_s, result.epochs, strict=False), start=1)
+        for epoch, (trained_s, scores) in enumerate(zip(passed_s[first - 1 :], result.epochs, strict=False), first)
     )
     return RepeatEpochs(epoch_s, passed_s[-1], after_first_s, curve)
 

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from orchestrator.analysis.estimates import CONFIDENCE, exponential, quantile
+from orchestrator.modes.parts.metrics import least_steps_of_a_repeat
 
+USUAL_STEPS = 50
+"""A pass has at least as many, unless it was asked for fewer."""
 Bounds = tuple[float, float]
 """Lower and upper end of an interval, in seconds."""
 
@@ -25,6 +28,10 @@ class Percentiles:
     """95 % interval of `p50_s`; None if there are too few steps or only one repeat, see `bounds`."""
     p90_bounds_s: Bounds | None = None
     p99_bounds_s: Bounds | None = None
+
+    def gives(self, share: float) -> bool:
+        """Return true if there are enough steps for a percentile that is more than the slowest of a few."""
+        return self.n >= min(least_steps_of_a_repeat(share), USUAL_STEPS)
 
 
 def percentiles(repeats: Sequence[Sequence[float]]) -> Percentiles | None:

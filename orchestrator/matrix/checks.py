@@ -16,10 +16,11 @@ from orchestrator.catalog import DATASETS, SYNTHETIC, Catalog, ModelInfo, Option
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.domain import OptionValue
 from orchestrator.errors import did_you_mean
-from orchestrator.matrix import file, files, pins
+from orchestrator.matrix import durations, file, files, pins
 from orchestrator.matrix.mistakes import entries
 from orchestrator.matrix.model import EVERY_FRAMEWORK
 from orchestrator.matrix.scripts import section as scripts
+from orchestrator.matrix.values.settings import SettingsShape
 from orchestrator.matrix.values.shape import keys_of
 from orchestrator.matrix.values.variables import is_variable, name_problem, value_problem
 
@@ -60,7 +61,7 @@ def of_meaning(source: Source, catalog: Catalog, models: Mapping[str, ModelInfo 
     elsewhere.
     """
     checks = _Checks(source, catalog, models)
-    yield from _length(checks, (), source.value)
+    yield from durations.mistakes(source, (), source.value)
     yield from _frameworks(checks)
     yield from _datasets(checks)
     yield from _models(checks)
@@ -74,23 +75,18 @@ def of_meaning(source: Source, catalog: Catalog, models: Mapping[str, ModelInfo 
         for loc, rule in entries(source, key, shape):
             yield from _rule(checks, loc, rule)
     for loc, include in entries(source, "include", file.IncludeEntry):
-        yield from _length(checks, loc, include.model_dump(exclude_unset=True))
+        yield from durations.mistakes(source, loc, include.model_dump(exclude_unset=True))
         if not is_complete(include) and not any(checks.writes(loc, key) for key in _SETTINGS):
             yield checks.at(loc, "sets nothing, and adds nothing without framework==version, system and model")
 
 
-_SETTINGS = frozenset(file.SettingsShape.model_fields) | {"expect"}
+_SETTINGS = frozenset(SettingsShape.model_fields) | {"expect"}
 
 
 def is_complete(include: file.IncludeEntry) -> bool:
     """Return true if an entry names whole cells, so that it adds them."""
     named = [pins.parse(text) for text in include.framework or ()]
     return bool(include.system and include.model and named and all(pin.version for pin in named))
-
-
-def _length(checks: _Checks, loc: Loc, entry: Mapping[str, Any]) -> Mistakes:
-    if entry.get("steps") is not None and entry.get("epochs") is not None:
-        yield checks.at((*loc, "epochs"), "steps and epochs exclude each other; keep one", key=True)
 
 
 def _frameworks(checks: _Checks) -> Mistakes:
@@ -190,7 +186,7 @@ def _models(checks: _Checks) -> Mistakes:
     seen: dict[object, Loc] = {}
     for loc, entry in entries(checks.source, "models", file.ModelEntry):
         yield from checks.unknown(_key(checks, loc, "name"), "model", entry.name, checks.models)
-        yield from _length(checks, loc, entry.model_dump())
+        yield from durations.mistakes(checks.source, loc, entry.model_dump(), checks.models.get(entry.name))
         for dataset in entry.dataset or ():
             yield from checks.unknown((*loc, "dataset"), "dataset", dataset, _dataset_names(checks))
         info = checks.models.get(entry.name)

@@ -22,7 +22,6 @@ from orchestrator.matrix.values.kinds import (
     Axis,
     Bytes,
     ModelMode,
-    OutputBytes,
     Pins,
     PinText,
     Positive,
@@ -35,6 +34,7 @@ from orchestrator.matrix.values.kinds import (
     VersionText,
     Word,
 )
+from orchestrator.matrix.values.settings import OutputEntry, SettingsShape, WorkShape
 from orchestrator.matrix.values.shape import Shape, or_short
 from orchestrator.user_files import PrintedMetric, Take
 
@@ -51,28 +51,6 @@ class SystemEntry(Shape):
     )
     gpus: Annotated[StrictInt, Field(ge=0, le=limits.MAX_GPUS)] = Field(0, description="GPUs; 0 is a CPU system.")
     memory: Bytes | None = Field(None, description="Memory limit of the container: 8g, 512m, bytes.")
-
-
-class OutputEntry(Shape):
-    """The most that one repeat may leave in its folder; beyond it, the repeat is stopped as `output_limit`."""
-
-    size: OutputBytes | None = Field(None, description="Of all files together: 2g, 512m, bytes.")
-    files: Annotated[StrictInt, Field(ge=limits.MIN_OUTPUT_FILES, le=limits.MAX_OUTPUT_FILES)] | None = Field(
-        None, description="Files and folders."
-    )
-
-
-class SettingsShape(Shape):
-    """How long and how often a cell is measured."""
-
-    warmup_steps: Positive | None = Field(None, description="Steps before the clock starts.")
-    steps: Positive | None = Field(None, description="Fewest timed steps; or give epochs.")
-    epochs: Positive | None = Field(None, description="Timed passes over the dataset; or give steps.")
-    timeout: Seconds | None = Field(None, description="Of one container: 90s, 10m, 1h30m or seconds.")
-    repeats: Annotated[StrictInt, Field(ge=1, le=limits.MAX_REPEATS)] | None = Field(
-        None, description="Fresh containers per cell."
-    )
-    output: OutputEntry | None = Field(None, description="The most that one repeat may leave in its folder.")
 
 
 class FrameworkEntry(Shape):
@@ -116,7 +94,7 @@ class FrameworkEntry(Shape):
         return entry
 
 
-class ModelEntry(SettingsShape):
+class ModelEntry(WorkShape):
     """A model with its axes, and how it differs from the rest of the matrix."""
 
     model_config = ConfigDict(json_schema_extra=or_short("Name of a model.", ["lenet"]))
@@ -253,7 +231,7 @@ class BuildEntry(Shape):
     registry: Text | None = Field(None, description="Prefix of base images and of those we build.")
 
 
-class MatrixFile(SettingsShape):
+class MatrixFile(WorkShape):
     """Frameworks × systems × models × modes × options: what is benchmarked, and how."""
 
     version: Literal[1] = Field(description="Of this format.")

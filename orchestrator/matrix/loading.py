@@ -19,6 +19,8 @@ from orchestrator.files import says_where_it_leads
 from orchestrator.matrix import checks, file, files, mistakes, pins
 from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings
 from orchestrator.matrix.scripts import section as scripts
+from orchestrator.matrix.values.settings import OutputEntry, shortening
+from orchestrator.modes.parts.duration import Shortening
 
 _DATASETS = TypeAdapter(file.Datasets)
 DEFAULT_REPEATS = 3
@@ -115,7 +117,7 @@ def _resolved(
             for axes in _with_python(_framework(framework, folder, _place(source, ("frameworks", index))), catalog)
         ),
         models=tuple(
-            _model(model, models[model.name], _place(source, ("models", index)))
+            _model(model, models[model.name], shortening(entry), _place(source, ("models", index)))
             for index, model in enumerate(entry.models)
         ),
         modes=entry.modes,
@@ -124,6 +126,7 @@ def _resolved(
         duration=Duration(entry.warmup_steps or Duration().warmup_steps, steps, entry.epochs),
         timeout_s=entry.timeout or DEFAULT_TIMEOUT_S,
         output=_output(entry.output),
+        shortening=shortening(entry),
         parity=entry.parity,
         exclude=tuple(_rule(rule, _place(source, ("exclude", index))) for index, rule in enumerate(entry.exclude)),
         include=tuple(
@@ -223,12 +226,13 @@ def _image_version(image: str | None) -> str:
     return digest.rpartition(":")[2][:12] or last.partition(":")[2] or "latest"
 
 
-def _model(entry: file.ModelEntry, info: ModelInfo, place: str) -> ModelAxes:
+def _model(entry: file.ModelEntry, info: ModelInfo, of_matrix: Shortening, place: str) -> ModelAxes:
+    settings = _settings(entry)
     return ModelAxes(
         name=entry.name,
         batch_sizes=entry.batch_size or (info.batch_size,),
         datasets=entry.dataset or (SYNTHETIC.name,),
-        settings=_settings(entry),
+        settings=replace(settings, shortening=settings.shortening.over(of_matrix).over(info.shortening)),
         place=place,
     )
 
@@ -249,10 +253,11 @@ def _settings(entry: file.ModelEntry | file.IncludeEntry) -> Settings:
         expect=entry.expect if isinstance(entry, file.IncludeEntry) else None,
         output_bytes=entry.output.size if entry.output else None,
         output_files=entry.output.files if entry.output else None,
+        shortening=shortening(entry),
     )
 
 
-def _output(entry: file.OutputEntry | None) -> OutputLimit:
+def _output(entry: OutputEntry | None) -> OutputLimit:
     default = OutputLimit()
     if entry is None:
         return default

@@ -1,6 +1,7 @@
 """The long form of a matrix.
 
-Every field is written, with null where there is nothing; rules have only the keys that they set.
+Every field is written, with null where there is nothing; rules have only the keys that they set. Settings of
+heavy cells are written where they are set.
 """
 
 from dataclasses import asdict
@@ -11,6 +12,7 @@ from orchestrator.domain import BuildSettings, System
 from orchestrator.matrix.file import VERSION
 from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings
 from orchestrator.matrix.scripts import section as scripts
+from orchestrator.modes.parts.duration import Shortening
 
 
 def long_form(matrix: Matrix) -> dict[str, Any]:
@@ -29,9 +31,12 @@ def long_form(matrix: Matrix) -> dict[str, Any]:
         "modes": [mode.value for mode in matrix.modes],
         "options": {name: _lists(axes) for name, axes in matrix.options},
         "repeats": matrix.repeats,
-        **asdict(matrix.duration),
+        "warmup_steps": matrix.duration.warmup_steps,
+        "steps": matrix.duration.steps,
+        "epochs": matrix.duration.epochs,
         "timeout": matrix.timeout_s,
         "output": {"size": matrix.output.size_bytes, "files": matrix.output.files},
+        **_shortening(matrix.shortening),
         "parity": matrix.parity,
         "exclude": [_rule(rule) for rule in matrix.exclude],
         "include": [_include(include) for include in matrix.include],
@@ -93,11 +98,18 @@ def _dataset(info: DatasetInfo) -> dict[str, Any]:
 
 def _settings(settings: Settings) -> dict[str, Any]:
     fields = asdict(settings)
+    fields |= _shortening(settings.shortening)
+    del fields["shortening"]
     fields["timeout"] = fields.pop("timeout_s")
     fields["output"] = scripts.output_form(settings)
     del fields["output_bytes"], fields["output_files"]
     fields["expect"] = settings.expect and settings.expect.value
     return fields
+
+
+def _shortening(shortening: Shortening) -> dict[str, Any]:
+    """Return the fields that are set, so that a matrix without any stays as it was before there were such fields."""
+    return {key: value for key, value in asdict(shortening).items() if value is not None}
 
 
 def _rule(rule: Rule) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.errors import did_you_mean, plain_words
 from orchestrator.matrix import file
-from orchestrator.matrix.values import names
+from orchestrator.matrix.values import names, settings
 from orchestrator.matrix.values.kinds import shown
 from orchestrator.matrix.values.shape import keys_of
 
@@ -100,7 +100,7 @@ def _keys(loc: Loc, shape: type[BaseModel], nested: Mapping[str, type[BaseModel]
     if loc[0] == "scripts" and "metrics" in loc[:-1]:
         return keys_of(file.MetricEntry)
     if "output" in loc[:-1]:
-        return keys_of(file.OutputEntry)
+        return keys_of(settings.OutputEntry)
     below = file.ProxyEntry if "proxy" in loc[:-1] else nested.get(str(loc[0]), shape)
     return keys_of(below if len(loc) > 1 else shape)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from orchestrator.catalog import DatasetInfo, ModelInfo
 from orchestrator.domain import BuildSettings, Duration, Framework, Mode, OptionValue, OutputLimit, Status, System
 from orchestrator.matrix import pins
+from orchestrator.modes.parts.duration import Shortening
 from orchestrator.user_files import Script
 
 OptionAxes = tuple[tuple[str, tuple[OptionValue, ...]], ...]
@@ -27,6 +28,7 @@ class Settings:
     expect: Status | None = None
     output_bytes: int | None = None
     output_files: int | None = None
+    shortening: Shortening = field(default_factory=Shortening)
 
 
 def covers(pin_texts: Sequence[str], framework: Framework) -> bool:
@@ -121,6 +123,8 @@ class Matrix:
     duration: Duration
     timeout_s: float
     output: OutputLimit = field(default_factory=OutputLimit)
+    shortening: Shortening = field(default_factory=Shortening)
+    """Written at the top of the file. Entries of models have it too, over what their files say."""
     parity: bool = True
     """True if a run checks that cells do the same work."""
     exclude: tuple[Rule, ...] = ()

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from orchestrator.catalog import SYNTHETIC, Catalog, ModelInfo
 from orchestrator.errors import InputError
-from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, Rule, pins
+from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, Rule, Settings, pins
 from orchestrator.planning import axes
 from orchestrator.planning.axes import Grid
 
@@ -81,7 +81,8 @@ def _spelled(axes: FrameworkAxes, pin: pins.Pin) -> str | None:
 def _models(matrix: Matrix, rule: Rule, info: ModelInfo) -> Iterator[ModelAxes]:
     entries = [entry for entry in matrix.models if entry.name == info.name]
     if not entries:
-        entries = [ModelAxes(info.name, (info.batch_size,), (SYNTHETIC.name,))]
+        settings = Settings(shortening=matrix.shortening.over(info.shortening))
+        entries = [ModelAxes(info.name, (info.batch_size,), (SYNTHETIC.name,), settings)]
     if rule.batch_sizes or rule.datasets:
         entries = entries[:1]
     for entry in entries:

@@ -6,11 +6,19 @@ from functools import cache
 from typing import Any
 
 from orchestrator.documents import DocumentKind, Envelope
-from orchestrator.domain import Cell, Framework, ImageSpec, Plan
+from orchestrator.domain import Cell, Duration, Framework, ImageSpec, Plan
 from orchestrator.encoded import json_text
+from orchestrator.modes.parts.duration import PARITY_BATCH
 from orchestrator.planning import collector, parity
 from orchestrator.planning.cost.estimate import PlanEstimate
-from orchestrator.planning.document_types import PlanData, PlannedCell, PlannedFile, PlannedImage, PlannedScript
+from orchestrator.planning.document_types import (
+    PlanData,
+    PlannedCell,
+    PlannedFile,
+    PlannedImage,
+    PlannedScript,
+    ShorterCell,
+)
 from orchestrator.user_files import Script
 
 PLAN = DocumentKind("plan", 1, PlanData)
@@ -97,12 +105,27 @@ def _cell(cell: Cell, shared: _Shared) -> PlannedCell:
         "warmup_steps": cell.duration.warmup_steps,
         "steps": cell.duration.steps,
         "epochs": cell.duration.epochs,
+        **_shorter(cell),
         "timeout_s": cell.timeout_s,
         "output_bytes": cell.output.size_bytes,
         "output_files": cell.output.files,
         "repeats": cell.repeats,
         "expect": cell.expect,
     }
+
+
+def _shorter(cell: Cell) -> ShorterCell:
+    """Return the settings that make a measurement shorter than usual."""
+    duration, usual, shorter = cell.duration, Duration(), ShorterCell()
+    if duration.blocks != usual.blocks:
+        shorter["blocks"] = duration.blocks
+    if duration.latency_steps != usual.latency_steps:
+        shorter["latency_steps"] = duration.latency_steps
+    if not duration.evaluate_every_epoch:
+        shorter["evaluate_every_epoch"] = False
+    if cell.parity_batch != PARITY_BATCH:
+        shorter["parity_batch"] = cell.parity_batch
+    return shorter
 
 
 def script_document(script: Script) -> PlannedScript:

@@ -25,7 +25,16 @@ PlannedImage = TypedDict(
 """An image that cells of a plan run in."""
 
 
-class PlannedCell(TypedDict):
+class ShorterCell(TypedDict, total=False):
+    """Settings of a cell that are there only off their default."""
+
+    blocks: int
+    latency_steps: int
+    evaluate_every_epoch: bool
+    parity_batch: int
+
+
+class PlannedCell(ShorterCell):
     """A cell of a plan, as a flat row."""
 
     id: str

@@ -5,13 +5,9 @@ import re
 from dataclasses import dataclass
 
 from orchestrator.domain import Cell, Framework, Options, OutputLimit, Plan, System
+from orchestrator.modes.parts.duration import PARITY_BATCH
 from orchestrator.planning import ids
 
-BATCH_SIZE = 128
-"""The batch size of every check, whatever the cells' own.
-
-With batch norm, smaller batches let rounding grow into chaos.
-"""
 UNCHECKED_BUILDERS = frozenset({"noop"})
 """Builders that compute nothing, so that there is nothing to compare."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9._=+-]")
@@ -34,12 +30,14 @@ class Check:
     """Taken from the first of its cells, as are the two limits; none of them changes what is computed."""
     timeout_s: float
     output: OutputLimit
+    batch_size: int = PARITY_BATCH
 
 
 def check_id(cell: Cell) -> str:
     """Return the id of the check that counts for a cell, with every option in it, even at its default."""
     environment = (cell.image.partition("/")[2] or cell.image).replace(":", "-")
     work = cell.workload.model + "".join(f"-{name}={ids.option_text(value)}" for name, value in cell.options)
+    work += "" if cell.parity_batch == PARITY_BATCH else f"-b{cell.parity_batch}"
     return f"{_path_part(environment)}/{_path_part(work)}"
 
 
@@ -73,5 +71,6 @@ def checks(plan: Plan) -> tuple[Check, ...]:
                 system=cell.system,
                 timeout_s=cell.timeout_s,
                 output=cell.output,
+                batch_size=cell.parity_batch,
             )
     return tuple(by_id.values())

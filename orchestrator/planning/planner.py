@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from orchestrator.catalog import DATASETS, Catalog, DatasetInfo, ModelInfo, UnsupportedError
-from orchestrator.domain import Cell, Duration, Framework, ImageSpec, OutputLimit, Plan, Skip, Status, System
+from orchestrator.domain import Cell, Framework, ImageSpec, Plan, Skip, Status, System
 from orchestrator.errors import InputError
 from orchestrator.limits import DEFAULT_CELLS
 from orchestrator.matrix import FrameworkAxes, Matrix, Rule, Settings
@@ -12,6 +12,7 @@ from orchestrator.planning import axes, collector, ids, rules
 from orchestrator.planning.additions import grids
 from orchestrator.planning.axes import Combination, Grid, PlannedWork
 from orchestrator.planning.bounds import plan as bounds
+from orchestrator.planning.measures import Measure, over
 from orchestrator.planning.selection import Selection, select
 
 EVERYTHING = Selection()
@@ -100,17 +101,6 @@ class _Site:
     """The reason that there is no environment; empty if there is one."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Measure:
-    """The duration, the repeats and the expected outcome of a cell's measurement."""
-
-    duration: Duration
-    timeout_s: float
-    repeats: int
-    expect: Status
-    output: OutputLimit
-
-
 @dataclass(slots=True)
 class _Draft:
     """The plan while it grows."""
@@ -123,7 +113,7 @@ class _Draft:
     images: dict[str, ImageSpec] = field(default_factory=dict)
     used_excludes: int = 0
     used_includes: int = 0
-    measures: dict[tuple[Settings, Status, int], _Measure] = field(default_factory=dict)
+    measures: dict[tuple[Settings, Status, int], Measure] = field(default_factory=dict)
 
     @property
     def datasets(self) -> Mapping[str, DatasetInfo]:
@@ -236,6 +226,7 @@ class _Draft:
                 repeats=measure.repeats,
                 expect=measure.expect,
                 output=measure.output,
+                parity_batch=measure.parity_batch,
                 script=work.script,
                 definition=definition,
             )
@@ -246,7 +237,7 @@ class _Draft:
         builder = self.images[site.image].environment.builder if info and info.definitions else ""
         return next((each.sha256 for each in info.definitions if each.builder == builder), "") if info else ""
 
-    def _measure(self, settings: Settings, expect: Status, included: int) -> _Measure:
+    def _measure(self, settings: Settings, expect: Status, included: int) -> Measure:
         """Return the settings of a cell.
 
         The matrix, the model and every matching include set them, each over the ones before.
@@ -254,9 +245,9 @@ class _Draft:
         key = (settings, expect, included)
         if key not in self.measures:
             matrix = self.matrix
-            measure = _Measure(matrix.duration, matrix.timeout_s, matrix.repeats, expect, matrix.output)
+            measure = Measure(matrix.duration, matrix.timeout_s, matrix.repeats, expect, matrix.output)
             for layer in (settings, *(matrix.include[index].settings for index in rules.positions(included))):
-                measure = _over(measure, layer)
+                measure = over(measure, layer)
             self.measures[key] = measure
         return self.measures[key]
 
@@ -266,23 +257,6 @@ class _Draft:
         there = f"{_described(other.framework)} with {_listed(other)}" if other else self.skips[cell_id].reason
         remedy = "it is in the matrix twice" if here == there else f"{there} is not {here}; rename one of them"
         return f"{self.matrix.path}: two cells ({work.label}) would share the id {cell_id}: {remedy}"
-
-
-def _over(measure: _Measure, settings: Settings) -> _Measure:
-    duration = measure.duration
-    if settings.steps is not None or settings.epochs is not None:
-        duration = replace(duration, steps=settings.steps, epochs=settings.epochs)
-    if settings.warmup_steps is not None:
-        duration = replace(duration, warmup_steps=settings.warmup_steps)
-    return _Measure(
-        duration=duration,
-        timeout_s=settings.timeout_s or measure.timeout_s,
-        repeats=settings.repeats or measure.repeats,
-        expect=settings.expect or measure.expect,
-        output=OutputLimit(
-            settings.output_bytes or measure.output.size_bytes, settings.output_files or measure.output.files
-        ),
-    )
 
 
 def _described(framework: Framework) -> str:

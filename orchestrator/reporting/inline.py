@@ -116,10 +116,14 @@ def _seconds_interval(value: Estimate) -> str:
 
 
 def latency(value: Percentiles | None) -> tuple[str, str, str]:
-    """Return median and p99 of a step, and the interval of the p99, for people."""
+    """Return median and p99 of a step, and the interval of the p99, for people.
+
+    There is no p99 of so few steps that it would be the slowest one.
+    """
     if value is None:
         return "–", "–", "–"
-    return seconds(value.p50_s), seconds(value.p99_s), seconds_bounds(value.p99_bounds_s)
+    p99 = seconds(value.p99_s) if value.gives(0.99) else "–"
+    return seconds(value.p50_s), p99, seconds_bounds(value.p99_bounds_s)
 
 
 def seconds_bounds(bounds: Bounds | None) -> str:

@@ -9,13 +9,12 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from orchestrator.domain import Mode
+from orchestrator.modes.parts.duration import BLOCKS, LATENCY_STEPS
 from orchestrator.results.facts import Facts
 from orchestrator.user_files import Take
 
 SCHEMA: Literal[1] = 1
 MIN_BLOCK_S = 0.2
-LATENCY_STEPS = 150
-"""Of the latency pass: three repeats of them bound a 99th percentile, which takes 368, with some to spare."""
 LEAST_LATENCY_STEPS = 50
 LATENCY_LIMIT_S = 30.0
 """Longest latency pass of more than the least steps."""
@@ -107,12 +106,19 @@ class Request(Strict):
     steps: Annotated[int, Field(ge=1)] | None = 50
     """Fewest timed steps; None where epochs are timed."""
     epochs: Annotated[int, Field(ge=1)] | None = None
-    min_blocks: Annotated[int, Field(ge=1)] = 10
+    min_blocks: Annotated[int, Field(ge=1)] = BLOCKS
     min_block_s: Seconds = MIN_BLOCK_S
     latency_steps: Count = LATENCY_STEPS
     """Most steps of the latency pass; fewer, if they would take longer than `LATENCY_LIMIT_S`."""
+    evaluate_every_epoch: bool = True
+    """Whether test data is evaluated after every epoch; else after the last one alone."""
     telemetry: bool = True
     """Whether the conditions around every block are read; off only to measure what that costs."""
+
+    @property
+    def unused(self) -> set[str]:
+        """Return later fields at their default, without which a request is as it was before them."""
+        return {"evaluate_every_epoch"} if self.evaluate_every_epoch else set()
 
 
 class GpuConditions(Strict):

@@ -41,7 +41,7 @@ def write_atomically(path: Path, text: str) -> None:
 
 def write_request(folder: Path, request: Request, files: Mapping[str, str] = NO_FILES) -> None:
     """Write a container's request last of all, after the files that it names."""
-    request_text = request.model_dump_json(by_alias=True, indent=1) + "\n"
+    request_text = request.model_dump_json(by_alias=True, indent=1, exclude=request.unused) + "\n"
     for name, text in {**files, "request.json": request_text}.items():
         _write_over(folder / name, text)
 

@@ -102,8 +102,10 @@ def _wrong_latencies(requested: int, result: Result) -> str | None:
 def _wrong_epochs(request: Request, result: Result) -> str | None:
     if len(result.blocks) != request.epochs:
         return f"result.json has {len(result.blocks)} epochs; {request.epochs} were asked for"
-    if result.epochs and len(result.epochs) != request.epochs:
-        return f"result.json has {len(result.epochs)} evaluations of {request.epochs} epochs"
+    evaluated = request.epochs if request.evaluate_every_epoch else 1
+    if result.epochs and len(result.epochs) != evaluated:
+        asked = "" if request.evaluate_every_epoch else "; one, after the last of them, was asked for"
+        return f"result.json has {len(result.epochs)} evaluations of {request.epochs} epochs{asked}"
     return None
 
 

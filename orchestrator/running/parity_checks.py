@@ -12,7 +12,7 @@ from orchestrator.domain import Plan, Status, System, variables, without_variabl
 from orchestrator.errors import FolderError
 from orchestrator.events import Notice
 from orchestrator.images.context import digest, source_files
-from orchestrator.planning.parity import BATCH_SIZE, Check, checks
+from orchestrator.planning.parity import Check, checks
 from orchestrator.processes import Cause, StartError, tail
 from orchestrator.resources import BENCHMARKS
 from orchestrator.results.container_answers import InvalidResultError, read_answer
@@ -94,7 +94,7 @@ def content_of(
     kernels by the machine, and a fault may be in one of them alone.
     """
     model = own.sha256 if own else check.model
-    content = [check.builder, model, check.options, check.system.gpus, BATCH_SIZE, seed]
+    content = [check.builder, model, check.options, check.system.gpus, check.batch_size, seed]
     content += [check.definition] if check.definition else []
     return hashlib.sha256(json.dumps([REVISION, environment, content, machine]).encode()).hexdigest()[:16]
 
@@ -133,7 +133,7 @@ class _Job:
             builder=check.builder,
             model=check.model,
             mode="parity",
-            batch_size=BATCH_SIZE,
+            batch_size=check.batch_size,
             options=without_variables(check.options),
             variables=variables(check.options),
             seed=self.plan.seed,

@@ -34,6 +34,9 @@ def request_for(  # noqa: PLR0913 - all that makes a request, the last one by na
         warmup_steps=cell.duration.warmup_steps,
         steps=cell.duration.steps,
         epochs=cell.duration.epochs,
+        min_blocks=cell.duration.blocks,
+        latency_steps=cell.duration.latency_steps,
+        evaluate_every_epoch=cell.duration.evaluate_every_epoch,
         min_block_s=0.0 if builder == NO_WORK else MIN_BLOCK_S,
     )
 

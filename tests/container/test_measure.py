@@ -194,6 +194,21 @@ def test_evaluation_follows_each_epoch_outside_its_time_and_has_its_own() -> Non
     assert taken.phases["evaluation_s"] == pytest.approx(200.0)
 
 
+def test_one_evaluation_follows_the_last_epoch_on_request() -> None:
+    session = Session(repeat(0.5))
+    seen_at: list[int] = []
+
+    def evaluate() -> dict[str, float]:
+        seen_at.append(len(session.seen))
+        return {"test_accuracy": 0.9}
+
+    taken = run(session, steps=None, epochs=3, evaluate=evaluate, evaluate_every_epoch=False)
+
+    assert seen_at == [22], "the first step and three epochs of seven"
+    assert [scores["test_accuracy"] for scores in taken.epochs] == [0.9]
+    assert len(taken.blocks) == 3
+
+
 @pytest.mark.parametrize("changes", [{"mode": "infer", "steps": None, "epochs": 2}, {"steps": 50}])
 def test_neither_inference_nor_steps_are_evaluated(changes: dict[str, Any]) -> None:
     taken = run(Session(repeat(0.01)), evaluate=lambda: {"test_accuracy": 1.0}, **changes)

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.domain import Framework, Options
+from orchestrator.modes.parts.duration import PARITY_BATCH
 from orchestrator.results.parity.contract import ParityResult, Sample, Tensor
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ class ParitySide:
     result: ParityResult | None
     why_not: str = ""
     """One line; empty only if there is a result."""
+    batch_size: int = PARITY_BATCH
+    """Samples of the batch that it was checked on."""
 
     @property
     def precision(self) -> str:

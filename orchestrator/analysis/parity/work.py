@@ -57,10 +57,8 @@ def pair(one: ParitySide, other: ParitySide, mode: Mode, faults: Sequence[KnownF
     if one.result is None or other.result is None:
         return _unanswered(one, other, faults)
     versions = (one.result.measurement_version, other.result.measurement_version)
-    if versions[0] != versions[1]:
-        return PairParity(
-            WorkParity.NOT_CHECKED, f"checked in different ways (measurement_version {versions[0]}, {versions[1]})"
-        )
+    if unlike_ways := _checked_differently(versions, (one.batch_size, other.batch_size)):
+        return PairParity(WorkParity.NOT_CHECKED, unlike_ways)
     unequal = layers.shape_difference(one.label, one.result, other.label, other.result)
     if unequal:
         return _unequal(unequal, "shapes", (one, other), faults, ())
@@ -80,6 +78,15 @@ def pair(one: ParitySide, other: ParitySide, mode: Mode, faults: Sequence[KnownF
         work = WorkParity.NOT_COMPARABLE if unasked else WorkParity.NOT_CHECKED
         return PairParity(work, unasked or lacking, differences=compared)
     return PairParity(WorkParity.SAME, note=_note(one, other, compared, rule), differences=compared)
+
+
+def _checked_differently(versions: tuple[int, int], batch_sizes: tuple[int, int]) -> str:
+    """Return the difference of two ways of checking, which keeps answers from being compared, or an empty text."""
+    if versions[0] != versions[1]:
+        return f"checked in different ways (measurement_version {versions[0]}, {versions[1]})"
+    if batch_sizes[0] != batch_sizes[1]:
+        return f"checked on different batches ({batch_sizes[0]} and {batch_sizes[1]} samples)"
+    return ""
 
 
 def _over_its_bar(differences: Sequence[Difference]) -> tuple[str, Evidence] | None:

@@ -8,16 +8,17 @@ import hashlib
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from orchestrator.catalog.model_files import durations, python_file, vocabulary
 from orchestrator.catalog.model_files import layers as model_layers
-from orchestrator.catalog.model_files import python_file, vocabulary
 from orchestrator.catalog.model_files.definitions import definitions
 from orchestrator.catalog.model_files.python_file import Literals, WrongFileError
 from orchestrator.errors import InputError
+from orchestrator.modes.parts.duration import Shortening
 from orchestrator.user_files import ModelDefinition, ModelFile
 
 Kind = TypeVar("Kind")
@@ -47,6 +48,10 @@ class ModelInfo:
     """The file of a user's model; None for a model that ships with the program."""
     definitions: tuple[ModelDefinition, ...] = ()
     """Definitions that some frameworks run in place of what their builder makes of the model."""
+    shortening: Shortening = field(default_factory=Shortening)
+    """What the file says of a measurement that would be too long; a matrix goes before it."""
+    quick: Mapping[str, int] = field(default_factory=dict)
+    """Batch size and repeats of a smoke run."""
 
 
 def load_models(folder: Path) -> Mapping[str, ModelInfo]:
@@ -125,6 +130,8 @@ def _info(name: str, tree: ast.Module) -> ModelInfo:
         batch_size=_positive(literals, "BATCH_SIZE"),
         samples=_positive(literals, "SAMPLES"),
         optimizer=MappingProxyType(_optimizer(literals)),
+        shortening=durations.shortening(literals),
+        quick=durations.quick(literals),
     )
     _check_parity_rate(literals)
     python_file.require_function(tree, "build", "net")

@@ -58,6 +58,7 @@ def _cell(cell: Cell) -> Iterator[str]:
         yield "is no id of a cell, or takes the place of another file of a run"
     yield from _number("repeats", cell.repeats, 1, limits.MAX_REPEATS)
     yield from _number("batch_size", cell.workload.batch_size, 1, limits.MAX_COUNT)
+    yield from _number("parity_batch", cell.parity_batch, 1, limits.MAX_PARITY_BATCH)
     if not 0 < cell.timeout_s <= MAX_SECONDS:  # rejects NaN too
         yield f"timeout_s: {cell.timeout_s:g} is not above 0 and at most {MAX_SECONDS:.0f}"
     yield from _number("output size_bytes", cell.output.size_bytes, MIN_OUTPUT_BYTES, MAX_BYTES)
@@ -78,6 +79,8 @@ def _duration(duration: Duration) -> Iterator[str]:
     for name, value in (("steps", duration.steps), ("epochs", duration.epochs)):
         if value is not None:
             yield from _number(name, value, 1, limits.MAX_COUNT)
+    yield from _number("blocks", duration.blocks, 1, limits.MAX_BLOCKS)
+    yield from _number("latency_steps", duration.latency_steps, 0, limits.MAX_LATENCY_STEPS)
 
 
 def _system(system: System) -> Iterator[str]:

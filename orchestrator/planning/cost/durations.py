@@ -11,7 +11,7 @@ from statistics import median
 from orchestrator.catalog import DatasetInfo, ModelInfo
 from orchestrator.domain import Cell
 from orchestrator.modes import RULES
-from orchestrator.planning.parity import BATCH_SIZE, UNCHECKED_BUILDERS, Check
+from orchestrator.planning.parity import UNCHECKED_BUILDERS, Check
 
 MULTIPLY_ADDS_PER_CPU_S = 8e9
 """The rate of one CPU.
@@ -31,9 +31,8 @@ EMPTY_START_S = 0.3
 UNKNOWN_S = 8.0
 """Time of a script, or of a model whose work the host cannot read, before the first measurement."""
 LEAST_STEP_S = 0.0005
-BLOCKS = 10
 BLOCK_S = 0.25
-"""Timed blocks are at least ten, of 0.2 s or a little more each."""
+"""Timed blocks last 0.2 s or a little more each."""
 WARM_UP_S = 0.45
 """The least time that it takes to find the number of steps in a block."""
 PARITY_START_S = 10.0
@@ -49,8 +48,6 @@ HELD_OUT = 1000
 class Assumed:
     """The assumptions of an estimate on the host and on how cells are measured."""
 
-    latency_steps: int
-    """Steps that the latency pass should take."""
     least_latency_steps: int
     """Steps that the latency pass takes at least, however long they take."""
     latency_limit_s: float
@@ -126,7 +123,7 @@ class Durations:
         info = self._models.get(check.model)
         if info is None or info.multiply_adds is None:
             return PARITY_START_S
-        work = info.multiply_adds * BATCH_SIZE * PARITY_STEPS * RULES["train"].passes
+        work = info.multiply_adds * check.batch_size * PARITY_STEPS * RULES["train"].passes
         return PARITY_START_S + work / self._rate(check.system.cpus, check.system.gpus)
 
     def _start_s(self, cell: Cell, builder: str) -> float:
@@ -160,25 +157,27 @@ class Durations:
         """Return the seconds of the warm-up, the timed steps or epochs with their evaluations, and the latency pass."""
         work, duration = cell.workload, cell.duration
         step_s = pass_s * _passes(cell) * work.batch_size
-        latency_s = self._latency_s(step_s)
+        latency_s = self._latency_s(duration.latency_steps, step_s)
         if duration.epochs:
             trained, tested = self._samples(cell)
             steps = trained // work.batch_size
             # An evaluation takes the test samples, and as many of those that are trained with.
-            evaluated = 2 * tested * pass_s if work.rules.evaluates else 0.0
-            return duration.epochs * (steps * step_s + evaluated) + latency_s
+            evaluation_s = 2 * tested * pass_s if work.rules.evaluates else 0.0
+            evaluations = duration.epochs if duration.evaluate_every_epoch else 1
+            return duration.epochs * steps * step_s + evaluations * evaluation_s + latency_s
         warm_up_s = max(duration.warmup_steps * step_s, WARM_UP_S)
-        return warm_up_s + max(max(duration.steps or 0, BLOCKS) * step_s, BLOCKS * BLOCK_S) + latency_s
+        timed_s = max(max(duration.steps or 0, duration.blocks) * step_s, duration.blocks * BLOCK_S)
+        return warm_up_s + timed_s + latency_s
 
-    def _latency_s(self, step_s: float) -> float:
+    def _latency_s(self, wanted: int, step_s: float) -> float:
         """Return the seconds of the latency pass.
 
         It takes all wanted steps, or as many as fit its limit, but never fewer than the least. `latency_steps` of
         `benchmarks/measure.py` sets the number of steps.
         """
         assumed = self._assumed
-        least_s = min(assumed.latency_steps, assumed.least_latency_steps) * step_s
-        return min(assumed.latency_steps * step_s, max(assumed.latency_limit_s, least_s))
+        least_s = min(wanted, assumed.least_latency_steps) * step_s
+        return min(wanted * step_s, max(assumed.latency_limit_s, least_s))
 
     def _samples(self, cell: Cell) -> tuple[int, int]:
         """Return the number of samples that an epoch trains with, and that an evaluation tests with."""

@@ -116,7 +116,7 @@ def loss(run: Run, cell: Cell) -> float | None:
 def _side(run: Run, cell: Cell, label: str) -> ParitySide:
     stored = read_check(run, check_id(cell))
     reason = "" if stored.result else _unanswered_reason(run, stored)
-    return ParitySide(label, cell.framework, cell.options, stored.result, reason)
+    return ParitySide(label, cell.framework, cell.options, stored.result, reason, cell.parity_batch)
 
 
 def _unanswered_reason(run: Run, stored: StoredCheck) -> str:

@@ -19,6 +19,7 @@ from orchestrator.reporting.findings.model import (
 from orchestrator.reporting.findings.parity import NOT_ASKED, Answer, Parity
 from orchestrator.reporting.findings.problems import no_tail, problems, warnings
 from orchestrator.reporting.findings.shared_texts import labels
+from orchestrator.reporting.findings.shortened import shortened_lines, smoke_lines
 from orchestrator.reporting.findings.summary import headline
 from orchestrator.resources import IMAGES
 from orchestrator.results.evidence import Stored, read_cells, read_check
@@ -78,7 +79,12 @@ def compose(  # noqa: PLR0913, PLR0917 -- all that a report is made of
         problems=problems(cells, tail),
         skips=tuple(Skip(clean_line(skip.cell_id), clean_line(skip.reason)) for skip in plan.skips),
         images=images,
-        warnings=(*(clean_line(warning) for warning in plan.warnings), *warnings(images, cells)),
+        warnings=(
+            *smoke_lines(plan),
+            *(clean_line(warning) for warning in plan.warnings),
+            *shortened_lines(cells, plan),
+            *warnings(images, cells),
+        ),
         checks=checks,
     )
 

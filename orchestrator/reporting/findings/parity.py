@@ -60,7 +60,7 @@ class Parity:
         elif outcome is not None:
             where = f" (log: {outcome.log})" if outcome.log else ""
             why_not = f"its parity check ended as {outcome.status.value}: {clean_line(outcome.reason)}{where}"
-        return ParitySide(label, cell.framework, cell.options, result, "" if result else why_not)
+        return ParitySide(label, cell.framework, cell.options, result, "" if result else why_not, cell.parity_batch)
 
     def reports(self) -> tuple[CheckReport, ...]:
         """Every check, in the order of the plan."""

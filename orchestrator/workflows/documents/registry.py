@@ -32,7 +32,12 @@ class _DocumentSchema(GenerateJsonSchema):
         field: core_schema.ModelField | core_schema.DataclassField | core_schema.TypedDictField,
         total: bool,
     ) -> bool:
-        """Return true for fields with a default too, which are written like all others."""
+        """Return true for fields with a default too, which are written like all others.
+
+        Keys that a row may lack are none of them.
+        """
+        if field["type"] == "typed-dict-field" and field.get("required") is False:
+            return False
         return self.mode == "serialization" or super().field_is_required(field, total)
 
 

@@ -7,7 +7,7 @@ from orchestrator import planning
 from orchestrator.catalog import DATASETS, DatasetInfo, carried_model
 from orchestrator.devices import another_machine, host_facts, inventory
 from orchestrator.domain import Plan
-from orchestrator.results.contract import LATENCY_LIMIT_S, LATENCY_STEPS, LEAST_LATENCY_STEPS
+from orchestrator.results.contract import LATENCY_LIMIT_S, LEAST_LATENCY_STEPS
 from orchestrator.results.listing.measured import earlier
 from orchestrator.results.results_folder import runs
 from orchestrator.workflows.host.shipped import shipped_catalog, shipped_models
@@ -24,7 +24,6 @@ def estimated(plan: Plan, results: Path, own_datasets: Sequence[DatasetInfo] = (
         models=shipped_models() | own,
         datasets={**DATASETS, **{info.name: info for info in own_datasets}},
         assumed=planning.Assumed(
-            latency_steps=LATENCY_STEPS,
             least_latency_steps=LEAST_LATENCY_STEPS,
             latency_limit_s=LATENCY_LIMIT_S,
             cpus=len(here.cpus),

@@ -81,6 +81,14 @@ def test_a_curve_has_each_epoch_against_the_seconds_of_training_without_its_eval
     assert dict(found.phases_s)["evaluation"] == 100.0
 
 
+def test_a_single_evaluation_is_of_the_last_epoch() -> None:
+    measured = repeat_measurement(evaluated(epoch_run(4.0, 2.0, 2.0), 0.75), None, in_epochs=True)
+    assert measured.epochs is not None
+    (point,) = measured.epochs.curve
+
+    assert (point.epoch, point.trained_s) == (3, measured.epochs.total_s)
+
+
 def test_the_curve_of_a_cell_is_the_median_of_its_repeats() -> None:
     runs = [evaluated(epoch_run(seconds, 2.0), accuracy, 0.5) for seconds, accuracy in ((1, 0.0), (2, 0.5), (9, 1.0))]
 

@@ -1,5 +1,6 @@
 """Verdicts on pairs of cells: each bar is kept just below and broken just above it, and each reason says where."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -264,6 +265,15 @@ def test_results_of_two_measurement_versions_are_not_held_against_each_other() -
     assert (found.work, found.reason) == (
         WorkParity.NOT_CHECKED,
         "checked in different ways (measurement_version 1, 2)",
+    )
+
+
+def test_answers_of_different_batches_are_not_compared() -> None:
+    found = pair(side(MXNET), replace(side(TORCH, first_loss=9.0), batch_size=16), Mode.TRAIN)
+
+    assert (found.work, found.reason) == (
+        WorkParity.NOT_CHECKED,
+        "checked on different batches (128 and 16 samples)",
     )
 
 

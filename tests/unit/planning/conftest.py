@@ -6,9 +6,9 @@ import pytest
 from orchestrator import catalog, matrix, planning
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
-from orchestrator.results.contract import LATENCY_LIMIT_S, LATENCY_STEPS, LEAST_LATENCY_STEPS
+from orchestrator.results.contract import LATENCY_LIMIT_S, LEAST_LATENCY_STEPS
 
-ASSUMED = planning.Assumed(LATENCY_STEPS, LEAST_LATENCY_STEPS, LATENCY_LIMIT_S)
+ASSUMED = planning.Assumed(LEAST_LATENCY_STEPS, LATENCY_LIMIT_S)
 FIXTURES = Path(__file__).parent.parent / "catalog" / "fixtures"
 Models = dict[str, catalog.ModelInfo]
 

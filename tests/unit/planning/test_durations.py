@@ -8,8 +8,8 @@ from benchmarks.inputs import datasets
 from orchestrator import planning
 from orchestrator.catalog import DATASETS, load, load_models
 from orchestrator.domain import Cell, Duration, Environment, Framework, ImageSpec, Mode, Plan, System, Workload
+from orchestrator.modes.parts.duration import PARITY_BATCH as BATCH_SIZE
 from orchestrator.planning.cost import durations
-from orchestrator.planning.parity import BATCH_SIZE
 from orchestrator.resources import BENCHMARKS, IMAGES
 from tests.unit.planning.conftest import ASSUMED
 
@@ -102,11 +102,12 @@ def test_a_small_model_takes_the_least_that_is_timed() -> None:
 )
 def test_the_latency_pass_has_its_limit(sample_s: float, steps: int, latency_s: float) -> None:
     """The pass of `benchmarks/measure.py`: as many steps as asked, or those that fit 30 s, but at least 50."""
-    cell = replace(VGG, workload=Workload("vgg19", Mode.INFER, 1), duration=Duration(0, 10, None))
+    duration = Duration(0, 10, None, latency_steps=steps)
+    cell = replace(VGG, workload=Workload("vgg19", Mode.INFER, 1), duration=duration)
     measured = planning.Earlier(cell, outside_s=0.0, sample_s=sample_s, multiply_adds=398_136_320)
     timed_s = durations.WARM_UP_S + max(10 * sample_s, 2.5)
 
-    assert run_s(cell, earlier=(measured,), latency_steps=steps) == pytest.approx(timed_s + latency_s)
+    assert run_s(cell, earlier=(measured,)) == pytest.approx(timed_s + latency_s)
 
 
 def test_a_cell_that_fits_its_timeout_is_not_slow() -> None:

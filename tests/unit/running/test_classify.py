@@ -78,6 +78,19 @@ def test_an_epoch_run_must_have_as_many_blocks_as_epochs() -> None:
     assert discrepancy(request.model_copy(update={"epochs": 2}), result(blocks=[block(6, wall_s=0.01)] * 2)) is None
 
 
+def test_an_epoch_run_has_the_evaluations_it_asked_for() -> None:
+    scores = {"train_loss": 0.5, "test_loss": 0.6, "test_accuracy": 0.8, "evaluation_s": 1.0}
+    every = REQUEST.model_copy(update={"steps": None, "epochs": 2})
+    last = every.model_copy(update={"evaluate_every_epoch": False})
+    one, two = (result(blocks=[block(6)] * 2, epochs=[scores] * count) for count in (1, 2))
+
+    assert (discrepancy(every, two), discrepancy(last, one)) == (None, None)
+    assert discrepancy(every, one) == "result.json has 1 evaluations of 2 epochs"
+    assert discrepancy(last, two) == (
+        "result.json has 2 evaluations of 2 epochs; one, after the last of them, was asked for"
+    )
+
+
 def test_inference_has_no_loss() -> None:
     request = REQUEST.model_copy(update={"mode": Mode.INFER})
 

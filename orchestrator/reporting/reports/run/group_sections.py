@@ -142,7 +142,10 @@ def _figures(measurement: Measurement, over: Ratio | None, *, has_others: bool) 
     if latency:
         steps = f"of {latency.n:,} {plural('step', latency.n)}"
         yield figure(seconds(latency.p50_s), latency.p50_s, seconds_bounds(latency.p50_bounds_s))
-        yield figure(seconds(latency.p99_s), latency.p99_s, seconds_bounds(latency.p99_bounds_s), steps)
+        if latency.gives(0.99):
+            yield figure(seconds(latency.p99_s), latency.p99_s, seconds_bounds(latency.p99_bounds_s), steps)
+        else:
+            yield figure("–", "", steps)
     else:
         yield "–"
         yield "–"

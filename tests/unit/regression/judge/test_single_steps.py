@@ -10,6 +10,7 @@ from orchestrator.analysis.measurements import RepeatMeasurement, repeat_measure
 from orchestrator.analysis.percentiles import least_steps, percentiles
 from orchestrator.analysis.verdicts import Verdict
 from orchestrator.modes import METRICS
+from orchestrator.modes.parts.duration import LATENCY_STEPS
 from orchestrator.modes.parts.metrics import least_steps_of_a_repeat
 from orchestrator.regression.judge.judge import with_enough_steps
 from orchestrator.regression.model import Judged
@@ -18,7 +19,6 @@ from orchestrator.regression.sides import Side
 from orchestrator.regression.stored_runs.comparison import compare_runs
 from orchestrator.regression.stored_runs.operands import Operand
 from orchestrator.resources import ROOT
-from orchestrator.results.contract import LATENCY_STEPS
 from tests.unit.regression.stored_runs.measured_runs import NEW, OLD, Made, stored
 from tests.unit.reporting import synthetic
 

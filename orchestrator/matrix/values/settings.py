@@ -1,0 +1,55 @@
+"""The settings of a measurement that a matrix, its models and its rules share."""
+
+from typing import Annotated
+
+from pydantic import Field, StrictBool, StrictInt
+
+from orchestrator import limits
+from orchestrator.matrix.values.kinds import OutputBytes, Positive, Seconds
+from orchestrator.matrix.values.shape import Shape
+from orchestrator.modes.parts.duration import Shortening
+
+
+class OutputEntry(Shape):
+    """The most that one repeat may leave in its folder; beyond it, the repeat is stopped as `output_limit`."""
+
+    size: OutputBytes | None = Field(None, description="Of all files together: 2g, 512m, bytes.")
+    files: Annotated[StrictInt, Field(ge=limits.MIN_OUTPUT_FILES, le=limits.MAX_OUTPUT_FILES)] | None = Field(
+        None, description="Files and folders."
+    )
+
+
+class SettingsShape(Shape):
+    """How long and how often a cell is measured."""
+
+    warmup_steps: Positive | None = Field(None, description="Steps before the clock starts.")
+    steps: Positive | None = Field(None, description="Fewest timed steps; or give epochs.")
+    epochs: Positive | None = Field(None, description="Timed passes over the dataset; or give steps.")
+    timeout: Seconds | None = Field(None, description="Of one container: 90s, 10m, 1h30m or seconds.")
+    repeats: Annotated[StrictInt, Field(ge=1, le=limits.MAX_REPEATS)] | None = Field(
+        None, description="Fresh containers per cell."
+    )
+    output: OutputEntry | None = Field(None, description="The most that one repeat may leave in its folder.")
+    blocks: Annotated[StrictInt, Field(ge=1, le=limits.MAX_BLOCKS)] | None = Field(
+        None, description="Fewest timed blocks, where steps are timed."
+    )
+    latency_steps: Annotated[StrictInt, Field(ge=0, le=limits.MAX_LATENCY_STEPS)] | None = Field(
+        None, description="Single steps of the latency pass; 0 leaves it out."
+    )
+    evaluate_every_epoch: StrictBool | None = Field(
+        None, description="Evaluate the test data after every epoch; false: after the last one alone."
+    )
+
+
+class WorkShape(SettingsShape):
+    """What cells that are compared must have in common."""
+
+    parity_batch: Annotated[StrictInt, Field(ge=1, le=limits.MAX_PARITY_BATCH)] | None = Field(
+        None, description="Samples of the batch that parity is checked on."
+    )
+
+
+def shortening(entry: SettingsShape) -> Shortening:
+    """Return the settings of an entry that make a measurement shorter."""
+    parity_batch = entry.parity_batch if isinstance(entry, WorkShape) else None
+    return Shortening(entry.blocks, entry.latency_steps, parity_batch, entry.evaluate_every_epoch)
