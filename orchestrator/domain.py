@@ -9,6 +9,7 @@ from orchestrator import modes
 from orchestrator.modes.parts.duration import PARITY_BATCH, LaterFields, Profile
 from orchestrator.modes.parts.duration import Duration as Duration  # noqa: PLC0414 -- a part of the domain
 from orchestrator.modes.parts.rules import ModeRules
+from orchestrator.studies import Study
 from orchestrator.user_files import ModelDefinition, ModelFile, MountedData, Script
 
 
@@ -216,7 +217,7 @@ class Skip:
 class Plan(LaterFields):
     """Everything that would run, decided without looking at a host."""
 
-    LATER: ClassVar[Mapping[str, Any]] = {"profile": None}
+    LATER: ClassVar[Mapping[str, Any]] = {"profile": None, "study": None}
 
     name: str
     seed: int
@@ -234,6 +235,8 @@ class Plan(LaterFields):
     """Frameworks' own definitions that its cells run, of the program's models and of the user's."""
     profile: Profile | None = None
     """The settings that took the place of the matrix's own; None without any."""
+    study: Study | None = None
+    """The published study whose claims the run is compared with."""
 
     def definition(self, model: str, sha256: str) -> ModelDefinition | None:
         """Return the definition that a cell of this model names, or None for the empty name."""

@@ -20,6 +20,7 @@ from orchestrator.matrix import durations, file, files, pins
 from orchestrator.matrix.mistakes import entries
 from orchestrator.matrix.model import EVERY_FRAMEWORK
 from orchestrator.matrix.scripts import section as scripts
+from orchestrator.matrix.studies import section as studies
 from orchestrator.matrix.values.settings import SettingsShape
 from orchestrator.matrix.values.shape import keys_of
 from orchestrator.matrix.values.variables import is_variable, name_problem, value_problem
@@ -74,6 +75,9 @@ def of_meaning(source: Source, catalog: Catalog, models: Mapping[str, ModelInfo 
     for key, shape in (("exclude", file.RuleEntry), ("include", file.IncludeEntry)):
         for loc, rule in entries(source, key, shape):
             yield from _rule(checks, loc, rule)
+    yield from studies.mistakes(source)
+    for loc, rule in studies.rules(source):
+        yield from _rule(checks, loc, rule)
     for loc, include in entries(source, "include", file.IncludeEntry):
         yield from durations.mistakes(source, loc, include.model_dump(exclude_unset=True))
         if not is_complete(include) and not any(checks.writes(loc, key) for key in _SETTINGS):

@@ -1,6 +1,6 @@
 """The shape of `matrix.yaml` with its short forms, from which the JSON Schema for editors is made."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import (
     AfterValidator,
@@ -264,14 +264,3 @@ class MatrixFile(WorkShape):
     exclude: list[RuleEntry] = Field([], description="Cells to leave out; they are shown as skipped.")
     include: list[IncludeEntry] = Field([], description="Cells to add, or to give settings of their own.")
     build: BuildEntry = Field(BuildEntry(), description="Where images come from on this site.")
-
-
-def schema() -> dict[str, Any]:
-    """Return the JSON Schema of `matrix.yaml` (draft 2020-12), for editors."""
-    body = MatrixFile.model_json_schema()
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **body,
-        "anyOf": [{"required": ["models"]}, {"required": ["scripts"]}],
-        "title": "Benchmark matrix",
-    }

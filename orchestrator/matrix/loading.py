@@ -19,6 +19,8 @@ from orchestrator.files import says_where_it_leads
 from orchestrator.matrix import checks, file, files, mistakes, pins
 from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings
 from orchestrator.matrix.scripts import section as scripts
+from orchestrator.matrix.studies import section as studies
+from orchestrator.matrix.studies.shapes import StudyFile
 from orchestrator.matrix.values.settings import OutputEntry, shortening
 from orchestrator.modes.parts.duration import Shortening
 
@@ -46,7 +48,7 @@ def load(path: Path, catalog: Catalog, models: Mapping[str, ModelInfo]) -> Matri
     wrong = {*source.mistakes, *mistakes.of_shape(source), *beyond_shape}
     if wrong or broken:
         raise InputError(*mistakes.lines(source, wrong), *broken.values())
-    loaded = _resolved(file.MatrixFile.model_validate(source.value), source, path, catalog, known)
+    loaded = _resolved(StudyFile.model_validate(source.value), source, path, catalog, known)
     return replace(loaded, own_models=tuple(own.values()))
 
 
@@ -100,7 +102,7 @@ def _own_models(
 
 
 def _resolved(
-    entry: file.MatrixFile, source: Source, path: Path, catalog: Catalog, models: Mapping[str, ModelInfo]
+    entry: StudyFile, source: Source, path: Path, catalog: Catalog, models: Mapping[str, ModelInfo]
 ) -> Matrix:
     folder = path.parent.absolute()
     steps = 50 if entry.steps is None and entry.epochs is None else entry.steps
@@ -141,6 +143,7 @@ def _resolved(
         models_folder=str(folder / entry.models_folder) if entry.models_folder else None,
         data_folder=str(folder / entry.data_folder) if entry.data_folder else None,
         own_datasets=tuple(_dataset(name, dataset) for name, dataset in entry.datasets.items()),
+        study=studies.resolved(entry, _rule, lambda loc: _place(source, loc)),
         path=source.name,
     )
 

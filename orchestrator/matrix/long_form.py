@@ -12,6 +12,7 @@ from orchestrator.domain import BuildSettings, System
 from orchestrator.matrix.file import VERSION
 from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings
 from orchestrator.matrix.scripts import section as scripts
+from orchestrator.matrix.studies import section as studies
 from orchestrator.modes.parts.duration import Shortening
 
 
@@ -41,6 +42,7 @@ def long_form(matrix: Matrix) -> dict[str, Any]:
         "exclude": [_rule(rule) for rule in matrix.exclude],
         "include": [_include(include) for include in matrix.include],
         "build": _build(matrix.build),
+        **studies.long_form(matrix.study, _rule),
     }
 
 

@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.errors import did_you_mean, plain_words
 from orchestrator.matrix import file
+from orchestrator.matrix.studies import shapes
 from orchestrator.matrix.values import names, settings
 from orchestrator.matrix.values.kinds import shown
 from orchestrator.matrix.values.shape import keys_of
@@ -22,7 +23,16 @@ _SHAPES: dict[str, type[BaseModel]] = {
     "models": file.ModelEntry,
     "scripts": file.ScriptEntry,
     "build": file.BuildEntry,
+    "study": shapes.StudyEntry,
+    "claims": shapes.ClaimEntry,
 }
+_DEEPER: dict[str, type[BaseModel]] = {
+    "output": settings.OutputEntry,
+    "published": shapes.PublishedEntry,
+    "stand_ins": shapes.StandInEntry,
+    "left_out": shapes.LeftOutEntry,
+}
+"""Mappings below another one, by the key that they stand under."""
 _EXPECTED = {
     "int_type": "a whole number",
     "float_type": "a number",
@@ -57,6 +67,7 @@ _PATTERNS = {
     names.IMAGE: "an image such as registry.example/torch:2.1",
     names.UNIT: "text on one line, without control characters, such as samples/s",
     names.ARGUMENT: "text without control characters",
+    shapes.LINE: "text on one line, without control characters",
 }
 
 
@@ -70,7 +81,7 @@ def lines(source: Source, mistakes: Iterable[Mistake]) -> list[str]:
 
 
 def of_shape(
-    source: Source, shape: type[BaseModel] = file.MatrixFile, nested: Mapping[str, type[BaseModel]] = _SHAPES
+    source: Source, shape: type[BaseModel] = shapes.StudyFile, nested: Mapping[str, type[BaseModel]] = _SHAPES
 ) -> Iterator[Mistake]:
     """Yield every mistake against `shape`, with `nested` as the shapes below its keys."""
     try:
@@ -99,8 +110,11 @@ def _keys(loc: Loc, shape: type[BaseModel], nested: Mapping[str, type[BaseModel]
     """Return the keys that may stand in place of an unknown one."""
     if loc[0] == "scripts" and "metrics" in loc[:-1]:
         return keys_of(file.MetricEntry)
-    if "output" in loc[:-1]:
-        return keys_of(settings.OutputEntry)
+    for key, deeper in _DEEPER.items():
+        if key in loc[:-1]:
+            return keys_of(deeper)
+    if len(loc) == 1 and shape is shapes.StudyFile:
+        return [*keys_of(file.MatrixFile), *shapes.StudyFile.__annotations__]
     below = file.ProxyEntry if "proxy" in loc[:-1] else nested.get(str(loc[0]), shape)
     return keys_of(below if len(loc) > 1 else shape)
 
@@ -142,14 +156,17 @@ def _no_choice(expected: str, value: object) -> str:
 def entries(source: Source, key: str, shape: type[BaseModel]) -> Iterator[tuple[Loc, Any]]:
     """Yield every entry of a list of the file with its place, without the keys that are wrong by themselves."""
     section = source.value.get(key)
+    for index, item in enumerate(section if isinstance(section, list) else ()):
+        yield from (((key, index), entry) for entry in without_wrong_keys(item, shape))
+
+
+def without_wrong_keys(item: object, shape: type[BaseModel]) -> Iterator[Any]:
+    """Yield an entry without the keys that are wrong by themselves, or nothing if the rest is no entry either."""
     adapter = TypeAdapter(shape)
-    for index, item in enumerate(section) if isinstance(section, list) else ():
-        try:
-            yield (key, index), adapter.validate_python(item)
-        except ValidationError as error:
-            wrong = {details["loc"][0] for details in error.errors(include_url=False) if details["loc"]}
-            valid = (
-                {name: value for name, value in item.items() if name not in wrong} if isinstance(item, dict) else item
-            )
-            with suppress(ValidationError):
-                yield (key, index), adapter.validate_python(valid)
+    try:
+        yield adapter.validate_python(item)
+    except ValidationError as error:
+        wrong = {details["loc"][0] for details in error.errors(include_url=False) if details["loc"]}
+        valid = {name: value for name, value in item.items() if name not in wrong} if isinstance(item, dict) else item
+        with suppress(ValidationError):
+            yield adapter.validate_python(valid)

@@ -7,6 +7,7 @@ from orchestrator.catalog import DatasetInfo, ModelInfo
 from orchestrator.domain import BuildSettings, Duration, Framework, Mode, OptionValue, OutputLimit, Status, System
 from orchestrator.matrix import pins
 from orchestrator.modes.parts.duration import Shortening
+from orchestrator.studies import Claim, Study
 from orchestrator.user_files import Script
 
 OptionAxes = tuple[tuple[str, tuple[OptionValue, ...]], ...]
@@ -108,6 +109,27 @@ class Include:
 
 
 @dataclass(frozen=True, slots=True)
+class ClaimedCells:
+    """An entry of `claims`, with the rules of its two cells, which planning replaces by their ids."""
+
+    claim: Claim
+    """Without the ids of its cells."""
+    both: Rule
+    """What both cells must match besides their own rule."""
+    of: Rule
+    over: Rule
+
+
+@dataclass(frozen=True, slots=True)
+class StudyAxes:
+    """The sections `study` and `claims`."""
+
+    study: Study
+    """Without its claims."""
+    claims: tuple[ClaimedCells, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Matrix:
     """A whole matrix file."""
 
@@ -137,5 +159,7 @@ class Matrix:
     data_folder: str | None = None
     """The folder of the user's own datasets, each in the folder of its name."""
     own_datasets: tuple[DatasetInfo, ...] = ()
+    study: StudyAxes | None = None
+    """The published study that the matrix repeats, with its claims."""
     path: str = field(default="", compare=False)
     """The path of the file, as the user wrote it."""

@@ -78,6 +78,8 @@ def _parts(plan: Plan, estimate: PlanEstimate) -> Iterator[tuple[str, Any]]:
     yield "skips", ({"id": skip.cell_id, "reason": skip.reason} for skip in plan.skips)
     yield "warnings", list(plan.warnings)
     yield "parity", ({"id": check.id, "image": check.image, "model": check.model} for check in parity.checks(plan))
+    if plan.study is not None:
+        yield "study", asdict(plan.study)
     yield "estimate", asdict(estimate)
 
 

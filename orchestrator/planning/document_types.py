@@ -1,9 +1,12 @@
 """The parts of the JSON document of a plan."""
 
+from typing import NotRequired
+
 from typing_extensions import TypedDict
 
 from orchestrator.domain import Mode, OptionValue, Status
 from orchestrator.planning.cost.estimate import PlanEstimate
+from orchestrator.studies import Study
 
 PlannedImage = TypedDict(
     "PlannedImage",
@@ -127,4 +130,6 @@ class PlanData(TypedDict):
     skips: list[SkippedCell]
     warnings: list[str]
     parity: list[PlannedCheck]
+    study: NotRequired[Study]
+    """Only of a matrix that repeats a published study."""
     estimate: PlanEstimate

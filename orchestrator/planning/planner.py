@@ -12,6 +12,7 @@ from orchestrator.planning import axes, collector, ids, rules
 from orchestrator.planning.additions import grids
 from orchestrator.planning.axes import Combination, Grid, PlannedWork
 from orchestrator.planning.bounds import plan as bounds
+from orchestrator.planning.claims import Claimable, study_of
 from orchestrator.planning.measures import Measure, over
 from orchestrator.planning.selection import Selection, select
 
@@ -63,6 +64,7 @@ def plan(
         definitions=tuple(
             next(each for each in models[model].definitions if each.sha256 == digest) for model, digest in defined
         ),
+        study=study_of(matrix.study, draft.claimable),
     )
     bounds.check(result, f"{matrix.path}: ")
     return result
@@ -111,6 +113,7 @@ class _Draft:
     cells: dict[str, Cell] = field(default_factory=dict)
     skips: dict[str, Skip] = field(default_factory=dict)
     images: dict[str, ImageSpec] = field(default_factory=dict)
+    claimable: dict[str, Claimable] = field(default_factory=dict)
     used_excludes: int = 0
     used_includes: int = 0
     measures: dict[tuple[Settings, Status, int], Measure] = field(default_factory=dict)
@@ -207,6 +210,8 @@ class _Draft:
             raise InputError(self._clash(cell_id, site, work, chosen))
         self.used_excludes |= out
         self.used_includes |= into
+        if self.matrix.study:
+            self.claimable[cell_id] = Claimable(site.framework, site.system, work.workload, chosen.options)
         if out:
             place = self.matrix.exclude[next(rules.positions(out))].place
             self.skips[cell_id] = Skip(cell_id, f"excluded by {place}")

@@ -90,7 +90,7 @@ class PairPlanner:
 
     def _planned(self, side: Side, axes: FrameworkAxes) -> Plan:
         include = tuple(_for_side(entry, side) for entry in self.matrix.include)
-        matrix = replace(self.matrix, scripts=(), frameworks=(axes,), include=include)
+        matrix = replace(self.matrix, scripts=(), frameworks=(axes,), include=include, study=None)
         try:
             planned = plan(matrix, self.catalog, self.models, limit=self.limit)
         except InputError as error:

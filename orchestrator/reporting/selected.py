@@ -5,6 +5,7 @@ from typing import TypeVar
 
 from orchestrator.planning import Selection
 from orchestrator.reporting.findings.cells import counts
+from orchestrator.reporting.findings.claim_findings import StudyReport
 from orchestrator.reporting.findings.model import Group, Problem, Report
 from orchestrator.reporting.findings.summary import headline
 from orchestrator.wording import plural
@@ -30,6 +31,7 @@ def selected(report: Report, selection: Selection) -> Report:
         problems=tuple(_problem(one, selection) for one in report.problems if _is_hit(one, selection)),
         skips=tuple(skip for skip in report.skips if selection.takes(skip.cell_id)),
         images=tuple(image for image in report.images if image.name in images),
+        study=report.study and _study(report.study, selection),
         warnings=(*report.warnings, *([_said(left, len(report.cells), selection)] if left else [])),
     )
 
@@ -39,6 +41,11 @@ def _said(left: int, total: int, selection: Selection) -> str:
         f"{selection.options} {'leave' if ' ' in selection.options else 'leaves'} out {left:,} of {total:,} "
         f"{plural('cell', total)}; ranks and verdicts are those of the whole run"
     )
+
+
+def _study(study: StudyReport, selection: Selection) -> StudyReport:
+    shown = (each for each in study.claims if selection.takes(each.claim.of, each.claim.over))
+    return replace(study, claims=tuple(shown))
 
 
 def _group(group: Group, selection: Selection) -> Group:

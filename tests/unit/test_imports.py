@@ -11,8 +11,8 @@ import orchestrator
 
 PACKAGE = Path(orchestrator.__file__).parent
 ORDER = [
-    "errors", "encoded", "documents", "wording", "limits", "user_files", "modes", "domain", "events", "resources",
-    "files", "logs", "processes", "engine", "catalog", "matrix", "planning", "results", "images", "devices", "runtimes",
+    "errors", "encoded", "documents", "wording", "limits", "user_files", "studies", "modes", "domain", "events",
+    "resources", "files", "logs", "processes", "engine", "catalog", "matrix", "planning", "results", "images", "devices", "runtimes",
     "running", "analysis", "regression", "bundles", "reporting", "workflows", "api", "cli",
 ]  # fmt: skip
 WITHIN = {

@@ -110,10 +110,11 @@ def _summary(plan: "Plan", estimate: "planning.PlanEstimate", *, is_carried: boo
         else f", {duration(estimate.build_s)} to build and {estimate.disk_bytes / 1e9:.1f} GB of disk "
         "where nothing is there"
     )
+    claims = counted(len(plan.study.claims), "published claim") if plan.study else ""
     return (
         f"{counted(len(plan.cells), 'cell')}, {counted(estimate.containers, 'container')}, "
         f"{counted(estimate.parity_containers, 'parity check')}, "
-        f"{counted(len(plan.images), 'image')}, {len(plan.skips)} skipped\n"
+        f"{counted(len(plan.images), 'image')}, {len(plan.skips)} skipped{claims and f', {claims}'}\n"
         f"about {duration(estimate.run_s)} to measure "
         f"(at most {duration(estimate.longest_run_s)}){building}"
     )

@@ -36,6 +36,10 @@ class TimedEpochs(Protocol):
     """The epochs of a repeat."""
 
     @property
+    def epoch_s(self) -> Sequence[float]:
+        """Seconds of each epoch, in order."""
+
+    @property
     def total_s(self) -> float:
         """Seconds of the first step and all epochs."""
 

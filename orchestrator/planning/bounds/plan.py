@@ -8,7 +8,7 @@ from orchestrator import limits
 from orchestrator.domain import Cell, Duration, Plan, System
 from orchestrator.errors import InputError
 from orchestrator.matrix.values.units import MAX_BYTES, MAX_SECONDS, MIN_BYTES, MIN_OUTPUT_BYTES
-from orchestrator.planning import ids
+from orchestrator.planning import claims, ids
 from orchestrator.planning.bounds import names as name_bounds
 from orchestrator.planning.bounds import scripts as script_bounds
 
@@ -40,6 +40,7 @@ def problems(plan: Plan) -> Iterator[str]:
     yield from (f"cell {name[:200]!r} is there twice" for name in _doubles(cell.id for cell in plan.cells))
     yield from name_bounds.problems(plan)
     yield from script_bounds.problems(plan)
+    yield from claims.problems(plan, is_cell_id)
     for cell in plan.cells:
         yield from (f"cell {cell.id[:200]!r}: {problem}" for problem in _cell(cell))
     containers = sum(min(cell.repeats, limits.MAX_REPEATS) for cell in plan.cells)

@@ -8,6 +8,7 @@ from orchestrator.catalog import load, load_faults
 from orchestrator.domain import Cell, ImageSpec, Outcome, Plan, Skip, System, Workload
 from orchestrator.files import read_tail
 from orchestrator.planning import checks
+from orchestrator.reporting.findings import claims
 from orchestrator.reporting.findings.cells import cell_reports, counts, flatten, merged
 from orchestrator.reporting.findings.groups import Judge, group, unknown
 from orchestrator.reporting.findings.model import (
@@ -86,6 +87,7 @@ def compose(  # noqa: PLR0913, PLR0917 -- all that a report is made of
             *warnings(images, cells),
         ),
         checks=checks,
+        study=claims.of_plan(plan, by_id, judge),
     )
 
 

@@ -1,13 +1,17 @@
 """A run's report as values."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any, ClassVar
 
 from orchestrator.analysis.measurements import Epochs, Measurement, RepeatMeasurement
 from orchestrator.analysis.parity.work import PairParity
 from orchestrator.analysis.printed import Printed
 from orchestrator.analysis.ratios import Rank, Ratio
 from orchestrator.domain import Cell, Outcome, Skip, Status, System, Workload
+from orchestrator.modes.parts.duration import LaterFields
+from orchestrator.reporting.findings.claim_findings import StudyReport
 
 StatusCounts = tuple[tuple[Status, int], ...]
 """In the order of `Status`; statuses that did not occur are left out."""
@@ -225,8 +229,10 @@ class CheckReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class Report(LaterFields):
     """A whole run with every planned cell × repeat and every skip."""
+
+    LATER: ClassVar[Mapping[str, Any]] = {"study": None}
 
     run: str
     matrix: str
@@ -247,6 +253,8 @@ class Report:
     warnings: tuple[str, ...]
     checks: tuple[CheckReport, ...] = ()
     """Of parity, in the order of the plan."""
+    study: StudyReport | None = None
+    """The published study that the run repeats, None for any other run."""
 
     @property
     def scripts(self) -> tuple[CellReport, ...]:

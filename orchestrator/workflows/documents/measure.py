@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 from orchestrator.documents import DocumentKind, Envelope
 from orchestrator.images import BuildFailure, Built
-from orchestrator.matrix.file import MatrixFile
+from orchestrator.matrix.studies.shapes import StudyFile
 from orchestrator.runtimes import BundledImage
 from orchestrator.workflows.build import BuildResult
 
@@ -44,7 +44,7 @@ class FailedImageData(TypedDict):
 
 ImageData = BuiltImageData | BundledImageData | FailedImageData
 
-LONG_MATRIX = DocumentKind("long-matrix", 1, MatrixFile, mode="validation")
+LONG_MATRIX = DocumentKind("long-matrix", 1, StudyFile, mode="validation")
 IMAGES = DocumentKind("images", 1, list[ImageData])
 DOCKERFILES = DocumentKind("dockerfiles", 1, list[str])
 

@@ -25,7 +25,7 @@ DOCUMENTS: tuple[DocumentKind, ...] = (
 
 
 class _DocumentSchema(GenerateJsonSchema):
-    """Makes schemas of what is written: every field is there, and there is no other."""
+    """Makes schemas of what is written: every field is there, and there is no other, but for `NotRequired` ones."""
 
     def field_is_required(
         self,

@@ -6,6 +6,7 @@ from orchestrator.domain import Status
 from orchestrator.reporting.document import Case, CaseResult, Suite, Suites
 from orchestrator.reporting.findings import shared_texts
 from orchestrator.reporting.findings.model import CellReport, Repeat, Report
+from orchestrator.reporting.reports.run.claims import TITLE, claim_cases
 from orchestrator.wording import rate
 
 NEVER_BEGAN = frozenset({Status.BUILD_FAILED, Status.LAUNCH_FAILED, Status.IMPORT_FAILED})
@@ -28,6 +29,8 @@ def _suites(report: Report) -> Iterator[Suite]:
             shared_texts.PRINTED_TITLE.lower(),
             (case for cell in report.scripts for case in _cases(cell, tails)),
         )
+    if report.study:
+        yield _suite(report, TITLE.lower(), claim_cases(report.study))
     if report.skips:
         name = "skipped by the plan"
         skips = (

@@ -19,6 +19,7 @@ from orchestrator.reporting.inline import (
     statuses,
     verdict,
 )
+from orchestrator.reporting.reports.run.claims import full_claims
 from orchestrator.wording import clean_line, factor, memory, rate, seconds
 
 _RANKING = ("Rank", "Framework", "Samples/s", "95 % interval", "× best", "its interval", "Verdict")
@@ -41,6 +42,8 @@ def full(report: Report) -> Iterator[Block]:
         yield Heading(shared_texts.PRINTED_TITLE)
         yield Paragraph(shared_texts.PRINTED_NOTE)
         yield table(shared_texts.PRINTED_HEADS, shared_texts.printed_rows(report.scripts), (2, 3, 5))
+    if report.study:
+        yield from full_claims(report.study)
     yield from _problems(report)
     if report.skips:
         yield Heading("Skipped by the plan")

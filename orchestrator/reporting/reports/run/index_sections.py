@@ -25,6 +25,7 @@ from orchestrator.reporting.findings import shared_texts
 from orchestrator.reporting.findings.model import Affected, ImageReport, LogEnd, Problem, Report
 from orchestrator.reporting.inline import Chip, Link, Part, Phrase, Sentence, repeats, spaced, whole_percent
 from orchestrator.reporting.reports.run.cell_tables import every_repeat
+from orchestrator.reporting.reports.run.claims import claims_section
 from orchestrator.reporting.reports.run.view import (
     CSV,
     PageView,
@@ -68,6 +69,7 @@ def sections_before(view: PageView, files: tuple[RunPage, ...]) -> Iterator[Sect
 def sections_after(view: PageView) -> Iterator[Section]:
     """Yield the sections below the groups."""
     report = view.report
+    yield from claims_section(report)
     if report.scripts:
         yield section("printed", shared_texts.PRINTED_TITLE, _printed(view))
     if report.problems:
@@ -105,6 +107,9 @@ def _planned(report: Report) -> Iterator[Part]:
     if report.problems:
         yield "; "
         yield Link("what did not end ok", anchor="problems")
+    if report.study:
+        yield "; "
+        yield Link("published claims", anchor="claims")
     yield "; "
     yield Link("environment", anchor="environment")
     yield "; "

@@ -12,6 +12,7 @@ from orchestrator.reporting.document import Records
 from orchestrator.reporting.findings import shared_texts
 from orchestrator.reporting.findings.model import CellReport, Placed, Repeat, Report
 from orchestrator.reporting.inline import options
+from orchestrator.reporting.reports.run.claims import RECORD_COLUMNS, claim_rows
 from orchestrator.wording import clean_line
 
 Value = str | int | float | None
@@ -48,8 +49,10 @@ def records_of(reports: Sequence[tuple[Report, Mapping[str, str]]]) -> Records:
     )
     of_modes = dict.fromkeys(name for report, _ in reports for name in shared_texts.metric_names(report.cells))
     hosts = dict.fromkeys(f"host_{name}" for _, host in reports for name in host)
+    of_claims = RECORD_COLUMNS if any(report.study and report.study.claims for report, _ in reports) else ()
     return Records(
-        (*COLUMNS, *printed, *of_modes, *hosts), (row for report, host in reports for row in _rows_of(report, host))
+        (*COLUMNS, *printed, *of_modes, *of_claims, *hosts),
+        (row for report, host in reports for row in _rows_of(report, host)),
     )
 
 
@@ -71,6 +74,8 @@ def _rows(report: Report) -> Iterator[dict[str, Value]]:
             yield columns | _outcome_columns(repeat) | _measured_columns(repeat) | own
     for skip in report.skips:
         yield _skip_columns(skip)
+    if report.study:
+        yield from claim_rows(report.study)
 
 
 def _floors(report: Report) -> dict[str, float]:

@@ -38,6 +38,7 @@ from orchestrator.reporting.inline import (
     repeats,
     statuses,
 )
+from orchestrator.reporting.reports.run.claims import short_claims
 from orchestrator.wording import clean, clean_line, counted, factor, listing_of, memory, plural, rate, seconds
 
 _TONES = {
@@ -70,6 +71,8 @@ def short(report: Report) -> Iterator[Block]:
         yield Heading(shared_texts.PRINTED_TITLE)
         yield Paragraph(shared_texts.PRINTED_NOTE)
         yield replace(table(shared_texts.PRINTED_HEADS, shared_texts.printed_rows(report.scripts)), is_wide=True)
+    if report.study:
+        yield from short_claims(report.study)
     if report.problems:
         yield Gap()
         yield Heading("Not ok")
