@@ -67,6 +67,7 @@ _PATTERNS = {
     names.IMAGE: "an image such as registry.example/torch:2.1",
     names.UNIT: "text on one line, without control characters, such as samples/s",
     names.ARGUMENT: "text without control characters",
+    shapes.LINK: "an address that begins with https:// or http://",
     shapes.LINE: "text on one line, without control characters",
 }
 

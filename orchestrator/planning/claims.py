@@ -1,5 +1,6 @@
 """The claims of a matrix, with the ids of the cells that they name."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -8,6 +9,7 @@ from orchestrator.domain import Framework, Options, Plan, System, Workload
 from orchestrator.errors import InputError
 from orchestrator.matrix import Rule
 from orchestrator.matrix.model import ClaimedCells, StudyAxes
+from orchestrator.matrix.studies.shapes import LINK
 from orchestrator.modes import METRICS, RULES
 from orchestrator.modes.parts.claimed import claimed_metric
 from orchestrator.planning import rules
@@ -66,6 +68,8 @@ def study_of(axes: StudyAxes | None, cells: Mapping[str, Claimable]) -> Study | 
 
 def problems(plan: Plan, is_cell_id: Callable[[str], bool]) -> Iterator[str]:
     """Yield a line for each thing of the claims of a plan that no matrix of this version can give."""
+    if plan.study and plan.study.link and not re.fullmatch(LINK, plan.study.link):
+        yield "the link of the study does not begin with https:// or http://"
     for claim in plan.study.claims if plan.study else ():
         shown = claim.name[:100]
         if not is_cell_id(claim.of) or not is_cell_id(claim.over):

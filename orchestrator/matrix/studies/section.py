@@ -39,7 +39,9 @@ def mistakes(source: Source) -> Iterator[Mistake]:
         if seen.setdefault(name, line) != line:
             yield source.mistake((*loc, "name"), f"{name!r} is already on line {seen[name]}")
         if entry.get("of") == entry.get("over"):
-            yield source.mistake((*loc, "over"), "is the cell that `of` names; a claim is about two cells", key=True)
+            yield source.mistake(
+                (*loc, "over"), "`over` names the cell that `of` names; a claim is about two cells", key=True
+            )
 
 
 def resolved(

@@ -12,10 +12,11 @@ from orchestrator.modes.parts.claimed import claimed_metric
 
 MAX_LINE = 1000
 LINE = r"^[^\x00-\x1f\x7f-\x9f]+$"
-LARGEST = 1e30
-"""The largest published value, so that no ratio of two is beyond a float."""
+LINK = r"^https?://[^\s\x00-\x1f\x7f-\x9f]+$"
+SMALLEST, LARGEST = 1e-30, 1e30
+"""Bounds of a published value, so that no ratio of two is beyond a float."""
 Line = Annotated[Text, Field(min_length=1, max_length=MAX_LINE, pattern=LINE)]
-Value = Annotated[StrictInt | StrictFloat, Field(ge=1 / LARGEST, le=LARGEST)]
+Value = Annotated[StrictInt | StrictFloat, Field(ge=SMALLEST, le=LARGEST)]
 
 
 def _metric(text: str) -> str:
@@ -79,7 +80,7 @@ class StudyEntry(Shape):
 
     title: Line = Field(description="Of the study.")
     citation: Line | None = Field(None, description="Authors, title and year.")
-    link: Url | None = Field(None, description="Where it is published.")
+    link: Annotated[Url, Field(pattern=LINK)] | None = Field(None, description="Where it is published.")
     stand_ins: list[StandInEntry] = Field([], description="What runs in place of what is no longer published.")
     left_out: list[LeftOutEntry] = Field([], description="Parts of the study that this matrix leaves out.")
 

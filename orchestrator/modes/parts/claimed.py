@@ -13,6 +13,7 @@ from orchestrator.modes.parts.metrics import Better, Metric
 
 _FORM = re.compile(r"(?P<name>[a-z][a-z0-9_]*)(?P<late> without epoch 1)?(?: after epoch (?P<last>[1-9][0-9]{0,6}))?")
 _OF_EPOCHS = ("total_time", "epoch_time", "accuracy")
+_LISTED_FIRST = ("throughput", *_OF_EPOCHS)
 _TIMES = ("total_time", "epoch_time")
 
 
@@ -55,7 +56,8 @@ def _by_name(metrics: Iterable[Metric]) -> dict[str, Metric]:
     if "total_time" in known:
         total = known["total_time"]
         known["epoch_time"] = replace(total, name="epoch_time", title="seconds per epoch")
-    return known
+    first = {name: known[name] for name in _LISTED_FIRST if name in known}
+    return {**first, **known}
 
 
 def _hint(text: str, known: Collection[str]) -> str:

@@ -19,7 +19,7 @@ from orchestrator.regression.model import Judged
 from orchestrator.reporting.findings.claim_findings import ClaimFinding, ClaimVerdict, StudyReport
 from orchestrator.reporting.findings.model import CellReport
 from orchestrator.reporting.inline import ratio, ratio_interval
-from orchestrator.studies import Claim, Study
+from orchestrator.studies import Claim, LeftOut, StandIn, Study
 from orchestrator.wording import clean_line, counted
 
 _ALONE = Look(1, 1 - ALPHA, ALPHA)
@@ -47,9 +47,11 @@ class ClaimJudge:
             title=clean_line(study.title),
             citation=clean_line(study.citation),
             link=clean_line(study.link),
-            stand_ins=study.stand_ins,
-            left_out=study.left_out,
-            claims=tuple(self.claim(claim) for claim in study.claims),
+            stand_ins=tuple(
+                StandIn(*map(clean_line, (each.published, each.used, each.reason))) for each in study.stand_ins
+            ),
+            left_out=tuple(LeftOut(*map(clean_line, (each.part, each.reason))) for each in study.left_out),
+            claims=tuple(self.claim(_clean(claim)) for claim in study.claims),
         )
 
     def claim(self, claim: Claim) -> ClaimFinding:
@@ -113,6 +115,18 @@ class ClaimJudge:
                 yield f"{title} {one} against {other}"
         for cell in (of, over):
             yield from _repeat_caveats(cell)
+
+
+def _clean(claim: Claim) -> Claim:
+    """Return a claim whose texts steer no terminal, as they may come from a file of elsewhere."""
+    return replace(
+        claim,
+        name=clean_line(claim.name),
+        text=clean_line(claim.text),
+        source=clean_line(claim.source),
+        flaw=clean_line(claim.flaw),
+        caveats=tuple(map(clean_line, claim.caveats)),
+    )
 
 
 def _repeat_caveats(cell: CellReport) -> Iterator[str]:

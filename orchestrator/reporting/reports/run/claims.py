@@ -79,7 +79,7 @@ def _short_cells(finding: ClaimFinding) -> tuple[str | TableCell, ...]:
     reason = (Phrase(finding.reason, Tone.FAINT),) if finding.reason else ()
     interval = (Phrase(ratio_interval(finding.low, finding.high), Tone.FAINT),) if finding.ratio else ()
     return (
-        TableCell(clean_line(claim.text), below=below),
+        TableCell(claim.text, below=below),
         published(finding),
         TableCell(_ours(finding), below=interval),
         TableCell(verdict, below=reason),
@@ -103,14 +103,14 @@ def _full_cells(finding: ClaimFinding) -> tuple[str, ...]:
     claim = finding.claim
     remarks = "; ".join((*([finding.reason] if finding.reason else []), *finding.caveats))
     return (
-        clean_line(claim.text),
-        clean_line(claim.metric),
-        f"{claim.of} over {claim.over}",
+        claim.text,
+        claim.metric,
+        _cells(finding),
         published(finding),
         _ours(finding),
         ratio_interval(finding.low, finding.high),
         finding.verdict.value,
-        clean_line(claim.source),
+        claim.source,
         remarks or "–",
     )
 
@@ -141,20 +141,20 @@ def _page_blocks(study: StudyReport) -> Iterator[Block]:
     ):
         if pairs:
             yield Heading(title, 3)
-            yield Definitions(tuple((clean_line(one), clean_line(other)) for one, other in pairs))
+            yield Definitions(tuple(pairs))
 
 
 def _page_cells(finding: ClaimFinding) -> tuple[str | TableCell, ...]:
     claim = finding.claim
-    cells: tuple[Sentence, ...] = (claim.metric, f"{claim.of} over {claim.over}")
+    cells: tuple[Sentence, ...] = (claim.metric, _cells(finding))
     interval = (ratio_interval(finding.low, finding.high),) if finding.ratio else ()
     return (
-        TableCell(clean_line(claim.text), below=cells, anchor=f"claim/{claim.name}"),
+        TableCell(claim.text, below=cells, anchor=f"claim/{claim.name}"),
         TableCell(published(finding), value=str(claim.published.ratio)),
         TableCell(_ours(finding), below=interval, value=None if finding.ratio is None else str(finding.ratio)),
         TableCell(VerdictWord(finding.verdict.value, _MARKS[finding.verdict]),
                   below=(finding.reason,) if finding.reason else ()),
-        TableCell(clean_line(claim.source), below=tuple(finding.caveats)),
+        TableCell(claim.source, below=tuple(finding.caveats)),
     )  # fmt: skip
 
 
@@ -164,16 +164,20 @@ def published(finding: ClaimFinding) -> str:
     return f"{'≈ ' if value.approximate else ''}{ratio(value.ratio)}"
 
 
+def _cells(finding: ClaimFinding) -> str:
+    return clean_line(f"{finding.claim.of} over {finding.claim.over}")
+
+
 def _ours(finding: ClaimFinding) -> str:
     return "–" if finding.ratio is None else ratio(finding.ratio)
 
 
 def _stand_ins(study: StudyReport) -> tuple[str, ...]:
-    return tuple(clean_line(f"In place of {each.published}: {each.used} ({each.reason})") for each in study.stand_ins)
+    return tuple(f"In place of {each.published}: {each.used} ({each.reason})" for each in study.stand_ins)
 
 
 def _left_out(study: StudyReport) -> tuple[str, ...]:
-    return tuple(clean_line(f"Left out: {each.part} ({each.reason})") for each in study.left_out)
+    return tuple(f"Left out: {each.part} ({each.reason})" for each in study.left_out)
 
 
 def claim_cases(study: StudyReport) -> Iterator[Case]:
@@ -181,7 +185,7 @@ def claim_cases(study: StudyReport) -> Iterator[Case]:
     for finding in study.claims:
         claim, verdict = finding.claim, finding.verdict
         ours = "" if finding.ratio is None else f", here {_ours(finding)} ({ratio_interval(finding.low, finding.high)})"
-        out = f"{claim.text}: {claim.metric} of {claim.of} over {claim.over}: published {published(finding)}{ours}"
+        out = f"{claim.text}: {claim.metric} of {_cells(finding)}: published {published(finding)}{ours}"
         result = None
         if verdict is not ClaimVerdict.SAME_DIRECTION:
             result = CaseResult.FAILURE if verdict is ClaimVerdict.OTHER_DIRECTION else CaseResult.SKIPPED

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree
@@ -23,6 +24,7 @@ from orchestrator.reporting.live import plain
 from orchestrator.reporting.reports.run import RUN
 from orchestrator.results.evidence import Stored
 from orchestrator.results.scripts.contract import PrintedMemory, PrintedValues, ScriptResult
+from orchestrator.studies import Claim, LeftOut, PublishedValue, StandIn, Study
 from orchestrator.user_files import PrintedMetric, Script
 from tests.effort import examples
 from tests.envelopes import data_of
@@ -60,8 +62,14 @@ def printed(cell: Cell, text: str) -> Stored:
     return Stored(Outcome(cell.id, 0, Status.OK), None, answer)
 
 
+def study_of(text: str, cells: Sequence[Cell]) -> Study:
+    value, ids = PublishedValue(2.0), [cell.id for cell in cells]
+    claims = (Claim(text, text, "throughput", ids[0], ids[1], value, text, caveats=(text,)),)
+    return Study(text, text, "https://example.org", (StandIn(text, text, text),), (LeftOut(text, text),), claims)
+
+
 def report_of(text: str) -> Report:
-    """Two cells that are compared, one that failed, a script: every name, label, reason and log is the text."""
+    """Two cells that are compared, one that failed, a script, a claim: every name, reason and log is the text."""
     framework = replace(s.MXNET, name=text, version=text, python=text, packages=((text, text),), image=text)
     options = ((text, text),)
     workload = Workload(text, Mode.TRAIN, 10, text)
@@ -71,8 +79,9 @@ def report_of(text: str) -> Report:
     ]
     script = printing(text)
     plan = replace(
-        s.plan([]), name=text, cells=(*cells, script), skips=(Skip(text, text),), warnings=(text,), parity=True
-    )
+        s.plan([]), name=text, cells=(*cells, script), skips=(Skip(text, text),), warnings=(text,), parity=True,
+        study=study_of(text, cells),
+    )  # fmt: skip
     record = s.record(plan).model_copy(update={"run": text, "host": {text: text}, "runtime": text, "created_at": text})
     failing = [s.failed(cells[2], repeat, Status.FAILED, text) for repeat in range(2)]
     measured = [
@@ -102,7 +111,7 @@ def test_junit_is_xml_with_a_case_for_every_repeat_and_skip(text: str) -> None:
     xml = render(RUN, report_of(text), "junit")
 
     suites = ElementTree.fromstring(xml.encode())
-    assert len(list(suites.iter("testcase"))) == REPEATS + 1
+    assert len(list(suites.iter("testcase"))) == REPEATS + 2
     assert {each.tag for each in suites.iter()} <= {
         "testsuites", "testsuite", "testcase", "failure", "error", "skipped", "system-out", "system-err",
     }  # fmt: skip
@@ -116,7 +125,7 @@ def test_no_field_of_the_csv_is_a_formula_and_every_row_has_every_column(text: s
     found = render(RUN, report_of(text), "csv")
 
     heads, *rows = csv.reader(io.StringIO(found))
-    assert len(rows) == REPEATS + 1
+    assert len(rows) == REPEATS + 2
     assert {len(row) for row in rows} == {len(heads)}
     for field in (field for row in (heads, *rows) for field in row):
         assert not field.startswith(("=", "+", "-", "@", "\t", "\r")), field
