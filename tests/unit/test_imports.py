@@ -12,8 +12,8 @@ import orchestrator
 PACKAGE = Path(orchestrator.__file__).parent
 ORDER = [
     "errors", "encoded", "documents", "wording", "limits", "user_files", "studies", "modes", "domain", "events",
-    "resources", "files", "logs", "processes", "engine", "catalog", "matrix", "planning", "results", "images", "devices",
-    "runtimes", "running", "analysis", "regression", "bundles", "reporting", "workflows", "api", "cli",
+    "resources", "files", "logs", "processes", "engine", "catalog", "matrix", "planning", "results", "images",
+    "devices", "runtimes", "running", "analysis", "regression", "bundles", "reporting", "workflows", "api", "cli",
 ]  # fmt: skip
 WITHIN = {
     "bundles": {
