@@ -56,6 +56,8 @@ class StudyReport:
     left_out: tuple[LeftOut, ...]
     claims: tuple[ClaimFinding, ...]
     """In the order of the file."""
+    smoke_run: bool = False
+    """True for a run that measured as little as possible."""
 
     @property
     def verdicts(self) -> tuple[tuple[ClaimVerdict, int], ...]:

@@ -52,6 +52,7 @@ class ClaimJudge:
             ),
             left_out=tuple(LeftOut(*map(clean_line, (each.part, each.reason))) for each in study.left_out),
             claims=tuple(self.claim(_clean(claim)) for claim in study.claims),
+            smoke_run=self.smoke_run,
         )
 
     def claim(self, claim: Claim) -> ClaimFinding:

@@ -81,7 +81,7 @@ def _short_cells(finding: ClaimFinding) -> tuple[str | TableCell, ...]:
     return (
         TableCell(claim.text, below=below),
         published(finding),
-        TableCell(_ours(finding), below=interval),
+        TableCell(ours(finding), below=interval),
         TableCell(verdict, below=reason),
     )
 
@@ -89,6 +89,11 @@ def _short_cells(finding: ClaimFinding) -> tuple[str | TableCell, ...]:
 def full_claims(study: StudyReport) -> Iterator[Block]:
     """Lay out the claims for Markdown."""
     yield Heading(TITLE)
+    yield from claim_blocks(study)
+
+
+def claim_blocks(study: StudyReport) -> Iterator[Block]:
+    """Lay out the claims for Markdown without a heading."""
     yield Paragraph(summary(study))
     yield from (Paragraph(line) for line in (study.citation, study.link) if line)
     if study.claims:
@@ -107,7 +112,7 @@ def _full_cells(finding: ClaimFinding) -> tuple[str, ...]:
         claim.metric,
         _cells(finding),
         published(finding),
-        _ours(finding),
+        ours(finding),
         ratio_interval(finding.low, finding.high),
         finding.verdict.value,
         claim.source,
@@ -151,7 +156,7 @@ def _page_cells(finding: ClaimFinding) -> tuple[str | TableCell, ...]:
     return (
         TableCell(claim.text, below=cells, anchor=f"claim/{claim.name}"),
         TableCell(published(finding), value=str(claim.published.ratio)),
-        TableCell(_ours(finding), below=interval, value=None if finding.ratio is None else str(finding.ratio)),
+        TableCell(ours(finding), below=interval, value=None if finding.ratio is None else str(finding.ratio)),
         TableCell(VerdictWord(finding.verdict.value, _MARKS[finding.verdict]),
                   below=(finding.reason,) if finding.reason else ()),
         TableCell(claim.source, below=tuple(finding.caveats)),
@@ -168,7 +173,8 @@ def _cells(finding: ClaimFinding) -> str:
     return clean_line(f"{finding.claim.of} over {finding.claim.over}")
 
 
-def _ours(finding: ClaimFinding) -> str:
+def ours(finding: ClaimFinding) -> str:
+    """Return the measured ratio, or `–` if there is none."""
     return "–" if finding.ratio is None else ratio(finding.ratio)
 
 
@@ -184,8 +190,8 @@ def claim_cases(study: StudyReport) -> Iterator[Case]:
     """Yield a test case for each claim, which fails if the run shows the other direction."""
     for finding in study.claims:
         claim, verdict = finding.claim, finding.verdict
-        ours = "" if finding.ratio is None else f", here {_ours(finding)} ({ratio_interval(finding.low, finding.high)})"
-        out = f"{claim.text}: {claim.metric} of {_cells(finding)}: published {published(finding)}{ours}"
+        here = "" if finding.ratio is None else f", here {ours(finding)} ({ratio_interval(finding.low, finding.high)})"
+        out = f"{claim.text}: {claim.metric} of {_cells(finding)}: published {published(finding)}{here}"
         result = None
         if verdict is not ClaimVerdict.SAME_DIRECTION:
             result = CaseResult.FAILURE if verdict is ClaimVerdict.OTHER_DIRECTION else CaseResult.SKIPPED
