@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 from benchmarks.errors import BadRequest, DeviceOutOfMemory, ImportFailed
 from benchmarks.sampling import telemetry
+from benchmarks.vocabulary import losses
 from benchmarks.workload import exists
 
 THREAD_VARIABLES = (
@@ -104,7 +105,9 @@ def facts(request, workload, session):
     unknown = dict.fromkeys(("framework_version", "layout", "precision", "threads", "device"))
     reported = dict(unknown, **session.facts())
     combined = dict(_without_framework(request, workload), **reported)
-    return dict(combined, definition_sha256=workload.definition_sha256)
+    combined["definition_sha256"] = workload.definition_sha256
+    loss = losses.fact(workload.loss, workload.layers)
+    return dict(combined, loss=loss) if loss else combined
 
 
 def _without_framework(request, workload):

@@ -37,7 +37,7 @@ def execute(request, enter):
         _check_parameters(session, workload)
         build_s = time.perf_counter() - begin - workload.data_s
         peaks = _Peaks(session)
-        evaluator = evaluation.evaluator(session, workload.data, workload.batch_size, workload.classes)
+        evaluator = evaluation.evaluator(session, workload.data, workload.batch_size, workload.classes, workload.loss)
         evaluate = peaks.before(evaluator)
         epoch_steps = workload.steps_per_epoch
         measurement = measure.measure(session, request, epoch_steps, enter, evaluate=evaluate, sampler=sampler)

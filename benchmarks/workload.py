@@ -8,7 +8,7 @@ import time
 from benchmarks import modes, own_models
 from benchmarks.errors import BadRequest, Unsupported
 from benchmarks.inputs import datasets
-from benchmarks.vocabulary import features, optimizers, weights
+from benchmarks.vocabulary import features, losses, optimizers, weights
 
 _NAME = re.compile("[a-z][a-z0-9_]*")
 
@@ -31,7 +31,10 @@ class ModelWorkload:
     """One model in one mode. Data and weights are drawn only when a builder asks for them."""
 
     def __init__(self, request, model, defaults):
-        self.data = datasets.named(request.dataset, model, request.seed, request.data)
+        recorded = own_models.record(model)
+        self.inputs, self.layers = recorded.inputs, tuple(recorded.layers)
+        self.loss = losses.known(getattr(model, "LOSS", features.LOSS))
+        self.data = datasets.named(request.dataset, model, request.seed, request.data, recorded.inputs)
         if request.batch_size > self.data.samples:
             message = "a batch of %d is more than the %d samples there are"
             raise BadRequest(message % (request.batch_size, self.data.samples))
@@ -48,9 +51,6 @@ class ModelWorkload:
         # Of the framework's own definition, which sets it when it makes the session.
         self.definition_sha256 = None
         self.optimizer = optimizers.complete(model.OPTIMIZER)
-        self.loss = getattr(model, "LOSS", features.LOSS)
-        recorded = own_models.record(model)
-        self.inputs, self.layers = recorded.inputs, tuple(recorded.layers)
         self.steps_per_epoch = self.data.samples // request.batch_size
         self.seed = request.seed
         self.data_s = 0.0
@@ -59,16 +59,25 @@ class ModelWorkload:
     def batches(self):
         """Yield the distinct batches as they are drawn, as (inputs, labels) in NumPy arrays, channels first.
 
-        The time from the first batch until the last one is placed goes to `data_s`.
+        Inputs are one array, or of several inputs a tuple of them. Labels are class numbers, or the targets of a loss
+        that compares outputs with targets. The time from the first batch until the last one is placed goes to `data_s`.
         """
         begin = time.perf_counter()
-        for batch in self.data.batches(self.batch_size, self.batch_count):
-            yield batch
+        for inputs, labels in self.data.batches(self.batch_size, self.batch_count):
+            yield inputs, losses.targets(self.loss, labels, self.classes)
         self.data_s += time.perf_counter() - begin
 
     def weights(self):
         """Draw the initial weights, from parameter name to NumPy array in canonical layout."""
         return weights.initial(self.layers, self.seed)
+
+    def zeros(self):
+        """Return one sample of zeros, in the form of a batch's inputs."""
+        import numpy
+
+        kinds = {"float": numpy.float32, "integer": numpy.int32}
+        arrays = tuple(numpy.zeros((1,) + tuple(each.shape), kinds[each.kind]) for each in self.inputs)
+        return arrays if len(arrays) > 1 else arrays[0]
 
     def one_device(self):
         """Return whether to use the one GPU. Raises `Unsupported` for more than builders drive."""

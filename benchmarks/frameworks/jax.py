@@ -17,10 +17,12 @@ import optax
 from flax import nnx
 from jax import numpy as jnp
 
-from benchmarks.native import PRECISIONS, one_of, precision_fact
+from benchmarks.native import PRECISIONS, alike, one_of, precision_fact
 from benchmarks.native import jax as native
+from benchmarks.vocabulary import features
 
 OPTIONS = {"layout": "auto", "precision": "fp32"}
+OFFERS = features.ALL
 LAYOUTS = ("auto", "channels_last")
 """Flax has layers for channels last alone, and XLA lays values out as it likes."""
 
@@ -38,12 +40,12 @@ class _Session:
         self._precision = one_of(workload.options, "precision", PRECISIONS)
         one_of(workload.options, "layout", LAYOUTS)
         _configure(workload.threads, self._gpu, self._precision)
-        self._layers, self._input_shape = workload.layers, native.native_shape(workload.input_shape)
+        self._layers, self._zeros = workload.layers, workload.zeros
         self._input_dtype = jnp.bfloat16 if self._precision == "bf16" else jnp.float32
         compute = jnp.float32 if self._precision == "fp32" else jnp.bfloat16
         network = native.Network(self._layers, self._input_dtype, compute, workload.seed)
         native.set_weights(self._layers, network, workload.weights())
-        self._model = _Model(network)
+        self._model = _Model(network, workload)
         self.parameters = sum(each.size for each in self._model.state[0])
         self.batches = [(self._placed(inputs), jnp.asarray(labels)) for inputs, labels in workload.batches()]
         self._infer = jax.jit(self._model.logits)
@@ -53,7 +55,11 @@ class _Session:
             self.step = _inference_step(self._infer, self._model.state)
 
     def _placed(self, inputs):
-        return jnp.asarray(native.native_inputs(inputs), self._input_dtype)
+        return alike(inputs, self._placed_input)
+
+    def _placed_input(self, inputs):
+        dtype = self._input_dtype if inputs.dtype.kind == "f" else jnp.int32
+        return jnp.asarray(native.native_inputs(inputs), dtype)
 
     def synchronise(self, handle):
         """Wait for the last step's result, and for the weights behind it."""
@@ -87,8 +93,7 @@ class _Session:
 
     def _traced(self):
         """Return shape and type of what each layer yields for one sample, as JAX infers them without computing."""
-        sample = jax.ShapeDtypeStruct((1,) + self._input_shape, self._input_dtype)
-        return jax.eval_shape(self._model.values, *self._model.state[:2], sample)
+        return jax.eval_shape(self._model.values, *self._model.state[:2], self._placed(self._zeros()))
 
     def facts(self):
         """Return the facts that JAX reports.
@@ -121,7 +126,8 @@ class _Model:
     training step on those of the optimizer.
     """
 
-    def __init__(self, network):
+    def __init__(self, network, workload):
+        self._layers, self._squares = workload.layers, workload.loss == "mean_squared_error"
         network.eval()
         self._evaluation = nnx.graphdef(network)
         network.train()
@@ -146,7 +152,11 @@ class _Model:
         """Return the mean loss in training mode, and the other variables after it."""
         network = self._merged(self._training, weights, variables)
         logits = network(inputs).astype(jnp.float32)
-        loss = optax.softmax_cross_entropy_with_integer_labels(logits, labels).mean()
+        if self._squares:
+            loss = jnp.square(logits - labels).mean()
+        else:
+            loss = optax.softmax_cross_entropy_with_integer_labels(logits, labels).mean()
+        loss += native.l2_terms(self._layers, network)
         return loss, jax.tree.leaves(nnx.state(network, nnx.Not(nnx.Param)))
 
     def _merged(self, definition, weights, variables):
@@ -204,9 +214,17 @@ def _inference_step(infer, state):
 
 
 def _optimizer(settings):
-    rate = settings["learning_rate"]
+    rate, decay = settings["learning_rate"], settings.get("decay")
+    if decay:
+        rate = functools.partial(_decayed, rate, decay)
+    if settings["name"] == "adadelta":
+        return optax.adadelta(rate, rho=settings["rho"], eps=settings["epsilon"])
     if settings["name"] == "adam":
         return optax.adam(rate, b1=settings["beta_1"], b2=settings["beta_2"], eps=settings["epsilon"])
     if settings["name"] == "rmsprop":
         return optax.rmsprop(rate, decay=settings["rho"], eps=settings["epsilon"] ** 2, eps_in_sqrt=True)
     return optax.sgd(rate, momentum=settings["momentum"] or None)
+
+
+def _decayed(rate, decay, count):
+    return rate / (1 + decay * count)

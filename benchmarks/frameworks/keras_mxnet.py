@@ -15,13 +15,24 @@ import keras
 import mxnet as mx
 import numpy
 from keras import backend
-from keras.backend.mxnet_backend import KerasSymbol, keras_mxnet_symbol
 
 from benchmarks.errors import Unsupported
 from benchmarks.native import LAYOUTS, one_of
+from benchmarks.native import keras_mxnet as native_layers
+from benchmarks.vocabulary import features
 from benchmarks.vocabulary.weights import channel_first_rows, channels_last_rows
 
 OPTIONS = {"layout": "auto"}
+OFFERS = features.ALL - {
+    "layer concatenate",
+    "layer gru",
+    "layer repeat",
+    "layer separable_conv2d",
+    "padded pools",
+}
+"""Keras-MXNet does not infer what an LSTM yields, as joining and repeating need. MXNet updates a GRU's second bias
+whatever Keras' constraint says. A separable convolution is one convolution for each channel, and pools pad
+otherwise."""
 
 
 def start(workload):
@@ -40,17 +51,25 @@ class _Session:
         self._layers = workload.layers
         network, self._native = _network(workload, self._last)
         self._network = network
-        network.compile(optimizer=_optimizer(workload.optimizer), loss=_loss, context=[self._context])
+        network.compile(optimizer=_optimizer(workload.optimizer), loss=_loss(workload.loss), context=[self._context])
         self.parameters = _count(network)
         if workload.training:
-            self.batches = [(self._laid(inputs), labels.reshape(-1, 1)) for inputs, labels in workload.batches()]
+            # Class numbers as a column; targets are a row for each sample already.
+            self.batches = [
+                (self._laid(inputs), labels.reshape(len(labels), -1)) for inputs, labels in workload.batches()
+            ]
             self.step = lambda batch: network.train_on_batch(*batch)
         else:
             self.batches = [self._laid(inputs) for inputs, _ in workload.batches()]
             self.step = network.predict_on_batch
 
     def _laid(self, inputs):
-        """Return a batch of canonical images in the layout that runs here, and any other batch as it is."""
+        """Return a batch of canonical images in the layout that runs here, and any other batch as it is.
+
+        Of several inputs it is a list.
+        """
+        if isinstance(inputs, tuple):
+            return [self._laid(each) for each in inputs]
         if not self._last or inputs.ndim != 4:
             return inputs
         return numpy.ascontiguousarray(inputs.transpose(0, 2, 3, 1))
@@ -114,23 +133,24 @@ class _Session:
 
 
 def _network(workload, channels_last):
-    shape = tuple(workload.input_shape)
-    inputs = keras.layers.Input(shape[1:] + shape[:1] if channels_last and len(shape) == 3 else shape)
-    values = [inputs]
+    inputs = [_input(tuple(each.shape), channels_last) for each in workload.inputs]
+    values = {-number: each for number, each in enumerate(inputs)}
     natives = []
-    for layer in workload.layers:
+    for position, layer in enumerate(workload.layers, 1):
         taken = [values[position] for position in layer.inputs]
-        if layer.kind == "conv2d" and not _pads_itself(layer):
+        if layer.kind == "conv2d" and not native_layers.pads_itself(layer):
             top, bottom, left, right = layer.settings["pads"]
             taken = [keras.layers.ZeroPadding2D(((top, bottom), (left, right)))(taken[0])]
         if layer.settings.get("rate") == 0:
             # Keras-MXNet evaluates a layer that hands on what it takes, which fails.
             natives.append(None)
-            values.append(taken[0])
+            values[position] = taken[0]
             continue
-        natives.append(_LAYERS[layer.kind](layer))
-        values.append(natives[-1](taken if len(taken) > 1 else taken[0]))
-    network = keras.models.Model(inputs, values[-1])
+        natives.append(native_layers.make(layer))
+        if layer.kind == "time_distributed" and len(layer.input_shape) == 3 and not channels_last:
+            taken = [keras.layers.Permute((2, 3, 1))(taken[0])]
+        values[position] = natives[-1](taken if len(taken) > 1 else taken[0])
+    network = keras.models.Model(inputs if len(inputs) > 1 else inputs[0], values[len(workload.layers)])
     weights = workload.weights()
     for layer, native in zip(workload.layers, natives):
         if layer.parameters:
@@ -143,75 +163,8 @@ def _network(workload, channels_last):
     return network, natives
 
 
-def _pads_itself(layer):
-    """Return whether Keras' own padding is that of the convolution.
-
-    With strides, or with more padding on one side, Keras pads in another way.
-    """
-    pads, kernel = layer.settings["pads"], layer.settings["kernel"]
-    return not any(pads) or (layer.settings["stride"] == 1 and pads == (kernel // 2,) * 4)
-
-
-class _BatchNorm(keras.layers.BatchNormalization):
-    def call(self, inputs):
-        """Learn the scale too, which Keras-MXNet's own call fixes at one (`fix_gamma`) whatever its setting."""
-        taken = (inputs, self.gamma, self.beta, self.moving_mean, self.moving_variance)
-        return _batch_norm(*taken, axis=self.axis, eps=self.epsilon, momentum=self.momentum, fix_gamma=False)
-
-
-@keras_mxnet_symbol
-def _batch_norm(*taken, **settings):
-    return KerasSymbol(mx.sym.BatchNorm(*[each.symbol for each in taken], **settings))
-
-
-class _Lstm(keras.layers.LSTM):
-    def get_initial_state(self, inputs):
-        """Return zeros of shape (batch, units).
-
-        Keras' own method fails on MXNet if another layer yields the inputs.
-        """
-        zeros = backend.sum(backend.sum(backend.zeros_like(inputs), axis=1), axis=1, keepdims=True)
-        return [backend.tile(zeros, [1, size]) for size in self.cell.state_size]
-
-
-def _normalising(layer):
-    if len(layer.input_shape) == 1:
-        raise Unsupported("Keras-MXNet cannot infer the shapes of batch norm after a dense layer")
-    axis = -1 if backend.image_data_format() == "channels_last" else 1
-    return _BatchNorm(axis=axis, epsilon=layer.settings["epsilon"], momentum=layer.settings["momentum"])
-
-
-def _conv2d(layer):
-    settings = layer.settings
-    return keras.layers.Conv2D(
-        settings["filters"],
-        settings["kernel"],
-        strides=settings["stride"],
-        padding="same" if any(settings["pads"]) and _pads_itself(layer) else "valid",
-        use_bias=settings["bias"],
-    )
-
-
-_LAYERS = {
-    "conv2d": _conv2d,
-    "dense": lambda layer: keras.layers.Dense(layer.settings["units"]),
-    # The default for the gates is `hard_sigmoid` in Keras 2.2.
-    "lstm": lambda layer: _Lstm(
-        layer.settings["units"],
-        recurrent_activation="sigmoid",
-        return_sequences=layer.settings["sequences"],
-        unroll=True,
-    ),
-    "batch_norm": _normalising,
-    "max_pool": lambda layer: keras.layers.MaxPooling2D(layer.settings["size"], layer.settings["stride"]),
-    "average_pool": lambda layer: keras.layers.AveragePooling2D(layer.settings["size"]),
-    "global_average_pool": lambda _layer: keras.layers.GlobalAveragePooling2D(),
-    "add": lambda _layer: keras.layers.Add(),
-    # With `channels_last`, Flatten leaves the values as they lie, in either layout.
-    "flatten": lambda _layer: keras.layers.Flatten(data_format="channels_last"),
-    "relu": lambda _layer: keras.layers.Activation("relu"),
-    "dropout": lambda layer: keras.layers.Dropout(layer.settings["rate"]),
-}
+def _input(shape, channels_last):
+    return keras.layers.Input(shape[1:] + shape[:1] if channels_last and len(shape) == 3 else shape)
 
 
 def _turned(array, axes):
@@ -224,16 +177,41 @@ def _count(layers):
     return int(sum(backend.count_params(weights) for weights in layers.trainable_weights))
 
 
-def _loss(labels, logits):
+def _loss(name):
+    return keras.losses.mean_squared_error if name == "mean_squared_error" else _cross_entropy
+
+
+def _cross_entropy(labels, logits):
     return backend.sparse_categorical_crossentropy(labels, logits, from_logits=True)
 
 
 def _optimizer(settings):
-    rate = settings["learning_rate"]
+    rate, decay = settings["learning_rate"], settings.get("decay", 0.0)
+    if settings["name"] == "adadelta":
+        if rate != 1 or decay:
+            raise Unsupported("MXNet's Adadelta has no learning rate; a model with one of 1 and no decay runs")
+        return keras.optimizers.Adadelta(lr=rate, rho=settings["rho"], epsilon=settings["epsilon"])
+    if decay:
+        return _decaying(settings, decay)
+    return _constant(settings, rate)
+
+
+def _decaying(settings, decay):
+    """Return an optimizer whose rate decays by Keras' rule.
+
+    Keras-MXNet divides by 1 + decay * t with the number t of this step and not of those before it. Another rate and
+    decay of the same curve, one step earlier, make up for that.
+    """
+    if decay >= 1:
+        raise Unsupported("Keras-MXNet begins to decay one step early, which a decay below 1 can make up for")
+    return _constant(settings, settings["learning_rate"] / (1 - decay), decay=decay / (1 - decay))
+
+
+def _constant(settings, rate, **decay):
     if settings["name"] == "adam":
         betas = {"beta_1": settings["beta_1"], "beta_2": settings["beta_2"]}
-        return keras.optimizers.Adam(lr=rate, epsilon=settings["epsilon"], **betas)
+        return keras.optimizers.Adam(lr=rate, epsilon=settings["epsilon"], **betas, **decay)
     if settings["name"] == "rmsprop":
         # Keras adds epsilon outside the root; on MXNet it hands it to MXNet's own kernel, which adds it inside.
-        return keras.optimizers.RMSprop(lr=rate, rho=settings["rho"], epsilon=settings["epsilon"] ** 2)
-    return keras.optimizers.SGD(lr=rate, momentum=settings["momentum"])
+        return keras.optimizers.RMSprop(lr=rate, rho=settings["rho"], epsilon=settings["epsilon"] ** 2, **decay)
+    return keras.optimizers.SGD(lr=rate, momentum=settings["momentum"], **decay)

@@ -10,11 +10,12 @@ import numpy
 from mxnet import autograd, gluon
 
 from benchmarks.errors import Unsupported
-from benchmarks.native import LAYOUTS, PRECISIONS, one_of, precision_fact
+from benchmarks.native import LAYOUTS, PRECISIONS, alike, one_of, parts, precision_fact
 from benchmarks.native import mxnet as native
-from benchmarks.vocabulary import graph
+from benchmarks.vocabulary import features, graph
 
 OPTIONS = {"hybridize": True, "layout": "auto", "precision": "fp32"}
+OFFERS = features.ALL
 _HAS_STATIC = tuple(int(part) for part in mx.__version__.split(".")[:2]) >= (1, 3)
 _STATIC = {"static_alloc": True, "static_shape": True} if _HAS_STATIC else {}
 """Settings of a graph whose memory is planned once. MXNet 1.2 compiles a graph and plans at every step."""
@@ -34,7 +35,7 @@ class _Session:
         self._hybrid = workload.options["hybridize"]
         _require_channels_first(workload)
         self._mixed = _mixed(workload)
-        self._layers = workload.layers
+        self._layers, self._zeros = workload.layers, workload.zeros
         self._blocks = [native.make(layer) for layer in workload.layers]
         network = native.network(workload.layers, self._blocks)
         network.initialize(ctx=self._context)
@@ -45,18 +46,26 @@ class _Session:
             for block in self._blocks:
                 block.hybridize(False)
         self.batches = [
-            (mx.nd.array(inputs, self._context), mx.nd.array(labels, self._context, dtype="int32"))
+            (alike(inputs, self._placed), mx.nd.array(labels, self._context, dtype=labels.dtype))
             for inputs, labels in workload.batches()
         ]
         self.parameters = native.count(network)
-        forward = _in_float32(network) if self._mixed else network
+        forward = (lambda inputs: network(*inputs)) if len(workload.inputs) > 1 else network
+        forward = _in_float32(forward) if self._mixed else forward
         self.step = self._training_step(network, forward, workload) if workload.training else _inference_step(forward)
         mx.nd.waitall()
 
+    def _placed(self, array):
+        return mx.nd.array(array, self._context, dtype=array.dtype)
+
     def _training_step(self, network, forward, workload):
-        loss_of = gluon.loss.SoftmaxCrossEntropyLoss()
+        # Gluon's loss of squares is half of them.
+        squares = workload.loss == "mean_squared_error"
+        loss_of = gluon.loss.L2Loss(weight=2.0) if squares else gluon.loss.SoftmaxCrossEntropyLoss()
         if self._hybrid:
             loss_of.hybridize(**_STATIC)
+        terms = native.l2_terms(self._layers, self._blocks)
+        loss_of = _with_terms(loss_of, terms) if terms else loss_of
         trainer = gluon.Trainer(network.collect_params(), *_optimizer(workload.optimizer))
         batch_size = workload.batch_size
 
@@ -92,14 +101,14 @@ class _Session:
     def weights(self):
         """Copy the weights to the host and into canonical layout."""
         return {
-            parameter.name: native.turned(native_parameter.data().asnumpy(), (2, 3, 1, 0))
+            parameter.name: native.canonical(layer, parameter, native_parameter)
             for layer, block in zip(self._layers, self._blocks)
             for parameter, native_parameter in zip(layer.parameters, native.parameters(layer, block))
         }
 
     def native_layers(self):
         """Return every layer, with the shape that its block yields for a sample of zeros."""
-        yielded = self._walk(mx.nd.zeros((1,) + self._layers[0].input_shape, self._context))
+        yielded = self._walk(alike(self._zeros(), self._placed))
         return [
             (layer.name, value.shape[1:], native.count(block))
             for layer, block, value in zip(self._layers, self._blocks, yielded)
@@ -107,14 +116,14 @@ class _Session:
 
     def predict(self, inputs):
         """Walk the blocks one by one, which does not change what the training step has compiled and allocated."""
-        for value in self._walk(mx.nd.array(inputs, self._context)):
+        for value in self._walk(alike(inputs, self._placed)):
             logits = value
         return logits.astype("float32").asnumpy()
 
     def _walk(self, inputs):
         """Yield what each block yields, in evaluation mode."""
         walk, count = graph.places(self._layers)
-        values = [inputs] + [None] * (count - 1)
+        values = list(parts(inputs)) + [None] * (count - len(parts(inputs)))
         for block, (taken, target) in zip(self._blocks, walk):
             values[target] = block(*[values[place] for place in taken])
             yield values[target]
@@ -134,8 +143,7 @@ class _Session:
 
     def _precision(self):
         """Return the precision of a weight and of what its block yields."""
-        zeros = mx.nd.zeros((1,) + self._layers[0].input_shape, self._context)
-        pairs = zip(self._layers, self._blocks, self._walk(zeros))
+        pairs = zip(self._layers, self._blocks, self._walk(alike(self._zeros(), self._placed)))
         weight, value = next(
             (native.parameters(layer, block)[0], value) for layer, block, value in pairs if layer.parameters
         )
@@ -157,6 +165,16 @@ def _inference_step(forward):
         return forward(batch[0])
 
     return step
+
+
+def _with_terms(loss_of, terms):
+    """Add L2 terms to the loss of each sample, whose mean then holds them once."""
+
+    def losses(outputs, labels):
+        squares = [factor * mx.nd.sum(mx.nd.square(weight.data())) for factor, weight in terms]
+        return mx.nd.broadcast_add(loss_of(outputs, labels), mx.nd.add_n(*squares))
+
+    return losses
 
 
 def _in_float32(network):
@@ -187,9 +205,11 @@ def _mixed(workload):
         raise Unsupported("MXNet %s makes no weights of bfloat16; amp computes in it" % mx.__version__)
     if workload.gpus:
         raise Unsupported("MXNet computes in bfloat16 on a CPU alone, through oneDNN")
-    if any(layer.kind == "lstm" for layer in workload.layers):
+    recurrent = {"layer lstm", "layer gru"}.intersection(features.needed(workload))
+    if recurrent:
         # amp leaves the fused LSTM in float32, and fails on its initial state where the network is hybridized.
-        raise Unsupported("contrib.amp of MXNet %s has no LSTM in bfloat16" % mx.__version__)
+        kind = sorted(recurrent)[-1].rpartition(" ")[2].upper()
+        raise Unsupported("contrib.amp of MXNet %s has no %s in bfloat16" % (mx.__version__, kind))
     from mxnet.contrib import amp
 
     try:
@@ -207,12 +227,29 @@ def _dtype_name(value):
 
 def _optimizer(settings):
     rate = {"learning_rate": settings["learning_rate"]}
+    if settings.get("decay"):
+        rate["lr_scheduler"] = _Decay(settings["learning_rate"], settings["decay"])
+    if settings["name"] == "adadelta":
+        if settings["learning_rate"] != 1 or settings.get("decay"):
+            raise Unsupported("MXNet's Adadelta has no learning rate; a model with one of 1 and no decay runs")
+        return "adadelta", {"rho": settings["rho"], "epsilon": settings["epsilon"]}
     if settings["name"] == "adam":
         betas = {"beta1": settings["beta_1"], "beta2": settings["beta_2"]}
         return "adam", dict(rate, epsilon=settings["epsilon"], **betas)
     if settings["name"] == "rmsprop":
         return "rmsprop", dict(rate, gamma1=settings["rho"], epsilon=settings["epsilon"] ** 2)
     return "sgd", dict(rate, momentum=settings["momentum"])
+
+
+class _Decay(mx.lr_scheduler.LRScheduler):
+    """Keras' rule, by the number of steps before this one. MXNet counts this one too."""
+
+    def __init__(self, rate, decay):
+        super().__init__(base_lr=rate)
+        self._decay = decay
+
+    def __call__(self, num_update):
+        return self.base_lr / (1.0 + self._decay * (num_update - 1))
 
 
 def _openmp_threads():

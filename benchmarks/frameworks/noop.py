@@ -1,8 +1,11 @@
 """A builder without a framework, whose steps are free, so that the cost of the harness itself is left."""
 
 from benchmarks.errors import Unsupported
+from benchmarks.vocabulary import features
 
 OPTIONS = {}
+OFFERS = features.ALL
+"""It computes nothing, so that every model is counted here."""
 
 
 def start(_workload):

@@ -12,10 +12,12 @@ os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 import tensorflow as tf
 
 from benchmarks.errors import Unsupported
-from benchmarks.native import LAYOUTS, PRECISIONS, one_of, precision_fact
+from benchmarks.native import LAYOUTS, PRECISIONS, one_of, parts, precision_fact
 from benchmarks.native import tensorflow as native
+from benchmarks.vocabulary import features
 
 OPTIONS = {"eager": False, "layout": "auto", "precision": "fp32", "xla": False}
+OFFERS = features.ALL
 OLDEST = (2, 4)
 OLDEST_WITH_XLA = (2, 5)
 POLICIES = {"fp32": "float32", "bf16": "bfloat16", "amp": "mixed_bfloat16"}
@@ -42,14 +44,15 @@ class _Session:
         self._input_dtype = "bfloat16" if self._precision == "bf16" else "float32"
         self._layers = workload.layers
         with tf.device(self._device):
-            network, self._made = self._builder.network(self._layers, workload.input_shape, self._input_dtype)
+            network, self._made = self._builder.network(self._layers, workload.inputs, self._input_dtype)
             self._builder.set_weights(self._layers, self._made, workload.weights())
             # 64 bits wide, because TensorFlow keeps int32 in the host's memory whatever the device is.
             self.batches = [
-                (self._placed(inputs), tf.constant(labels, tf.int64)) for inputs, labels in workload.batches()
+                (self._placed(inputs), tf.constant(labels, tf.int64 if labels.dtype.kind == "i" else tf.float32))
+                for inputs, labels in workload.batches()
             ]
             self._network = network
-            self.parameters = _count(network)
+            self.parameters = sum(native.count(*pair) for pair in zip(self._layers, self._made))
             compiled = _decorator(workload.options)
             if workload.training:
                 self._function, self.step = _training_step(network, workload, compiled)
@@ -57,7 +60,11 @@ class _Session:
                 self._function, self.step = _inference_step(network, compiled)
 
     def _placed(self, inputs):
-        return tf.constant(self._builder.native_inputs(inputs), self._input_dtype)
+        kinds = {"i": tf.int64, "f": self._input_dtype}
+        placed = [
+            tf.constant(self._builder.native_inputs(each), kinds[each.dtype.kind]) for each in parts(inputs)
+        ]  # fmt: skip
+        return placed if isinstance(inputs, tuple) else placed[0]
 
     def synchronise(self, handle):
         """Read one value of the last step back, and on a GPU wait for the update behind it too."""
@@ -82,7 +89,7 @@ class _Session:
     def native_layers(self):
         """Return the name, the output shape and the number of trained weights of every layer."""
         return [
-            (layer.name, self._builder.canonical_shape(tuple(made.output.shape)[1:]), _count(made))
+            (layer.name, self._builder.canonical_shape(tuple(made.output.shape)[1:]), native.count(layer, made))
             for layer, made in zip(self._layers, self._made)
         ]
 
@@ -138,11 +145,6 @@ def _builder(workload, gpu, policy):
     return native.Builder(channels_last, policy, workload.options["xla"])
 
 
-def _count(holder):
-    """Count the weights that a model or a layer trains."""
-    return sum(int(tf.size(weight)) for weight in holder.trainable_weights)
-
-
 def _configure(threads, gpu):
     if threads:
         tf.config.threading.set_intra_op_parallelism_threads(threads)
@@ -174,14 +176,22 @@ def _decorator(options):
 
 def _training_step(network, workload, compiled):
     """Return the step's `tf.function` (None if eager), and the step."""
-    loss_of = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    squares = workload.loss == "mean_squared_error"
+    loss_of = tf.keras.losses.MeanSquaredError() if squares else _cross_entropy()
     optimizer = _optimizer(workload.optimizer)
     variables = network.trainable_variables
+    # SGD would add to a row of an embedding once for each time that it is looked up, and round each time.
+    plain = workload.optimizer["name"] == "sgd" and any(layer.kind == "embedding" for layer in workload.layers)
 
     def train(inputs, labels):
         with tf.GradientTape() as tape:
             loss = loss_of(labels, tf.cast(network(inputs, training=True), tf.float32))
-        optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+            if network.losses:  # the L2 terms of its layers
+                loss += tf.cast(tf.add_n(network.losses), tf.float32)
+        gradients = tape.gradient(loss, variables)
+        if plain:
+            gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]
+        optimizer.apply_gradients(zip(gradients, variables))
         return loss
 
     function = compiled(train) if compiled else None
@@ -191,6 +201,10 @@ def _training_step(network, workload, compiled):
         return train(*batch)
 
     return function, step
+
+
+def _cross_entropy():
+    return tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 
 
 def _inference_step(network, compiled):
@@ -210,6 +224,10 @@ def _inference_step(network, compiled):
 
 def _optimizer(settings):
     rate = settings["learning_rate"]
+    if settings.get("decay"):
+        rate = tf.keras.optimizers.schedules.InverseTimeDecay(rate, 1, settings["decay"])
+    if settings["name"] == "adadelta":
+        return tf.keras.optimizers.Adadelta(rate, rho=settings["rho"], epsilon=settings["epsilon"])
     if settings["name"] == "adam":
         betas = {"beta_1": settings["beta_1"], "beta_2": settings["beta_2"]}
         return tf.keras.optimizers.Adam(rate, epsilon=settings["epsilon"], **betas)

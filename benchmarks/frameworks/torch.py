@@ -8,14 +8,15 @@ import os
 import shutil
 import tempfile
 
-import numpy
 import torch
 
 from benchmarks.errors import Unsupported
-from benchmarks.native import LAYOUTS, PRECISIONS, one_of, precision_fact
+from benchmarks.native import LAYOUTS, PRECISIONS, alike, one_of, precision_fact
 from benchmarks.native import torch as native
+from benchmarks.vocabulary import features
 
 OPTIONS = {"compile": False, "layout": "auto", "precision": "fp32"}
+OFFERS = features.ALL
 OLDEST = (1, 7)
 """The first release with a switch for TF32. The catalog has no earlier one, but a user's own image may."""
 
@@ -42,7 +43,8 @@ class _Session:
         self._channels_last = _channels_last(workload, self._device, self._precision)
         self._compiled = workload.options["compile"]
         self._layers, self._made = workload.layers, native.modules(workload.layers)
-        self._network = native.network(self._layers, self._made)
+        self._several, self._zeros = len(workload.inputs) > 1, workload.zeros
+        self._network = native.network(self._layers, self._made, [each.name for each in workload.inputs])
         native.set_weights(self._layers, self._made, workload.weights())
         self._place(workload.training)
         self.batches = [self._placed(*batch) for batch in workload.batches()]
@@ -50,7 +52,11 @@ class _Session:
         self.parameters = sum(parameter.numel() for parameter in trained)
         self._optimizer = _optimizer(trained, workload.optimizer) if workload.training else None
         forward = self._forward(_compile(self._network) if self._compiled else self._network)
-        self.step = _training_step(forward, self._optimizer) if workload.training else _inference_step(forward)
+        self.step = self._training_step(forward, workload) if workload.training else _inference_step(forward)
+
+    def _training_step(self, forward, workload):
+        loss_of = _loss(workload.loss, native.l2_terms(self._layers, self._made))
+        return _training_step(forward, loss_of, self._optimizer, _schedule(self._optimizer, workload.optimizer))
 
     def _place(self, training):
         self._network.to(self._device).train(training)
@@ -61,9 +67,15 @@ class _Session:
 
     def _placed(self, inputs, labels):
         """Copy a batch into memory that PyTorch itself allocates and aligns, laid out as the weights are."""
-        return self._placed_inputs(inputs), torch.tensor(labels, dtype=torch.long, device=self._device)
+        kind = torch.long if labels.dtype.kind == "i" else torch.float32
+        return self._placed_inputs(inputs), torch.tensor(labels, dtype=kind, device=self._device)
 
     def _placed_inputs(self, inputs):
+        return alike(inputs, self._placed_input)
+
+    def _placed_input(self, inputs):
+        if inputs.dtype.kind == "i":
+            return torch.tensor(inputs, dtype=torch.long, device=self._device)
         dtype = torch.bfloat16 if self._precision == "bf16" else torch.float32
         inputs = torch.tensor(inputs, dtype=dtype, device=self._device)
         if self._channels_last and inputs.dim() == 4:
@@ -75,6 +87,8 @@ class _Session:
 
         In float32 it is the network itself, which costs nothing.
         """
+        if self._several:
+            network = _taking_all(network)
         if self._precision == "fp32":
             return network
         if self._precision == "bf16":
@@ -123,7 +137,7 @@ class _Session:
 
     def _yielded(self):
         """Return what each module yields for one sample of zeros."""
-        zeros = self._placed_inputs(numpy.zeros((1,) + tuple(self._layers[0].input_shape), numpy.float32))
+        zeros = self._placed_inputs(self._zeros())
         with native.evaluating(self._network), native.watching(self._made) as yielded:
             self._forward(self._network)(zeros)
         return yielded
@@ -182,9 +196,29 @@ def _graph_breaks():
     return sum(counters["graph_break"].values())
 
 
-def _training_step(forward, optimizer):
-    loss_of = torch.nn.CrossEntropyLoss()
+def _taking_all(network):
+    return lambda inputs: network(*inputs)
 
+
+def _loss(name, terms):
+    """Return the loss of outputs and labels, with the L2 terms of weights if there are any."""
+    loss_of = torch.nn.MSELoss() if name == "mean_squared_error" else torch.nn.CrossEntropyLoss()
+    if not terms:
+        return loss_of
+
+    def with_terms(outputs, labels):
+        return loss_of(outputs, labels) + sum(factor * weight.pow(2).sum() for factor, weight in terms)
+
+    return with_terms
+
+
+def _schedule(optimizer, settings):
+    """Return what changes the learning rate after each step, or None for a rate that stays."""
+    decay = settings.get("decay")
+    return torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1.0 / (1.0 + decay * step)) if decay else None
+
+
+def _training_step(forward, loss_of, optimizer, schedule):
     def step(batch):
         inputs, labels = batch
         optimizer.zero_grad()
@@ -193,7 +227,12 @@ def _training_step(forward, optimizer):
         optimizer.step()
         return loss
 
-    return step
+    def decaying(batch):
+        loss = step(batch)
+        schedule.step()
+        return loss
+
+    return decaying if schedule else step
 
 
 def _inference_step(forward):
@@ -215,6 +254,8 @@ def _optimizer(parameters, settings):
     if settings["name"] == "rmsprop":
         # PyTorch adds epsilon outside the root: `optimizers` says why it stands here unsquared.
         return torch.optim.RMSprop(parameters, lr=rate, alpha=settings["rho"], eps=settings["epsilon"])
+    if settings["name"] == "adadelta":
+        return torch.optim.Adadelta(parameters, lr=rate, rho=settings["rho"], eps=settings["epsilon"])
     if _loses_updates(parameters):
         return torch.optim.SGD(parameters, lr=rate, momentum=settings["momentum"])
     return _fused(torch.optim.SGD, parameters, lr=rate, momentum=settings["momentum"])

@@ -4,9 +4,10 @@ A dataset has `samples` in an epoch, a `batch_count`, `batches` that are drawn o
 never trained with, as many `seen(batch_size)` ones that are, and `facts()`.
 """
 
-from benchmarks.errors import Unsupported
-from benchmarks.inputs import digits, mounted
+from benchmarks.errors import BadRequest, Unsupported
+from benchmarks.inputs import digits, kinds, mounted
 from benchmarks.inputs.pictures import EPOCH_BYTES, Pictures
+from benchmarks.vocabulary import losses
 
 RING_BATCHES = 16
 RING_BYTES = 256 * 1024 * 1024
@@ -16,15 +17,18 @@ STREAM = 1
 HELD_OUT_STREAM = 5
 
 
-def named(name, model, seed, data=None):
+def named(name, model, seed, data=None, inputs=()):
     """Prepare a dataset for a model. Raises `Unsupported` for a name that this image does not know.
 
-    `data` describes a dataset in a folder of the user's own, as a request does.
+    `data` describes a dataset in a folder of the user's own, as a request does. `inputs` are those that the model
+    recorded; without them it has one of floats.
     """
+    if name != "synthetic" and kinds.are_mixed(inputs):
+        raise BadRequest("%s holds images; this model takes %s" % (name, kinds.described(inputs)))
     if data is not None:
         return Pictures(name, mounted.load(data), model.INPUT_SHAPE, model.CLASSES, seed)
     if name == "synthetic":
-        return Synthetic(model, seed)
+        return Synthetic(model, seed, inputs)
     if name == "digits":
         return Pictures(name, digits.load(seed), model.INPUT_SHAPE, model.CLASSES, seed)
     remedy = "it has 'synthetic' and 'digits', and reads others from a folder (--data by hand)"
@@ -34,10 +38,11 @@ def named(name, model, seed, data=None):
 class Synthetic:
     """A dataset whose samples scatter around the mean of their class."""
 
-    def __init__(self, model, seed):
+    def __init__(self, model, seed, inputs=()):
         self.samples = model.SAMPLES
         self._shape = tuple(model.INPUT_SHAPE)
-        self._classes = model.CLASSES
+        self._inputs = tuple(inputs) if kinds.are_mixed(inputs) else ()
+        self._classes = losses.classes(getattr(model, "LOSS", None), model.CLASSES)
         self._binary = getattr(model, "BINARY_INPUTS", False)
         self._seed = seed
         self._held_out = min(HELD_OUT, self.samples)
@@ -48,19 +53,29 @@ class Synthetic:
         Steps cycle through a ring of `RING_BATCHES` batches; epochs go through the whole dataset.
         Both are cut to what fits their bytes (float32), and the ring then goes round within the epoch.
         """
-        values = 1
-        for extent in self._shape:
-            values *= extent
-        return batch_count(values, batch_size, self.samples, epochs)
+        return batch_count(self._sample_values(), batch_size, self.samples, epochs)
+
+    def _sample_values(self):
+        values = 0
+        for shape in [each.shape for each in self._inputs] or [self._shape]:
+            product = 1
+            for extent in shape:
+                product *= extent
+            values += product
+        return values
 
     def batches(self, batch_size, count):
         """Yield batches of inputs and labels, in the same order in every epoch."""
+        if self._inputs:
+            return self._mixed(STREAM, batch_size, count)
         return self._as_taken(synthetic(self._shape, self._classes, batch_size, count, self._seed))
 
     def held_out(self):
         """Draw inputs and labels that are never trained with, around the same means."""
         import numpy
 
+        if self._inputs:
+            return next(self._mixed(HELD_OUT_STREAM, self._held_out, 1))
         means, _ = _means(self._shape, self._classes, self._seed)
         random = numpy.random.RandomState([self._seed, HELD_OUT_STREAM])
         return next(self._as_taken(_scattered(means, random, self._held_out, 1)))
@@ -70,11 +85,14 @@ class Synthetic:
         import numpy
 
         inputs, labels = zip(*self.batches(batch_size, -(-self._held_out // batch_size)))
-        return numpy.concatenate(inputs)[: self._held_out], numpy.concatenate(labels)[: self._held_out]
+        return kinds.joined(inputs, self._held_out), numpy.concatenate(labels)[: self._held_out]
 
     def facts(self):
         """Return name, checksum and sizes of the dataset."""
         return {"name": "synthetic", "sha256": None, "training": self.samples, "testing": self._held_out}
+
+    def _mixed(self, stream, batch_size, count):
+        return kinds.batches(self._inputs, self._classes, batch_size, count, (self._seed, stream), self._binary)
 
     def _as_taken(self, batches):
         return binary(batches) if self._binary else batches

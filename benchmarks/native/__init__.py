@@ -19,3 +19,13 @@ def one_of(options, name, values):
 def precision_fact(weights, compute):
     """Return the precision in force, from the names of two data types that the framework reports."""
     return weights if weights == compute else "%s with %s weights" % (compute, weights)
+
+
+def parts(inputs):
+    """Return the inputs of a batch as a tuple, one for each input of the model."""
+    return inputs if isinstance(inputs, tuple) else (inputs,)
+
+
+def alike(inputs, function):
+    """Return the inputs of a batch with a function applied to each, as one value or a tuple as they were."""
+    return tuple(function(each) for each in inputs) if isinstance(inputs, tuple) else function(inputs)

@@ -4,6 +4,8 @@ import jax
 from flax import nnx
 from jax import numpy as jnp
 
+from benchmarks.native import parts
+from benchmarks.vocabulary import losses
 from benchmarks.vocabulary.weights import channel_first_rows, channels_last_rows
 
 
@@ -20,6 +22,53 @@ class FlaxLstm(nnx.Module):
         zeros = jnp.zeros((inputs.shape[0], self.units), self.dtype)
         (_, hidden), outputs = self.loop(inputs, initial_carry=(zeros, zeros))
         return outputs if self.sequences else hidden
+
+
+class FlaxGru(nnx.Module):
+    """A GRU over (batch, time, features), made of flax's scan and its cell, whose one bias is the input's."""
+
+    def __init__(self, features, units, sequences, dtypes, rngs):
+        cell = nnx.GRUCell(features, units, recurrent_kernel_init=_ZEROS, rngs=rngs, **dtypes)
+        self.loop = nnx.RNN(cell, return_carry=True)
+        self.units, self.sequences, self.dtype = units, sequences, dtypes["dtype"]
+
+    def __call__(self, inputs):
+        """Return every output, or the last one."""
+        zeros = jnp.zeros((inputs.shape[0], self.units), self.dtype)
+        hidden, outputs = self.loop(inputs, initial_carry=zeros)
+        return outputs if self.sequences else hidden
+
+
+class FlaxSeparable(nnx.Module):
+    """A convolution of each channel by itself, and one of all channels at each position."""
+
+    def __init__(self, layer, dtypes, rngs):
+        settings, channels = layer.settings, layer.input_shape[0]
+        top, bottom, left, right = settings["pads"]
+        self.depthwise = nnx.Conv(
+            channels, channels, (settings["kernel"],) * 2, strides=settings["stride"],
+            padding=[(top, bottom), (left, right)], feature_group_count=channels, use_bias=False,
+            kernel_init=_ZEROS, rngs=rngs, **dtypes
+        )  # fmt: skip
+        self.pointwise = nnx.Conv(
+            channels, settings["filters"], (1, 1), use_bias=settings["bias"], kernel_init=_ZEROS, rngs=rngs, **dtypes
+        )
+
+    def __call__(self, inputs):
+        """Return what both yield, one after the other."""
+        return self.pointwise(self.depthwise(inputs))
+
+
+class TimeDistributed(nnx.Module):
+    """A module that runs on each step of a sequence, or on each row of an image, as one larger batch."""
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    def __call__(self, inputs):
+        """Map (batch, time, features), or (batch, height, width, channels), to (batch, steps, units)."""
+        outputs = self.inner(inputs.reshape((-1,) + inputs.shape[2:]))
+        return outputs.reshape(inputs.shape[:2] + outputs.shape[1:])
 
 
 class Network(nnx.Module):
@@ -45,10 +94,10 @@ class Network(nnx.Module):
 
     def values(self, inputs):
         """Return what each layer yields, in recorded order."""
-        values = [inputs]
-        for name, function, taken in self.walk:
-            values.append((function or getattr(self, name))(*[values[position] for position in taken]))
-        return values[1:]
+        values = {-number: each for number, each in enumerate(parts(inputs))}
+        for position, (name, function, taken) in enumerate(self.walk, 1):
+            values[position] = (function or getattr(self, name))(*[values[each] for each in taken])
+        return [values[position] for position in range(1, len(self.walk) + 1)]
 
 
 # Nothing is drawn, because the harness sets the weights, and flax draws no recurrent matrix in bfloat16.
@@ -77,7 +126,24 @@ def _lstm(layer, dtypes, rngs):
     return FlaxLstm(layer.input_shape[1], layer.settings["units"], layer.settings["sequences"], dtypes, rngs)
 
 
+def _gru(layer, dtypes, rngs):
+    return FlaxGru(layer.input_shape[1], layer.settings["units"], layer.settings["sequences"], dtypes, rngs)
+
+
+def _embedding(layer, dtypes, rngs):
+    return nnx.Embed(layer.settings["vocabulary"], layer.settings["units"], rngs=rngs, **dtypes)
+
+
+def _time_distributed(layer, dtypes, rngs):
+    inner = layer.settings["layer"]
+    return TimeDistributed(_MODULES[inner.kind](inner, dtypes, rngs))
+
+
 _MODULES = {
+    "gru": _gru,
+    "embedding": _embedding,
+    "separable_conv2d": FlaxSeparable,
+    "time_distributed": _time_distributed,
     "conv2d": _conv2d,
     "dense": _dense,
     "batch_norm": _batch_norm,
@@ -85,13 +151,25 @@ _MODULES = {
     "dropout": lambda layer, _dtypes, rngs: nnx.Dropout(layer.settings["rate"], rngs=rngs),
 }
 
+
+def _max_pool(settings):
+    top, bottom, left, right = settings["pads"]
+    window, strides = (settings["size"],) * 2, (settings["stride"],) * 2
+    return lambda x: nnx.max_pool(x, window, strides, ((top, bottom), (left, right)))
+
+
 _FUNCTIONS = {
-    "max_pool": lambda settings: lambda x: nnx.max_pool(x, (settings["size"],) * 2, (settings["stride"],) * 2),
+    "max_pool": _max_pool,
     "average_pool": lambda settings: lambda x: nnx.avg_pool(x, (settings["size"],) * 2, (settings["size"],) * 2),
     "global_average_pool": lambda _settings: lambda x: x.mean(axis=(1, 2)),
     "add": lambda _settings: lambda a, b: a + b,
     "flatten": lambda _settings: lambda x: x.reshape(x.shape[0], -1),
     "relu": lambda _settings: nnx.relu,
+    "sigmoid": lambda _settings: nnx.sigmoid,
+    "tanh": lambda _settings: jnp.tanh,
+    "softmax": lambda _settings: nnx.softmax,
+    "concatenate": lambda _settings: lambda *values: jnp.concatenate(values, axis=-1),
+    "repeat": lambda settings: lambda x: jnp.repeat(x[:, None], settings["times"], axis=1),
 }
 
 
@@ -105,6 +183,13 @@ _VARIABLES = {
         module.loop.cell.dense_h.kernel,
         module.loop.cell.dense_h.bias,
     ),
+    "gru": lambda module: (
+        module.loop.cell.dense_i.kernel,
+        module.loop.cell.dense_h.kernel,
+        module.loop.cell.dense_i.bias,
+    ),
+    "embedding": lambda module: (module.embedding,),
+    "separable_conv2d": lambda module: (module.depthwise.kernel, module.pointwise.kernel, module.pointwise.bias),
 }
 
 
@@ -115,7 +200,10 @@ def _variables(layers, network):
     """
     for layer in layers:
         if layer.parameters:
-            variables = _VARIABLES[layer.kind](getattr(network, layer.name))
+            module, kind = getattr(network, layer.name), layer.kind
+            if kind == "time_distributed":
+                module, kind = module.inner, layer.settings["layer"].kind
+            variables = _VARIABLES[kind](module)
             for number, (parameter, variable) in enumerate(zip(layer.parameters, variables)):
                 yield parameter.name, variable, None if number else layer.settings.get("flattened")
 
@@ -123,16 +211,32 @@ def _variables(layers, network):
 def set_weights(layers, network, weights):
     """Set canonical arrays into the variables, in their data type."""
     for name, variable, flattened in _variables(layers, network):
-        array = channels_last_rows(weights[name], flattened)
+        array = _depthwise(name, channels_last_rows(weights[name], flattened))
         variable.set_value(jnp.asarray(array, variable.get_value().dtype))
 
 
 def weights(layers, network):
     """Return the values of the variables as canonical float32 arrays, by parameter name."""
     return {
-        name: channel_first_rows(jax.device_get(variable.get_value()).astype("float32"), flattened)
+        name: channel_first_rows(_depthwise(name, jax.device_get(variable.get_value()).astype("float32")), flattened)
         for name, variable, flattened in _variables(layers, network)
     }
+
+
+def _depthwise(name, array):
+    """Turn a depthwise weight from (height, width, in, 1) to flax's (height, width, 1, in), or back."""
+    return array.swapaxes(2, 3) if name.endswith(".depthwise") else array
+
+
+def l2_terms(layers, network):
+    """Return the sum of the L2 terms of a network's weights, or 0 without any."""
+    factors = dict(losses.l2_terms(layers))
+    squares = [
+        factors[name] * jnp.sum(jnp.square(variable.get_value()))
+        for name, variable, _ in _variables(layers, network)
+        if name in factors
+    ]
+    return sum(squares)
 
 
 def trainable(layer, network):

@@ -4,7 +4,7 @@ import mxnet as mx
 from mxnet import gluon
 
 from benchmarks.errors import Unsupported
-from benchmarks.vocabulary import graph
+from benchmarks.vocabulary import graph, losses
 from benchmarks.vocabulary.counting import size
 
 
@@ -33,9 +33,9 @@ class _Graph(gluon.HybridBlock):
         walk, self._count = graph.places(layers)
         self._walk = list(zip(blocks, walk))
 
-    def hybrid_forward(self, _, x):
+    def hybrid_forward(self, _, *inputs):
         """Run the blocks in their order."""
-        values = [x] + [None] * (self._count - 1)
+        values = list(inputs) + [None] * (self._count - len(inputs))
         for block, (taken, target) in self._walk:
             values[target] = block(*[values[place] for place in taken])
         return values[target]
@@ -47,18 +47,46 @@ class _Add(gluon.HybridBlock):
         return F.elemwise_add(a, b)
 
 
-class _Lstm(gluon.HybridBlock):
-    """MXNet's fused LSTM, which takes time first.
+class _Concatenate(gluon.HybridBlock):
+    def __init__(self, axis):
+        super().__init__()
+        self._axis = axis
+
+    def hybrid_forward(self, F, *values):
+        """Join values along an axis."""
+        return F.concat(*values, dim=self._axis)
+
+
+class _TimeDistributed(gluon.HybridBlock):
+    """A block that runs on each step of a sequence, or on each row of an image, as one larger batch."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self.inner = make(layer.settings["layer"])
+        self._image = len(layer.input_shape) == 3
+        self._taken, self._given = layer.settings["layer"].input_shape, layer.output_shape
+
+    def hybrid_forward(self, F, x):
+        """Map (batch, time, features), or (batch, channels, height, width), to (batch, steps, units)."""
+        if self._image:
+            x = F.transpose(x, axes=(0, 2, 3, 1))
+        return F.reshape(self.inner(F.reshape(x, shape=(-1,) + self._taken)), shape=(-1,) + self._given)
+
+
+class _Recurrent(gluon.HybridBlock):
+    """MXNet's fused LSTM or GRU, which takes time first.
 
     The bias that it adds to the recurrent product stays at zero.
     """
 
     def __init__(self, layer):
         super().__init__()
-        if not hasattr(gluon.rnn.LSTM, "hybrid_forward"):
-            raise Unsupported("the fused LSTM of MXNet %s does not train on a CPU; MXNet 1.4 does" % mx.__version__)
+        fused = {"lstm": gluon.rnn.LSTM, "gru": gluon.rnn.GRU}[layer.kind]
+        if not hasattr(fused, "hybrid_forward"):
+            message = "the fused %s of MXNet %s does not train on a CPU; MXNet 1.4 does"
+            raise Unsupported(message % (layer.kind.upper(), mx.__version__))
         self._sequences = layer.settings["sequences"]
-        self.fused = gluon.rnn.LSTM(layer.settings["units"], input_size=layer.input_shape[1])
+        self.fused = fused(layer.settings["units"], input_size=layer.input_shape[1])
         self.fused.l0_h2h_bias.grad_req = "null"
 
     def hybrid_forward(self, F, x):
@@ -84,9 +112,45 @@ def _conv2d(layer):
     )
     if symmetric:
         return convolution
-    widths = (0, 0, 0, 0) + settings["pads"]
-    padding = gluon.nn.HybridLambda(lambda F, x: F.pad(x, mode="constant", pad_width=widths, constant_value=0))
-    return _sequence(padding, convolution)
+    return _sequence(_padding(settings["pads"], 0), convolution)
+
+
+def _separable_conv2d(layer):
+    settings, channels = layer.settings, layer.input_shape[0]
+    top, bottom, left, right = settings["pads"]
+    symmetric = top == bottom and left == right
+    depthwise = gluon.nn.Conv2D(
+        channels,
+        settings["kernel"],
+        strides=settings["stride"],
+        padding=(top, left) if symmetric else (0, 0),
+        groups=channels,
+        use_bias=False,
+        in_channels=channels,
+    )
+    pointwise = gluon.nn.Conv2D(settings["filters"], 1, use_bias=settings["bias"], in_channels=channels)
+    return _sequence(*([] if symmetric else [_padding(settings["pads"], 0)]), depthwise, pointwise)
+
+
+def _max_pool(layer):
+    settings = layer.settings
+    top, bottom, left, right = settings["pads"]
+    if top == bottom and left == right:
+        return gluon.nn.MaxPool2D(settings["size"], settings["stride"], padding=(top, left))
+    # The least of float32, which no value is below.
+    return _sequence(
+        _padding(settings["pads"], -3.4028235e38), gluon.nn.MaxPool2D(settings["size"], settings["stride"])
+    )
+
+
+def _padding(pads, value):
+    widths = (0, 0, 0, 0) + tuple(pads)
+    return gluon.nn.HybridLambda(lambda F, x: F.pad(x, mode="constant", pad_width=widths, constant_value=value))
+
+
+def _repeat(layer):
+    times = layer.settings["times"]
+    return gluon.nn.HybridLambda(lambda F, x: F.broadcast_axis(F.expand_dims(x, axis=1), axis=1, size=times))
 
 
 def _sequence(*blocks):
@@ -99,11 +163,20 @@ def _sequence(*blocks):
 _LAYERS = {
     "conv2d": _conv2d,
     "dense": lambda layer: gluon.nn.Dense(layer.settings["units"], in_units=layer.input_shape[0]),
-    "lstm": _Lstm,
+    "lstm": _Recurrent,
+    "gru": _Recurrent,
+    "embedding": lambda layer: gluon.nn.Embedding(layer.settings["vocabulary"], layer.settings["units"]),
+    "time_distributed": _TimeDistributed,
+    "repeat": _repeat,
+    "concatenate": lambda layer: _Concatenate(1 if layer.settings["image"] else len(layer.output_shape)),
+    "separable_conv2d": _separable_conv2d,
+    "sigmoid": lambda _layer: gluon.nn.Activation("sigmoid"),
+    "tanh": lambda _layer: gluon.nn.Activation("tanh"),
+    "softmax": lambda _layer: gluon.nn.HybridLambda(lambda F, x: F.softmax(x, axis=-1)),
     "batch_norm": lambda layer: gluon.nn.BatchNorm(
         momentum=layer.settings["momentum"], epsilon=layer.settings["epsilon"], in_channels=layer.input_shape[0]
     ),
-    "max_pool": lambda layer: gluon.nn.MaxPool2D(layer.settings["size"], layer.settings["stride"]),
+    "max_pool": _max_pool,
     "average_pool": lambda layer: gluon.nn.AvgPool2D(layer.settings["size"]),
     "global_average_pool": lambda _layer: _sequence(gluon.nn.GlobalAvgPool2D(), gluon.nn.Flatten()),
     "add": lambda _layer: _Add(),
@@ -117,12 +190,16 @@ def parameters(layer, block):
     """Return Gluon's parameters in the order of the layer's own."""
     if not layer.parameters:
         return []
-    if layer.kind == "lstm":
+    if layer.kind == "time_distributed":
+        return parameters(layer.settings["layer"], block.inner)
+    if layer.kind in ("lstm", "gru"):
         return [block.fused.l0_i2h_weight, block.fused.l0_h2h_weight, block.fused.l0_i2h_bias]
     if layer.kind == "batch_norm":
         return [block.gamma, block.beta]
     holder = block[-1] if isinstance(block, gluon.nn.HybridSequential) else block
-    return [holder.weight, holder.bias][: len(layer.parameters)]
+    weights = [block[-2].weight] if layer.kind == "separable_conv2d" else []
+    weights += [holder.weight, getattr(holder, "bias", None)]
+    return weights[: len(layer.parameters)]
 
 
 def set_weights(workload, blocks):
@@ -130,11 +207,31 @@ def set_weights(workload, blocks):
     weights = workload.weights()
     for layer, block in zip(workload.layers, blocks):
         for parameter, native in zip(layer.parameters, parameters(layer, block)):
-            native.set_data(mx.nd.array(turned(weights[parameter.name], (3, 2, 0, 1))))
+            native.set_data(mx.nd.array(_turned(layer, parameter, weights[parameter.name], (3, 2, 0, 1))))
 
 
-def turned(array, axes):
+def canonical(layer, parameter, native):
+    """Copy a weight to the host and into canonical layout."""
+    return _turned(layer, parameter, native.data().asnumpy(), (2, 3, 1, 0))
+
+
+def l2_terms(layers, blocks):
+    """Return the parameter of each weight that has an L2 term, with the term's factor."""
+    factors = dict(losses.l2_terms(layers))
+    return [
+        (factors[parameter.name], native)
+        for layer, block in zip(layers, blocks)
+        for parameter, native in zip(layer.parameters, parameters(layer, block))
+        if parameter.name in factors
+    ]
+
+
+def _turned(layer, parameter, array, axes):
     """Turn a weight into MXNet's layout or back, which moves convolutions by `axes` and transposes a matrix."""
+    if layer.kind == "embedding":
+        return array
+    if parameter.name.endswith(".depthwise"):
+        return array.transpose(2, 3, 0, 1)
     return array.transpose(axes) if array.ndim == 4 else array.T
 
 

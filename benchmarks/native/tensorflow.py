@@ -1,10 +1,19 @@
 """Keras layers on TensorFlow for the vocabulary, and the places of their weights."""
 
+import numpy
 import tensorflow as tf
 
 from benchmarks.vocabulary.weights import channel_first_rows, channels_last_rows
 
 LAYERS = tf.keras.layers
+
+
+class FirstBias(tf.keras.constraints.Constraint):
+    """A constraint that keeps the second of a GRU's two biases at zero."""
+
+    def __call__(self, weight):
+        """Return the biases with zeros in place of the second."""
+        return weight * tf.constant([[1.0], [0.0]], weight.dtype)
 
 
 class Builder:
@@ -16,15 +25,16 @@ class Builder:
         self._policy = {"dtype": tf.keras.mixed_precision.Policy(policy)}
         self._xla = xla
 
-    def network(self, layers, input_shape, input_dtype):
+    def network(self, layers, inputs, input_dtype):
         """Return the Keras model of recorded layers, and its native layers in their order."""
-        inputs = tf.keras.Input(self.native_shape(input_shape), dtype=input_dtype)
-        values, made = [inputs], []
-        for layer in layers:
+        kinds = {"float": input_dtype, "integer": "int64"}
+        taken = [tf.keras.Input(self.native_shape(each.shape), dtype=kinds[each.kind]) for each in inputs]
+        values, made = {-number: each for number, each in enumerate(taken)}, []
+        for position, layer in enumerate(layers, 1):
             made.append(getattr(self, "_" + layer.kind)(layer.settings))
-            taken = [values[position] for position in layer.inputs]
-            values.append(made[-1](taken if len(taken) > 1 else taken[0]))
-        return tf.keras.Model(inputs, values[-1]), made
+            given = [values[each] for each in layer.inputs]
+            values[position] = made[-1](given if len(given) > 1 else given[0])
+        return tf.keras.Model(taken if len(taken) > 1 else taken[0], values[len(layers)]), made
 
     def native_shape(self, shape):
         """Return an image's shape as it runs here, without the batch, and any other shape as it is."""
@@ -39,17 +49,50 @@ class Builder:
         return inputs.transpose(0, 2, 3, 1) if self.channels_last and inputs.ndim == 4 else inputs
 
     def _conv2d(self, settings):
+        return self._windowed(LAYERS.Conv2D, settings, **_l2(settings))
+
+    def _separable_conv2d(self, settings):
+        return self._windowed(LAYERS.SeparableConv2D, settings)
+
+    def _windowed(self, kind, settings, **regularizer):
         # TensorFlow's own `same` is that of the vocabulary, also if strides make it asymmetric.
-        return LAYERS.Conv2D(
+        explicit = settings.get("explicit")
+        convolution = kind(
             settings["filters"], settings["kernel"], strides=settings["stride"], use_bias=settings["bias"],
-            padding="same" if any(settings["pads"]) else "valid", **self._format, **self._policy
+            padding="same" if any(settings["pads"]) and not explicit else "valid",
+            **regularizer, **self._format, **self._policy
         )  # fmt: skip
+        if not explicit:
+            return convolution
+        top, bottom, left, right = settings["pads"]
+        padding = LAYERS.ZeroPadding2D(((top, bottom), (left, right)), **self._format, **self._policy)
+        return tf.keras.Sequential([padding, convolution])
 
     def _dense(self, settings):
-        return LAYERS.Dense(settings["units"], **self._policy)
+        return LAYERS.Dense(settings["units"], **_l2(settings), **self._policy)
+
+    def _embedding(self, settings):
+        return LAYERS.Embedding(settings["vocabulary"], settings["units"], **self._policy)
+
+    def _concatenate(self, settings):
+        return LAYERS.Concatenate(axis=1 if settings["image"] and not self.channels_last else -1, **self._policy)
+
+    def _repeat(self, settings):
+        return LAYERS.RepeatVector(settings["times"], **self._policy)
+
+    def _time_distributed(self, settings):
+        inner = settings["layer"]
+        distributed = LAYERS.TimeDistributed(getattr(self, "_" + inner.kind)(inner.settings), **self._policy)
+        if inner.kind == "dense" or self.channels_last:
+            return distributed
+        return tf.keras.Sequential([LAYERS.Permute((2, 3, 1), **self._policy), distributed])
 
     def _max_pool(self, settings):
-        return LAYERS.MaxPooling2D(settings["size"], strides=settings["stride"], **self._format, **self._policy)
+        # TensorFlow's own `same` takes what it pads for the least of all values.
+        return LAYERS.MaxPooling2D(
+            settings["size"], strides=settings["stride"], padding="same" if any(settings["pads"]) else "valid",
+            **self._format, **self._policy
+        )  # fmt: skip
 
     def _average_pool(self, settings):
         return LAYERS.AveragePooling2D(settings["size"], **self._format, **self._policy)
@@ -65,14 +108,21 @@ class Builder:
         return LAYERS.Add(**self._policy)
 
     def _lstm(self, settings):
+        return self._recurrent(LAYERS.LSTM, LAYERS.LSTMCell, settings)
+
+    def _gru(self, settings):
+        return self._recurrent(
+            LAYERS.GRU, LAYERS.GRUCell, settings, reset_after=True, bias_constraint=FirstBias()
+        )  # fmt: skip
+
+    def _recurrent(self, layer, cell, settings, **rule):
         # The default, an orthogonal matrix, cannot be drawn in bfloat16, and the harness sets the weights anyway.
-        rule = {"recurrent_initializer": "glorot_uniform"}
+        rule["recurrent_initializer"] = "glorot_uniform"
         rule.update(self._policy)
         if not self._xla:
-            return LAYERS.LSTM(settings["units"], return_sequences=settings["sequences"], **rule)
-        # The LSTM layer may call cuDNN's, which XLA cannot compile; the same cell in a plain loop is XLA's to fuse.
-        cell = LAYERS.LSTMCell(settings["units"], **rule)
-        return LAYERS.RNN(cell, return_sequences=settings["sequences"], **self._policy)
+            return layer(settings["units"], return_sequences=settings["sequences"], **rule)
+        # The layer may call cuDNN's, which XLA cannot compile; the same cell in a plain loop is XLA's to fuse.
+        return LAYERS.RNN(cell(settings["units"], **rule), return_sequences=settings["sequences"], **self._policy)
 
     def _flatten(self, _settings):
         # Values stay as they lie in either layout. With `channels_first` Keras would transpose them to channels last.
@@ -80,6 +130,15 @@ class Builder:
 
     def _relu(self, _settings):
         return LAYERS.ReLU(**self._policy)
+
+    def _sigmoid(self, _settings):
+        return LAYERS.Activation("sigmoid", **self._policy)
+
+    def _tanh(self, _settings):
+        return LAYERS.Activation("tanh", **self._policy)
+
+    def _softmax(self, _settings):
+        return LAYERS.Softmax(**self._policy)
 
     def _dropout(self, settings):
         return LAYERS.Dropout(settings["rate"], **self._policy)
@@ -90,6 +149,9 @@ class Builder:
             if layer.parameters:
                 arrays = [weights[parameter.name] for parameter in layer.parameters]
                 arrays[0] = self._rows(layer, arrays[0], channels_last_rows)
+                if _is_gru(layer):
+                    arrays = [_swapped(array) for array in arrays]
+                    arrays[2] = numpy.stack([arrays[2], numpy.zeros_like(arrays[2])])
                 native.set_weights(arrays + native.get_weights()[len(arrays) :])
 
     def weights(self, layers, made):
@@ -99,9 +161,31 @@ class Builder:
             if layer.parameters:
                 arrays = [array.astype("float32") for array in native.get_weights()]
                 arrays[0] = self._rows(layer, arrays[0], channel_first_rows)
+                if _is_gru(layer):
+                    arrays = [_swapped(array) for array in arrays[:2] + [arrays[2][0]]]
                 weights.update((parameter.name, array) for parameter, array in zip(layer.parameters, arrays))
         return weights
 
     def _rows(self, layer, array, permute):
         flattened = layer.settings.get("flattened") if self.channels_last else None
         return permute(array, flattened)
+
+
+def count(layer, native):
+    """Count the logical weights that the native layer of a layer trains. The second bias of a GRU is none."""
+    spare = 3 * layer.output_shape[-1] if _is_gru(layer) else 0
+    return sum(int(tf.size(weight)) for weight in native.trainable_weights) - spare
+
+
+def _is_gru(layer):
+    return layer.kind == "gru" or layer.kind == "time_distributed" and layer.settings["layer"].kind == "gru"
+
+
+def _swapped(array):
+    """Turn a GRU's gates from r, z, n to Keras' z, r, n, or back."""
+    reset, update, new = numpy.split(array, 3, axis=-1)
+    return numpy.concatenate([update, reset, new], axis=-1)
+
+
+def _l2(settings):
+    return {"kernel_regularizer": tf.keras.regularizers.l2(settings["l2"])} if settings["l2"] else {}

@@ -6,7 +6,7 @@ import operator
 import torch
 
 from benchmarks.errors import Unsupported
-from benchmarks.vocabulary import graph
+from benchmarks.vocabulary import graph, losses
 
 
 class TorchLstm(torch.nn.LSTM):
@@ -26,6 +26,75 @@ class TorchLstm(torch.nn.LSTM):
         """Map (batch, time, features) to (batch, time, units) or (batch, units)."""
         outputs, (hidden, _) = super().forward(inputs)
         return outputs if self.sequences else hidden[-1]
+
+
+class TorchGru(torch.nn.GRU):
+    """A `torch.nn.GRU` that yields all of its outputs or the last one, and no state.
+
+    Its second bias is zero and frozen.
+    """
+
+    def __init__(self, features, units, sequences):
+        super().__init__(features, units, batch_first=True)
+        self.sequences = sequences
+        with torch.no_grad():
+            self.bias_hh_l0.zero_()
+        self.bias_hh_l0.requires_grad_(False)
+
+    def forward(self, inputs):
+        """Map (batch, time, features) to (batch, time, units) or (batch, units)."""
+        outputs, hidden = super().forward(inputs)
+        return outputs if self.sequences else hidden[-1]
+
+
+class TimeDistributed(torch.nn.Module):
+    """A module that runs on each step of a sequence, or on each row of an image, as one larger batch."""
+
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, inputs):
+        """Map (batch, time, features), or (batch, channels, height, width), to (batch, steps, units)."""
+        if inputs.dim() == 4:
+            inputs = inputs.permute(0, 2, 3, 1)
+        steps = inputs.shape[:2]
+        outputs = self.inner(inputs.reshape((-1,) + tuple(inputs.shape[2:])))
+        return outputs.reshape(tuple(steps) + tuple(outputs.shape[1:]))
+
+
+class Repeat(torch.nn.Module):
+    """A module that makes a sequence of equal steps."""
+
+    def __init__(self, times):
+        super().__init__()
+        self.times = times
+
+    def forward(self, inputs):
+        """Map (batch, features) to (batch, times, features)."""
+        return inputs.unsqueeze(1).expand(-1, self.times, -1)
+
+
+def _separable_conv2d(layer):
+    settings, channels = layer.settings, layer.input_shape[0]
+    top, bottom, left, right = settings["pads"]
+    depthwise = torch.nn.Conv2d(
+        channels, channels, settings["kernel"], stride=settings["stride"], groups=channels, bias=False
+    )
+    pointwise = torch.nn.Conv2d(channels, settings["filters"], 1, bias=settings["bias"])
+    if top == bottom and left == right:
+        depthwise.padding = (top, left)
+        return torch.nn.Sequential(depthwise, pointwise)
+    return torch.nn.Sequential(torch.nn.ZeroPad2d((left, right, top, bottom)), depthwise, pointwise)
+
+
+def _max_pool(layer):
+    size, stride = layer.settings["size"], layer.settings["stride"]
+    top, bottom, left, right = layer.settings["pads"]
+    if top == bottom and left == right:
+        return torch.nn.MaxPool2d(size, stride, padding=(top, left))
+    padding = torch.nn.ConstantPad2d((left, right, top, bottom), float("-inf"))
+    return torch.nn.Sequential(padding, torch.nn.MaxPool2d(size, stride))
 
 
 def _conv2d(layer):
@@ -50,7 +119,7 @@ def _batch_norm(layer):
 _LAYERS = {
     "conv2d": _conv2d,
     "dense": lambda layer: torch.nn.Linear(layer.input_shape[0], layer.settings["units"]),
-    "max_pool": lambda layer: torch.nn.MaxPool2d(layer.settings["size"], layer.settings["stride"]),
+    "max_pool": _max_pool,
     "average_pool": lambda layer: torch.nn.AvgPool2d(layer.settings["size"]),
     "global_average_pool": lambda _layer: torch.nn.Sequential(torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten()),
     "batch_norm": _batch_norm,
@@ -59,6 +128,15 @@ _LAYERS = {
     "flatten": lambda _layer: torch.nn.Flatten(),
     "relu": lambda _layer: torch.nn.ReLU(),
     "dropout": lambda layer: torch.nn.Dropout(layer.settings["rate"]),
+    "sigmoid": lambda _layer: torch.nn.Sigmoid(),
+    "tanh": lambda _layer: torch.nn.Tanh(),
+    "softmax": lambda _layer: torch.nn.Softmax(dim=-1),
+    "concatenate": lambda _layer: None,
+    "repeat": lambda layer: Repeat(layer.settings["times"]),
+    "embedding": lambda layer: torch.nn.Embedding(layer.settings["vocabulary"], layer.settings["units"]),
+    "gru": lambda layer: TorchGru(layer.input_shape[1], layer.settings["units"], layer.settings["sequences"]),
+    "separable_conv2d": _separable_conv2d,
+    "time_distributed": lambda layer: TimeDistributed(modules([layer.settings["layer"]])[0]),
 }
 
 
@@ -67,21 +145,27 @@ def modules(layers):
     return [_LAYERS[layer.kind](layer) for layer in layers]
 
 
-def network(layers, made):
+def network(layers, made, names=("inputs",)):
     """Put modules together.
 
-    Return a Sequential, or for a model with branches a module whose `forward` is straight code.
+    Return a Sequential, or for a model with branches or several inputs a module whose `forward` is straight code.
     """
     if graph.is_stack(layers):
         return torch.nn.Sequential(*made)
     if not hasattr(torch, "fx"):
         raise Unsupported("models with branches need torch.fx, which came with PyTorch 1.8")
     drawn = torch.fx.Graph()
-    values = [drawn.placeholder("inputs")]
-    for layer, module in zip(layers, made):
+    values = {-number: drawn.placeholder(name) for number, name in enumerate(names)}
+    for number, (layer, module) in enumerate(zip(layers, made), 1):
         taken = tuple(values[position] for position in layer.inputs)
-        values.append(drawn.call_module(layer.name, taken) if module else drawn.call_function(operator.add, taken))
-    drawn.output(values[-1])
+        if module:
+            values[number] = drawn.call_module(layer.name, taken)
+        elif layer.kind == "add":
+            values[number] = drawn.call_function(operator.add, taken)
+        else:
+            # Channels or features, which are the second or the last of the axes with a batch.
+            values[number] = drawn.call_function(torch.cat, (list(taken), 1 if layer.settings["image"] else -1))
+    drawn.output(values[len(layers)])
     return torch.fx.GraphModule({layer.name: module for layer, module in zip(layers, made) if module}, drawn)
 
 
@@ -91,6 +175,9 @@ _TENSORS = {
     "dense": (("weight", (1, 0)), ("bias", (0,))),
     "batch_norm": (("weight", (0,)), ("bias", (0,))),
     "lstm": (("weight_ih_l0", (1, 0)), ("weight_hh_l0", (1, 0)), ("bias_ih_l0", (0,))),
+    "gru": (("weight_ih_l0", (1, 0)), ("weight_hh_l0", (1, 0)), ("bias_ih_l0", (0,))),
+    "embedding": (("weight", (0, 1)),),
+    "separable_conv2d": (("weight", (2, 3, 0, 1)), ("weight", (3, 2, 0, 1)), ("bias", (0,))),
 }
 
 
@@ -98,8 +185,11 @@ def _tensors(layers, made):
     """Yield each parameter's name, its native tensor and its axes."""
     for layer, module in zip(layers, made):
         if layer.parameters:
-            owner = module[-1] if isinstance(module, torch.nn.Sequential) else module
-            for parameter, (attribute, axes) in zip(layer.parameters, _TENSORS[layer.kind]):
+            inner = layer.settings["layer"] if layer.kind == "time_distributed" else layer
+            holder = module if inner is layer else module.inner
+            for parameter, (attribute, axes) in zip(layer.parameters, _TENSORS[inner.kind]):
+                place = -2 if parameter.name.endswith(".depthwise") else -1
+                owner = holder[place] if isinstance(holder, torch.nn.Sequential) else holder
                 yield parameter.name, getattr(owner, attribute), axes
 
 
@@ -108,6 +198,12 @@ def set_weights(layers, made, weights):
     with torch.no_grad():
         for name, tensor, axes in _tensors(layers, made):
             tensor.copy_(torch.from_numpy(weights[name]).permute(*axes))
+
+
+def l2_terms(layers, made):
+    """Return each weight that has an L2 term, with the term's factor."""
+    factors = dict(losses.l2_terms(layers))
+    return [(factors[name], tensor) for name, tensor, _ in _tensors(layers, made) if name in factors]
 
 
 def weights(layers, made):

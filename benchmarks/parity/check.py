@@ -78,9 +78,10 @@ def _of_inference_alone(request, enter):
         raise Unsupported("parity of a model with batch norm needs training, which %s lacks" % request.builder)
     enter("latency")
     evidence = _evidence(session, workload)
-    inputs, labels = next(workload.batches())
+    samples = next(workload.data.batches(request.batch_size, 1))
     logits = session.fetch(session.step(session.batches[0]))
-    first_loss, _ = evaluation.scores(lambda _inputs: logits, (inputs, labels), request.batch_size, workload.classes)
+    score = functools.partial(evaluation.scores, loss=workload.loss)
+    first_loss, _ = score(lambda _inputs: logits, samples, request.batch_size, workload.classes)
     return dict(
         evidence,
         lacking=evidence["lacking"] + [features.TRAINING],

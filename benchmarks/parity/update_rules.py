@@ -13,11 +13,24 @@ def forms(settings, gradients):
 
 
 def _sgd(settings, gradients):
-    velocity, total = 0.0, 0.0
-    for gradient in gradients:
-        velocity = settings["momentum"] * velocity - settings["learning_rate"] * gradient
-        total = total + velocity
+    """Return the sum, or with momentum and a rate that decays the sums of two forms.
+
+    The velocity holds the rate of each of its steps, or all of it is multiplied by the rate of the last one.
+    """
+    velocity, total, unscaled, scaled_late = 0.0, 0.0, 0.0, 0.0
+    for rate, gradient in zip(_rates(settings, gradients), gradients):
+        velocity = settings["momentum"] * velocity - rate * gradient
+        unscaled = settings["momentum"] * unscaled - gradient
+        total, scaled_late = total + velocity, scaled_late + rate * unscaled
+    if settings["momentum"] and settings.get("decay"):
+        return {"rate_inside": total, "rate_outside": scaled_late}
     return {"sgd": total}
+
+
+def _rates(settings, gradients):
+    """Return the learning rate of each step."""
+    decay = settings.get("decay", 0.0)
+    return [settings["learning_rate"] / (1 + decay * step) for step in range(len(gradients))]
 
 
 def _adam(settings, gradients):
@@ -28,8 +41,8 @@ def _adam(settings, gradients):
     import numpy
 
     mean, square, corrected, uncorrected = 0.0, 0.0, 0.0, 0.0
-    rate, beta_1, beta_2, epsilon = (settings[name] for name in ("learning_rate", "beta_1", "beta_2", "epsilon"))
-    for step, gradient in enumerate(gradients, start=1):
+    beta_1, beta_2, epsilon = (settings[name] for name in ("beta_1", "beta_2", "epsilon"))
+    for step, (rate, gradient) in enumerate(zip(_rates(settings, gradients), gradients), start=1):
         mean = beta_1 * mean + (1 - beta_1) * gradient
         square = beta_2 * square + (1 - beta_2) * gradient * gradient
         towards, correction = rate * mean / (1 - beta_1**step), (1 - beta_2**step) ** 0.5
@@ -44,12 +57,25 @@ def _rmsprop(settings, gradients):
     import numpy
 
     square, inside, outside = 0.0, 0.0, 0.0
-    rate, rho, epsilon = (settings[name] for name in ("learning_rate", "rho", "epsilon"))
-    for gradient in gradients:
+    rho, epsilon = settings["rho"], settings["epsilon"]
+    for rate, gradient in zip(_rates(settings, gradients), gradients):
         square = rho * square + (1 - rho) * gradient * gradient
         inside = inside - rate * gradient / numpy.sqrt(square + epsilon * epsilon)
         outside = outside - rate * gradient / (numpy.sqrt(square) + epsilon)
     return {"inside": inside, "outside": outside}
 
 
-_RULES = {"sgd": _sgd, "adam": _adam, "rmsprop": _rmsprop}
+def _adadelta(settings, gradients):
+    import numpy
+
+    square, moved, total = 0.0, 0.0, 0.0
+    rho, epsilon = settings["rho"], settings["epsilon"]
+    for rate, gradient in zip(_rates(settings, gradients), gradients):
+        square = rho * square + (1 - rho) * gradient * gradient
+        step = gradient * numpy.sqrt(moved + epsilon) / numpy.sqrt(square + epsilon)
+        moved = rho * moved + (1 - rho) * step * step
+        total = total - rate * step
+    return {"adadelta": total}
+
+
+_RULES = {"adadelta": _adadelta, "sgd": _sgd, "adam": _adam, "rmsprop": _rmsprop}

@@ -23,12 +23,15 @@ def multiply_adds(layers):
 
 
 def _multiply_adds(layer):
+    sizes = [size(parameter.shape) for parameter in layer.parameters]
     if layer.kind == "conv2d":
-        weight = layer.parameters[0].shape
-        return size(weight) * size(layer.output_shape[1:])
+        return sizes[0] * size(layer.output_shape[1:])
+    if layer.kind == "separable_conv2d":
+        return (sizes[0] + sizes[1]) * size(layer.output_shape[1:])
     if layer.kind == "dense":
-        return size(layer.parameters[0].shape)
-    if layer.kind == "lstm":
-        weight, recurrent, _bias = layer.parameters
-        return layer.input_shape[0] * (size(weight.shape) + size(recurrent.shape))
+        return sizes[0]
+    if layer.kind in ("lstm", "gru"):
+        return layer.input_shape[0] * (sizes[0] + sizes[1])
+    if layer.kind == "time_distributed":
+        return layer.output_shape[0] * _multiply_adds(layer.settings["layer"])
     return 0

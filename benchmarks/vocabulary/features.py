@@ -15,6 +15,13 @@ COMMON = frozenset(
     + ["layer " + kind for kind in ("add", "average_pool", "batch_norm", "conv2d", "dense", "dropout", "flatten")]
     + ["layer " + kind for kind in ("global_average_pool", "lstm", "max_pool", "relu")]
 )
+ALL = COMMON | frozenset(
+    ["several inputs", "integer inputs", "loss mean_squared_error", "L2 terms", "explicit pads", "padded pools"]
+    + ["optimizer adadelta", "learning-rate decay"]
+    + ["layer " + kind for kind in ("concatenate", "embedding", "gru", "repeat", "separable_conv2d", "sigmoid")]
+    + ["layer " + kind for kind in ("softmax", "tanh", "time_distributed")]
+)
+"""Everything that the vocabulary has."""
 
 
 def needed(workload):
@@ -24,7 +31,19 @@ def needed(workload):
     names += ["integer inputs"] if any(each.kind == "integer" for each in workload.inputs) else []
     if workload.training:
         names += ["loss " + workload.loss, "optimizer " + workload.optimizer["name"]]
-    return names + sorted({"layer " + layer.kind for layer in workload.layers})
+        names += ["learning-rate decay"] if workload.optimizer.get("decay") else []
+        names += ["L2 terms"] if any(layer.settings.get("l2") for layer in workload.layers) else []
+    return names + sorted({name for layer in workload.layers for name in _of_layer(layer)})
+
+
+def _of_layer(layer):
+    yield "layer " + layer.kind
+    if layer.kind == "time_distributed":
+        yield "layer " + layer.settings["layer"].kind
+    if layer.settings.get("explicit"):
+        yield "explicit pads"
+    if layer.kind == "max_pool" and any(layer.settings["pads"]):
+        yield "padded pools"
 
 
 def offered(builder):

@@ -8,27 +8,35 @@ Conventions, the same in every framework:
 - Shapes leave the batch out; images are channels first (channels, height, width) whatever layout runs, and sequences
   are (time, features).
 - `same` padding is TensorFlow's: as many outputs as strides fit the input, and an odd row or column of zeros goes to
-  the bottom or right. It is recorded as explicit `pads` (top, bottom, left, right); pools see valid positions only.
+  the bottom or right. It is recorded as explicit `pads` (top, bottom, left, right), which a convolution may also be
+  given. A max pool takes what is padded for the least of all values; an average pool sees valid positions only.
 - Convolution weights are canonically (height, width, in, out), dense weights (in, out), both followed by their bias.
+- A separable convolution has one (height, width, in, 1) filter for each channel and then (1, 1, in, out) weights with
+  the bias, and nothing between the two.
 - Batch norm is per channel of an image, or per feature: epsilon 1e-3, the running values keep 0.9 of what they were at
   each step, scale and shift are learned. The running values belong to no weights: frameworks differ in them.
 - An LSTM's gates are i, f, g, o side by side in weights (in, 4 units) and (units, 4 units), with sigmoid gates and ONE
   bias, whose forget part starts at 1; a framework that stores a second one keeps it at zero.
+- A GRU's gates are r, z, n side by side in weights (in, 3 units) and (units, 3 units), with sigmoid gates and ONE bias,
+  added to the product of the input. r multiplies the recurrent product (`reset_after`, as cuDNN has it), not the state
+  before it; a framework that stores a second bias keeps it at zero. The state is z * h + (1 - z) * n.
+- `time_distributed` runs one layer, with the same weights, on each step of (time, features), or on each row of an image
+  as a sequence of (width, channels). `repeat` makes each sample a sequence of equal steps.
 - `flatten` yields channel-first order; a framework that runs channels last permutes the rows of the next dense layer.
-- The loss is the mean softmax cross-entropy of the logits, so no model ends in a softmax.
+- `embedding` takes whole numbers, each the row of a matrix.
+- The loss is the mean softmax cross-entropy of the logits, so no model ends in a softmax, or the mean squared error.
+  `l2` adds l2 times the sum of a squared weight, without bias. The loss that a step reports holds it.
 - `dropout` is active in training only, and scales by 1 / (1 - rate) there.
 """
 
 from collections import namedtuple
 
+from .parameters import constant, drawn
+from .windows import explicit, is_whole, rate, windows
+
 EPSILON = 1e-3
 MOMENTUM = 0.9
 """Settings of batch norm, for the addend to the variance and the share of the old value that a step keeps."""
-
-Parameter = namedtuple("Parameter", "name shape fan_in fan_out start")
-Parameter.__doc__ = """One logical tensor of weights in canonical layout.
-
-    It is drawn by its fans if fan_in is not 0. Else `start` holds the first values, each for an even share of them."""
 
 Layer = namedtuple("Layer", "kind name settings inputs input_shape output_shape parameters")
 Layer.__doc__ = """One recorded call.
@@ -42,10 +50,10 @@ Value.__doc__ = """The value that a layer yields.
     It has a position, a shape without the batch, and the shape of the image if its values lie in the order of a
     flattened one, else None. The first layer yields position 1, and inputs are 0, -1, -2 and so on."""
 
-Input = namedtuple("Input", "name shape kind")
-Input.__doc__ = (
-    """One input of a model, with its shape without the batch and the kind of its values (`float`, `integer`)."""
-)
+Input = namedtuple("Input", "name shape kind vocabulary")
+Input.__doc__ = """One input of a model.
+
+    It has a shape without the batch, the kind of its values, and for whole numbers the size of their vocabulary."""
 
 
 class Net:
@@ -56,48 +64,78 @@ class Net:
         self.inputs = []
         self.input_shape = None
 
-    def input(self, *shape, name="inputs", kind="float"):
+    def input(self, *shape, name="inputs", kind="float", vocabulary=None):
         """Begin the model with features, (time, features) or (channels, height, width).
 
-        A model has an input for each name. Datasets fill its first one.
+        A model has an input for each name. Whole numbers of kind `integer` are below `vocabulary`.
         """
         if kind not in ("float", "integer"):
             raise ValueError("an input's kind is 'float' or 'integer', not %r" % (kind,))
+        if (kind == "integer") != is_whole(vocabulary, 1):
+            raise ValueError("an input of whole numbers, and no other, has a vocabulary, as in vocabulary=36")
         names = [each.name for each in self.inputs]
         if name not in names:
             names.append(name)
-            self.inputs.append(Input(name, tuple(shape), kind))
+            self.inputs.append(Input(name, tuple(shape), kind, vocabulary))
+        elif self.inputs[names.index(name)] != Input(name, tuple(shape), kind, vocabulary):
+            raise ValueError("the input %s is there already, with another shape or kind; give this one a name" % name)
         self.input_shape = self.inputs[0].shape
         return Value(-names.index(name), tuple(shape), None)
 
-    def conv2d(self, x, filters, kernel, stride=1, padding="valid", bias=True):  # noqa: PLR0913, PLR0917 - a layer's settings
-        """Convolve with square kernels, at valid positions only or with `same` padding, and add a bias or none."""
-        if padding not in ("valid", "same"):
-            raise ValueError("conv2d pads 'valid' or 'same', not %r" % (padding,))
-        channels, *extents = self._image(x, "conv2d", 1 if padding == "same" else kernel)
-        vertical, horizontal = (_same(extent, kernel, stride) if padding == "same" else (0, 0) for extent in extents)
-        height, width = (
-            (extent + sum(pads) - kernel) // stride + 1 for extent, pads in zip(extents, (vertical, horizontal))
-        )
-        area = kernel * kernel
-        weight = _drawn("weight", (kernel, kernel, channels, filters), channels * area, filters * area)
-        settings = {"filters": filters, "kernel": kernel, "stride": stride, "pads": vertical + horizontal, "bias": bias}
-        parameters = [weight] + [_constant("bias", filters, 0.0)] * bias
-        return self._add("conv2d", (x,), (filters, height, width), parameters, settings)
+    def conv2d(self, x, filters, kernel, stride=1, padding="valid", bias=True, l2=0.0):  # noqa: PLR0913, PLR0917 - a layer's settings
+        """Convolve with square kernels and add a bias or none.
 
-    def dense(self, x, units):
+        `padding` is `valid`, `same`, or the zeros at the (top, bottom, left, right).
+        """
+        shape, pads = windows("conv2d", x, kernel, stride, padding)
+        channels, area = x.shape[0], kernel * kernel
+        weight = drawn("weight", (kernel, kernel, channels, filters), channels * area, filters * area)
+        settings = {"filters": filters, "kernel": kernel, "stride": stride, "pads": pads, "bias": bias, "l2": rate(l2)}
+        settings.update(explicit(padding))
+        return self._add(
+            "conv2d", (x,), (filters,) + shape, [weight] + [constant("bias", filters, 0.0)] * bias, settings
+        )
+
+    def separable_conv2d(self, x, filters, kernel, stride=1, padding="valid", bias=True):  # noqa: PLR0913, PLR0917 - a layer's settings
+        """Convolve each channel by a kernel of its own, then all channels at each position, and add a bias or none."""
+        shape, pads = windows("separable_conv2d", x, kernel, stride, padding)
+        channels, area = x.shape[0], kernel * kernel
+        parameters = [
+            drawn("depthwise", (kernel, kernel, channels, 1), area, area),
+            drawn("weight", (1, 1, channels, filters), channels, filters),
+        ] + [constant("bias", filters, 0.0)] * bias
+        settings = {"filters": filters, "kernel": kernel, "stride": stride, "pads": pads, "bias": bias}
+        settings.update(explicit(padding))
+        return self._add("separable_conv2d", (x,), (filters,) + shape, parameters, settings)
+
+    def dense(self, x, units, l2=0.0):
         """Multiply by a matrix and add a bias."""
         if len(x.shape) != 1:
             raise ValueError("dense takes flat features, not the shape %s; flatten first" % (x.shape,))
-        parameters = [_drawn("weight", (x.shape[0], units), x.shape[0], units), _constant("bias", units, 0.0)]
-        return self._add("dense", (x,), (units,), parameters, {"units": units, "flattened": x.flattened})
+        parameters = [drawn("weight", (x.shape[0], units), x.shape[0], units), constant("bias", units, 0.0)]
+        return self._add(
+            "dense", (x,), (units,), parameters, {"units": units, "flattened": x.flattened, "l2": rate(l2)}
+        )
 
-    def max_pool(self, x, size, stride=None):
-        """Take the greatest of each square of `size`, `stride` (by default `size`) apart, at valid positions only."""
+    def embedding(self, x, units):
+        """Look up a row of a matrix for each whole number of an input."""
+        known = self.inputs[-x.position] if x.position <= 0 else None
+        if known is None or known.kind != "integer" or len(x.shape) != 1:
+            raise ValueError(
+                "embedding takes an input of whole numbers, as net.input(40, kind='integer', vocabulary=36)"
+            )
+        weight = drawn("weight", (known.vocabulary, units), known.vocabulary, units)
+        return self._add(
+            "embedding", (x,), x.shape + (units,), [weight], {"units": units, "vocabulary": known.vocabulary}
+        )
+
+    def max_pool(self, x, size, stride=None, padding="valid"):
+        """Take the greatest of each square of `size`, `stride` (by default `size`) apart, `valid` or `same`."""
+        if padding not in ("valid", "same"):
+            raise ValueError("max_pool pads 'valid' or 'same', not %r" % (padding,))
         stride = size if stride is None else stride
-        channels, height, width = self._image(x, "max_pool", size)
-        shape = (channels, (height - size) // stride + 1, (width - size) // stride + 1)
-        return self._add("max_pool", (x,), shape, [], {"size": size, "stride": stride})
+        shape, pads = windows("max_pool", x, size, stride, padding)
+        return self._add("max_pool", (x,), x.shape[:1] + shape, [], {"size": size, "stride": stride, "pads": pads})
 
     def average_pool(self, x, size):
         """Average over squares of `size` that do not overlap, and leave out the rest that fills no square."""
@@ -113,7 +151,7 @@ class Net:
         if len(x.shape) not in (1, 3):
             raise ValueError("batch_norm takes images or flat features, not the shape %s" % (x.shape,))
         _refuse_flattened("batch_norm", x)
-        parameters = [_constant("scale", x.shape[0], 1.0), _constant("shift", x.shape[0], 0.0)]
+        parameters = [constant("scale", x.shape[0], 1.0), constant("shift", x.shape[0], 0.0)]
         return self._add("batch_norm", (x,), x.shape, parameters, {"epsilon": EPSILON, "momentum": MOMENTUM})
 
     def add(self, a, b):
@@ -123,18 +161,53 @@ class Net:
         _refuse_flattened("add", a, b)
         return self._add("add", (a, b), a.shape, [], {})
 
+    def concatenate(self, *values):
+        """Join values along their channels or features, in their order."""
+        if (
+            len(values) < 2
+            or len(
+                {(len(value.shape), value.shape[:-1] if len(value.shape) == 2 else value.shape[1:]) for value in values}
+            )
+            > 1
+        ):
+            shapes = ", ".join(str(value.shape) for value in values)
+            raise ValueError("concatenate takes values that differ in channels or features alone, not %s" % shapes)
+        _refuse_flattened("concatenate", *values)
+        axis = 1 if len(values[0].shape) == 2 else 0
+        shape = list(values[0].shape)
+        shape[axis] = sum(value.shape[axis] for value in values)
+        return self._add("concatenate", values, shape, [], {"image": len(shape) == 3})
+
+    def repeat(self, x, times):
+        """Make a sequence of so many equal steps of flat features."""
+        if len(x.shape) != 1:
+            raise ValueError("repeat takes flat features, not the shape %s" % (x.shape,))
+        _refuse_flattened("repeat", x)
+        return self._add("repeat", (x,), (times,) + x.shape, [], {"times": times})
+
     def lstm(self, x, units, sequences=False):
         """Run an LSTM over (time, features), and yield its last output, or all of them if `sequences` is set."""
-        if len(x.shape) != 2:
-            raise ValueError("lstm takes (time, features), not the shape %s" % (x.shape,))
-        time, features = x.shape
-        parameters = [
-            _drawn("weight", (features, 4 * units), features, 4 * units),
-            _drawn("recurrent", (units, 4 * units), units, 4 * units),
-            _constant("bias", 4 * units, 0.0, 1.0, 0.0, 0.0),
-        ]
-        shape = (time, units) if sequences else (units,)
-        return self._add("lstm", (x,), shape, parameters, {"units": units, "sequences": sequences})
+        return self._recurrent("lstm", x, units, sequences, (0.0, 1.0, 0.0, 0.0))
+
+    def gru(self, x, units, sequences=False):
+        """Run a GRU over (time, features), and yield its last output, or all of them if `sequences` is set."""
+        return self._recurrent("gru", x, units, sequences, (0.0, 0.0, 0.0))
+
+    def time_distributed(self, x, layer, units):
+        """Run `dense` on each step of a sequence, or an `lstm` or `gru` on each row of an image."""
+        shapes = {2: x.shape[1:], 3: (x.shape[-1], x.shape[0])}
+        wanted = {2: ("dense",), 3: ("lstm", "gru")}.get(len(x.shape), ())
+        if layer not in wanted:
+            raise ValueError(
+                "time_distributed runs 'dense' on (time, features), 'lstm' or 'gru' on rows of an image, not %r on %s"
+                % (layer, x.shape)
+            )
+        each = Net()
+        getattr(each, layer)(each.input(*shapes[len(x.shape)]), units)
+        (inner,) = each.layers
+        parameters = [parameter._replace(name=parameter.name.rpartition(".")[2]) for parameter in inner.parameters]
+        shape = (x.shape[0] if len(x.shape) == 2 else x.shape[1], units)
+        return self._add("time_distributed", (x,), shape, parameters, {"layer": inner})
 
     def flatten(self, x):
         """Lay the values of each sample in one row, channel by channel."""
@@ -146,11 +219,40 @@ class Net:
 
     def relu(self, x):
         """Replace values below zero by zero."""
-        return self._add("relu", (x,), x.shape, [], {})._replace(flattened=x.flattened)
+        return self._alike("relu", x)
+
+    def sigmoid(self, x):
+        """Map each value to 1 / (1 + exp(-value))."""
+        return self._alike("sigmoid", x)
+
+    def tanh(self, x):
+        """Map each value to its hyperbolic tangent."""
+        return self._alike("tanh", x)
+
+    def softmax(self, x):
+        """Map the features of each sample, or of each step, to positive shares of one."""
+        if len(x.shape) == 3:
+            raise ValueError("softmax takes features, or (time, features), not the shape %s" % (x.shape,))
+        return self._alike("softmax", x)
 
     def dropout(self, x, rate):
         """While training, drop this share of the values at random."""
-        return self._add("dropout", (x,), x.shape, [], {"rate": rate})._replace(flattened=x.flattened)
+        return self._alike("dropout", x, rate=rate)
+
+    def _alike(self, kind, x, **settings):
+        return self._add(kind, (x,), x.shape, [], settings)._replace(flattened=x.flattened)
+
+    def _recurrent(self, kind, x, units, sequences, start):
+        if len(x.shape) != 2:
+            raise ValueError("%s takes (time, features), not the shape %s" % (kind, x.shape))
+        (time, features), width = x.shape, len(start) * units
+        parameters = [
+            drawn("weight", (features, width), features, width),
+            drawn("recurrent", (units, width), units, width),
+            constant("bias", width, *start),
+        ]
+        shape = (time, units) if sequences else (units,)
+        return self._add(kind, (x,), shape, parameters, {"units": units, "sequences": sequences})
 
     def _image(self, x, kind, size):
         if len(x.shape) != 3 or min(x.shape[1:]) < size:
@@ -158,11 +260,16 @@ class Net:
         return x.shape
 
     def _add(self, kind, taken, output_shape, parameters, settings):
+        if kind != "embedding" and any(self._is_integer(value) for value in taken):
+            raise ValueError("%s cannot take whole numbers; put net.embedding before it" % kind)
         name = "%s_%d" % (kind, 1 + sum(layer.kind == kind for layer in self.layers))
         named = tuple(parameter._replace(name="%s.%s" % (name, parameter.name)) for parameter in parameters)
         inputs = tuple(value.position for value in taken)
         self.layers.append(Layer(kind, name, settings, inputs, taken[0].shape, tuple(output_shape), named))
         return Value(len(self.layers), tuple(output_shape), None)
+
+    def _is_integer(self, value):
+        return value.position <= 0 and self.inputs[-value.position].kind == "integer"
 
 
 def record(build):
@@ -186,20 +293,6 @@ def recorded(build):
         if -number not in taken:
             raise ValueError("nothing takes the input %s" % each.name)
     return net
-
-
-def _drawn(name, shape, fan_in, fan_out):
-    return Parameter(name, shape, fan_in, fan_out, ())
-
-
-def _constant(name, count, *start):
-    return Parameter(name, (count,), 0, 0, start)
-
-
-def _same(extent, kernel, stride):
-    """Return the zeros before and after `extent` values, for one output value per stride, begun ones included."""
-    total = max(((extent - 1) // stride) * stride + kernel - extent, 0)
-    return total // 2, total - total // 2
 
 
 def _refuse_flattened(kind, *values):

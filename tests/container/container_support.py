@@ -1,5 +1,6 @@
 """Requests, and a way to start the container side, for its tests."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from typing import Any, NoReturn
 import pytest
 
 from benchmarks import contract
+from benchmarks.vocabulary import features
 from orchestrator import catalog
 from orchestrator.catalog.model_files import python_file
 from orchestrator.domain import Framework
@@ -44,11 +46,14 @@ RELEASES = {name: newest(name) for entry in CATALOG.entries.values() if entry.co
 """Every framework and flavour of the catalog, and one release more."""
 
 
-def offers(builder: str) -> tuple[str, ...] | None:
+def offers(builder: str) -> frozenset[str] | tuple[str, ...] | None:
     """Return the features that a builder names as all that it has; None for one that has the common ones."""
     _, tree = python_file.read(BENCHMARKS / "frameworks" / f"{builder}.py")
-    named, _ = python_file.literals(tree).get("OFFERS", (None, 1))
-    return named
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "OFFERS":
+            # Without its framework the file cannot be imported; what it names is in terms of `features` alone.
+            return eval(ast.unparse(statement.value), {"features": features})  # type: ignore[no-any-return]
+    return None
 
 
 def skip_if_lacking(builder: str, ended: subprocess.CompletedProcess[str]) -> None:

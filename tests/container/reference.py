@@ -7,27 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from reference_sequences import SEQUENCES, Array, Backward
 
-Array = NDArray[np.float64]
-Backward = Callable[[Array], tuple[list[Array], list[Array]]]
-"""Takes the gradient of what a layer yielded; gives those of what it took, and of its parameters."""
 Weights = dict[str, Array]
 
 
 def loss_and_gradients(
-    layers: Sequence[Any], weights: Mapping[str, Any], inputs: Any, labels: Any
+    layers: Sequence[Any], weights: Mapping[str, Any], inputs: Any, labels: Any, name: str = "softmax_cross_entropy"
 ) -> tuple[float, Weights]:
-    """Mean softmax cross-entropy of a batch in training mode (without dropout), and its gradients by parameter name."""
+    """Loss of a batch in training mode (without dropout, with L2 terms), and its gradients by parameter name."""
     values, backwards = _forward(layers, weights, inputs, training=True)
-    logits = values[-1]
-    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-    shares = powers / powers.sum(axis=1, keepdims=True)
-    rows = np.arange(len(labels))
-    loss = float(-np.log(shares[rows, labels]).mean())
-    shares[rows, labels] -= 1
-    taken: list[Any] = [0.0] * len(values)
-    taken[-1] = shares / len(labels)
+    loss, error = _LOSSES[name](values[len(layers)], labels)
+    taken: dict[int, Any] = dict.fromkeys(values, 0.0)
+    taken[len(layers)] = error
     gradients: Weights = {}
     for position in range(len(layers), 0, -1):
         layer = layers[position - 1]
@@ -35,15 +27,47 @@ def loss_and_gradients(
         for source, gradient in zip(layer.inputs, into, strict=True):
             taken[source] = taken[source] + gradient
         gradients.update((parameter.name, each) for parameter, each in zip(layer.parameters, own, strict=True))
+        if layer.settings.get("l2"):
+            weight = np.asarray(weights[layer.parameters[0].name], float)
+            loss += layer.settings["l2"] * float((weight**2).sum())
+            gradients[layer.parameters[0].name] = own[0] + 2 * layer.settings["l2"] * weight
     return loss, gradients
 
 
-def losses_of_descent(layers: Sequence[Any], weights: Mapping[str, Any], batch: Any, steps: int, rate: float) -> Any:
+def _cross_entropy(logits: Array, labels: Any) -> tuple[float, Array]:
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    shares = powers / powers.sum(axis=1, keepdims=True)
+    rows = np.arange(len(labels))
+    loss = float(-np.log(shares[rows, labels]).mean())
+    shares[rows, labels] -= 1
+    return loss, shares / len(labels)
+
+
+def _squared_error(outputs: Array, labels: Any) -> tuple[float, Array]:
+    target = np.zeros(outputs.shape)
+    if outputs.shape[1] == 1:
+        target[:, 0] = labels
+    else:
+        target[np.arange(len(labels)), labels] = 1
+    return float(((outputs - target) ** 2).mean()), 2 * (outputs - target) / outputs.size
+
+
+_LOSSES = {"softmax_cross_entropy": _cross_entropy, "mean_squared_error": _squared_error}
+
+
+def losses_of_descent(  # noqa: PLR0913, PLR0917 -- all that a descent depends on
+    layers: Sequence[Any],
+    weights: Mapping[str, Any],
+    batch: Any,
+    steps: int,
+    rate: float,
+    name: str = "softmax_cross_entropy",
+) -> Any:
     """Losses of one batch before and after each of so many plain SGD steps on it."""
     held = {name: np.asarray(value, float) for name, value in weights.items()}
     losses = []
     for _ in range(steps + 1):
-        loss, gradients = loss_and_gradients(layers, held, *batch)
+        loss, gradients = loss_and_gradients(layers, held, *batch, name)
         losses.append(loss)
         held = {name: value - rate * gradients[name] for name, value in held.items()}
     return losses
@@ -51,18 +75,19 @@ def losses_of_descent(layers: Sequence[Any], weights: Mapping[str, Any], batch: 
 
 def logits(layers: Sequence[Any], weights: Mapping[str, Any], inputs: Any) -> Array:
     """Logits in evaluation mode, batch norm having its initial running values."""
-    return _forward(layers, weights, inputs, training=False)[0][-1]
+    yielded: Array = _forward(layers, weights, inputs, training=False)[0][len(layers)]
+    return yielded
 
 
 def _forward(layers: Sequence[Any], weights: Mapping[str, Any], inputs: Any, *, training: bool) -> Any:
-    values = [np.asarray(inputs, float)]
+    several = inputs if isinstance(inputs, tuple) else (inputs,)
+    values = {-number: np.asarray(each, float) for number, each in enumerate(several)}
     backwards = []
-    for layer in layers:
+    for position, layer in enumerate(layers, 1):
         taken = [values[position] for position in layer.inputs]
         own = [np.asarray(weights[parameter.name], float) for parameter in layer.parameters]
         run = _evaluated_batch_norm if layer.kind == "batch_norm" and not training else _KINDS[layer.kind]
-        value, backward = run(layer.settings, taken, own)
-        values.append(value)
+        values[position], backward = run(layer.settings, taken, own)
         backwards.append(backward)
     return values, backwards
 
@@ -100,6 +125,9 @@ def _dense(_settings: Any, taken: list[Array], own: list[Array]) -> tuple[Array,
 
 def _max_pool(settings: Any, taken: list[Array], _own: list[Array]) -> tuple[Array, Backward]:
     (x,), size, stride = taken, settings["size"], settings["stride"]
+    top, bottom, left, right = settings["pads"]
+    height, width = x.shape[2:]
+    x = np.pad(x, ((0, 0), (0, 0), (top, bottom), (left, right)), constant_values=-np.inf)
     windows = np.lib.stride_tricks.sliding_window_view(x, (size, size), axis=(2, 3))[:, :, ::stride, ::stride]
     greatest = windows.reshape(*windows.shape[:4], -1)
     chosen = greatest.argmax(axis=-1)
@@ -108,7 +136,7 @@ def _max_pool(settings: Any, taken: list[Array], _own: list[Array]) -> tuple[Arr
         n, c, y, z = np.indices(chosen.shape)
         into = np.zeros(x.shape)
         np.add.at(into, (n, c, y * stride + chosen // size, z * stride + chosen % size), gradient)
-        return [into], []
+        return [into[:, :, top : top + height, left : left + width]], []
 
     return greatest.max(axis=-1), backward
 
@@ -163,46 +191,40 @@ def _add(_settings: Any, taken: list[Array], _own: list[Array]) -> tuple[Array, 
     return taken[0] + taken[1], lambda gradient: ([gradient, gradient], [])
 
 
-def _lstm(settings: Any, taken: list[Array], own: list[Array]) -> tuple[Array, Backward]:
-    (x,), (weight, recurrent, bias) = taken, own
-    n, time, _ = x.shape
-    h, c = (np.zeros((n, settings["units"])) for _ in range(2))
-    outputs, kept = [], []
-    for step in range(time):
-        i, f, g, o = np.split(x[:, step] @ weight + h @ recurrent + bias, 4, axis=1)
-        i, f, o, g = _sigmoid(i), _sigmoid(f), _sigmoid(o), np.tanh(g)
-        kept.append((i, f, g, o, h, c))
-        c = f * c + i * g
-        h = o * np.tanh(c)
-        outputs.append((h, c))
+def _separable_conv2d(settings: Any, taken: list[Array], own: list[Array]) -> tuple[Array, Backward]:
+    """By the convolution of all channels: a filter for each channel is zero in the others."""
+    depthwise, channels = own[0], taken[0].shape[1]
+    across = depthwise[..., 0][..., None] * np.eye(channels)
+    inner, backward_inner = _conv2d(settings | {"bias": False}, taken, [across])
+    outer, backward_outer = _conv2d(settings | {"stride": 1, "pads": (0, 0, 0, 0)}, [inner], own[1:])
 
     def backward(gradient: Array) -> tuple[list[Array], list[Array]]:
-        into, parts = np.zeros(x.shape), [np.zeros(each.shape) for each in own]
-        to_h, to_c = np.zeros_like(h), np.zeros_like(c)
-        for step in range(time - 1, -1, -1):
-            i, f, g, o, before_h, before_c = kept[step]
-            squashed = np.tanh(outputs[step][1])
-            if settings["sequences"]:
-                to_h = to_h + gradient[:, step]
-            elif step == time - 1:
-                to_h = to_h + gradient
-            to_c = to_c + to_h * o * (1 - squashed**2)
-            gates = np.concatenate(
-                [to_c * g * i * (1 - i), to_c * before_c * f * (1 - f), to_c * i * (1 - g**2),
-                 to_h * squashed * o * (1 - o)], axis=1,
-            )  # fmt: skip
-            into[:, step] = gates @ weight.T
-            shares = (x[:, step].T @ gates, before_h.T @ gates, gates.sum(axis=0))
-            parts = [part + share for part, share in zip(parts, shares, strict=True)]
-            to_h, to_c = gates @ recurrent.T, to_c * f
-        return [into], parts
+        between, after = backward_outer(gradient)
+        into, (wide,) = backward_inner(between[0])
+        return into, [np.einsum("ijcc->ijc", wide)[..., None], *after]
 
-    every = np.stack([each for each, _ in outputs], axis=1)
-    return every if settings["sequences"] else h, backward
+    return outer, backward
 
 
-def _sigmoid(x: Array) -> Array:
-    return 1 / (1 + np.exp(-x))
+def _time_distributed(settings: Any, taken: list[Array], own: list[Array]) -> tuple[Array, Backward]:
+    """Each step by itself, one after another."""
+    inner, (x,) = settings["layer"], taken
+    steps = x.transpose(2, 0, 3, 1) if x.ndim == 4 else x.transpose(1, 0, 2)
+    runs = [_KINDS[inner.kind](inner.settings, [each], own) for each in steps]
+
+    def backward(gradient: Array) -> tuple[list[Array], list[Array]]:
+        results = [each(gradient[:, step]) for step, (_, each) in enumerate(runs)]
+        into = np.stack([each[0] for each, _ in results])
+        shares = [sum(parts) for parts in zip(*[own for _, own in results], strict=True)]
+        return [into.transpose(1, 3, 0, 2) if x.ndim == 4 else into.transpose(1, 0, 2)], shares  # type: ignore[list-item]
+
+    return np.stack([value for value, _ in runs], axis=1), backward
+
+
+def _concatenate(_settings: Any, taken: list[Array], _own: list[Array]) -> tuple[Array, Backward]:
+    axis = 1 if taken[0].ndim == 4 else -1
+    ends = np.cumsum([each.shape[axis] for each in taken])[:-1]
+    return np.concatenate(taken, axis=axis), lambda gradient: (np.split(gradient, ends, axis=axis), [])
 
 
 def _flatten(_settings: Any, taken: list[Array], _own: list[Array]) -> tuple[Array, Backward]:
@@ -227,8 +249,11 @@ _KINDS: dict[str, Callable[[Any, list[Array], list[Array]], tuple[Array, Backwar
     "global_average_pool": _global_average_pool,
     "batch_norm": _batch_norm,
     "add": _add,
-    "lstm": _lstm,
     "flatten": _flatten,
     "relu": _relu,
     "dropout": _dropout,
+    "separable_conv2d": _separable_conv2d,
+    "time_distributed": _time_distributed,
+    "concatenate": _concatenate,
+    **SEQUENCES,
 }

@@ -1,18 +1,21 @@
 """A model may ask for more than builders have: each answers with the name of what it lacks."""
 
-from collections.abc import Callable
+import json
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from container_support import offers, request_of, start
+from container_support import document, offers, request_of, start
 
 from benchmarks import definitions
 from benchmarks.errors import CannotTrain, Unsupported
-from benchmarks.vocabulary import features, graph, optimizers
+from benchmarks.vocabulary import features, graph, losses, optimizers
+from benchmarks.vocabulary.layers import Net
 from benchmarks.workload import ModelWorkload, model_module
 from orchestrator.catalog.model_files.definitions import builders
+from orchestrator.resources import BENCHMARKS
 
 HEAD = """
 TITLE = "Wide"
@@ -32,10 +35,26 @@ def build(net):
     return net.dense(net.add(one, other), CLASSES)
 """
 )
-INTEGERS = PLAIN.replace("net.input(*INPUT_SHAPE)", 'net.input(*INPUT_SHAPE, kind="integer")')
+INTEGERS = PLAIN.replace(
+    "net.dense(net.input(*INPUT_SHAPE), CLASSES)",
+    'net.dense(net.lstm(net.embedding(net.input(4, kind="integer", vocabulary=9), 5), 6), CLASSES)',
+)
 OTHER_LOSS = PLAIN.replace("def build", 'LOSS = "mean_squared_error"\ndef build')
-MODELS = [(TWO_INPUTS, "several inputs"), (INTEGERS, "integer inputs"), (OTHER_LOSS, "loss mean_squared_error")]
-NAMES = ["two", "integers", "loss"]
+MODELS = [
+    (TWO_INPUTS, "several inputs"),
+    (INTEGERS, "integer inputs, layer embedding"),
+    (OTHER_LOSS, "loss mean_squared_error"),
+    (PLAIN.replace('"sgd"', '"adadelta"'), "optimizer adadelta"),
+    (PLAIN.replace("0.1}", '0.1, "decay": 1e-6}'), "learning-rate decay"),
+    (PLAIN.replace("CLASSES)\n", "CLASSES, l2=1e-4)\n"), "L2 terms"),
+    (PLAIN.replace("net.dense(", "net.dense(net.tanh(").replace(", CLASSES)", "), CLASSES)"), "layer tanh"),
+]
+NAMES = ["two", "integers", "loss", "adadelta", "decay", "l2", "tanh"]
+PADDED = """
+def build(net):
+    x = net.{layer}
+    return net.dense(net.global_average_pool(x), CLASSES)
+"""
 
 
 def workload_of(folder: Path, text: str, **changes: Any) -> ModelWorkload:
@@ -53,23 +72,60 @@ def maker_of(builder: str) -> SimpleNamespace:
 @pytest.mark.parametrize("builder", builders())
 @pytest.mark.parametrize(("text", "name"), MODELS, ids=NAMES)
 def test_builder_names_the_feature_it_lacks(tmp_path: Path, builder: str, text: str, name: str) -> None:
-    trains = "training" in features.offered(maker_of(builder))
+    offered = features.offered(maker_of(builder))
     workload = workload_of(tmp_path, text, mode="train", builder=builder)
+    if set(features.needed(workload)) <= offered:
+        assert definitions.start(maker_of(builder), workload) is workload
+        return
 
     with pytest.raises(Unsupported) as failure:
         definitions.start(maker_of(builder), workload)
 
-    assert str(failure.value) == f"{builder} lacks {name if trains else 'training'}"
+    assert str(failure.value) == f"{builder} lacks {name if 'training' in offered else 'training'}"
 
 
 @pytest.mark.parametrize(("text", "name"), MODELS, ids=NAMES)
-def test_lacking_feature_ends_as_unsupported(tmp_path: Path, io: Callable[..., Path], text: str, name: str) -> None:
-    folder = io(model="wide", model_file="wide.py", batch_size=8)
-    (folder / "wide.py").write_text(text)
+def test_builder_without_offers_has_the_common_ones(tmp_path: Path, text: str, name: str) -> None:
+    workload = workload_of(tmp_path, text, mode="train", builder="mine")
 
-    ended = start("--io", str(folder))
+    with pytest.raises(Unsupported, match=f"mine lacks {name}$"):
+        definitions.start(SimpleNamespace(start=lambda asked: asked), workload)
 
-    assert (ended.returncode, ended.stderr) == (3, f"noop lacks {name}\n")
+
+@pytest.mark.parametrize(
+    ("layer", "name"),
+    [
+        ("conv2d(net.input(1, 4, 4), 2, 3, padding=(1, 0, 1, 0))", "explicit pads"),
+        ("max_pool(net.input(1, 4, 4), 3, 2, padding='same')", "padded pools"),
+        ("conv2d(net.input(1, 4, 4), 2, 3, padding='same')", None),
+        ("max_pool(net.input(1, 4, 4), 2)", None),
+    ],
+)
+def test_pads_that_few_have_are_features(tmp_path: Path, layer: str, name: str | None) -> None:
+    workload = workload_of(tmp_path, HEAD + PADDED.format(layer=layer), mode="infer")
+
+    assert set(features.needed(workload)) - features.COMMON == ({name} if name else set())
+
+
+def test_all_features_are_those_of_the_vocabulary() -> None:
+    """A new layer, loss or optimizer that nobody names would be unsupported everywhere."""
+    layers = {name for name in vars(Net) if not name.startswith("_")} - {"input"}
+
+    assert {name for name in features.ALL if name.startswith("layer ")} == {f"layer {name}" for name in layers}
+    assert {f"loss {name}" for name in losses.NAMES} <= features.ALL
+    assert {f"optimizer {name}" for name in optimizers.DEFAULTS} <= features.ALL
+
+
+def test_lacking_feature_ends_as_unsupported(tmp_path: Path) -> None:
+    shutil.copytree(BENCHMARKS, tmp_path / "benchmarks", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "benchmarks" / "frameworks" / "mine.py").write_text("OPTIONS = {}\nstart = None\n")
+    asked = document(model="wide", model_file="wide.py", batch_size=8, builder="mine")
+    (tmp_path / "request.json").write_text(json.dumps(asked))
+    (tmp_path / "wide.py").write_text(TWO_INPUTS)
+
+    ended = start("--io", str(tmp_path), path=tmp_path)
+
+    assert (ended.returncode, ended.stderr) == (3, "mine lacks several inputs\n")
 
 
 def test_new_optimizer_is_not_taken_for_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from container_support import Check, document, start
 from benchmarks import contract
 from benchmarks.inputs import datasets
 from benchmarks.parity import check as parity
-from benchmarks.vocabulary import counting, layers, weights
+from benchmarks.vocabulary import counting, features, layers, weights
 from orchestrator.analysis.parity import layers as layer_checks
 from orchestrator.domain import ImageSpec
 from orchestrator.resources import BENCHMARKS
@@ -41,11 +41,12 @@ def apart(one: Tensor, other: dict[str, Any], floor: float = 0.0) -> float:
 
 def expected(model: str, batch_size: int, steps: int) -> Any:
     """Initial weights, losses of so many steps, gradients and logits by the reference."""
-    recorded = layers.record(module(model).build)
+    net = layers.recorded(module(model).build)
+    recorded, loss = tuple(net.layers), getattr(module(model), "LOSS", features.LOSS)
     drawn = weights.initial(recorded, 0)
-    batch = next(datasets.named("synthetic", module(model), 0).batches(batch_size, 1))
-    _, gradients = reference.loss_and_gradients(recorded, drawn, *batch)
-    losses = reference.losses_of_descent(recorded, drawn, batch, steps, parity.LEARNING_RATE)
+    batch = next(datasets.named("synthetic", module(model), 0, inputs=net.inputs).batches(batch_size, 1))
+    _, gradients = reference.loss_and_gradients(recorded, drawn, *batch, loss)
+    losses = reference.losses_of_descent(recorded, drawn, batch, steps, parity.LEARNING_RATE, loss)
     return drawn, losses, gradients, reference.logits(recorded, drawn, batch[0])
 
 
@@ -57,6 +58,10 @@ def expected(model: str, batch_size: int, steps: int) -> Any:
         ("mlp", 32, {"1": 1e-5, "3": 1e-5, "10": 1e-4}),
         ("lstm", 32, {"1": 1e-5, "3": 1e-5, "10": 1e-4}),
         ("sequence", 128, {"1": 1e-5, "3": 1e-5, "10": 1e-4}),
+        ("two_inputs", 32, {"1": 1e-5, "3": 1e-5, "10": 1e-4}),
+        ("gates", 32, {"1": 1e-5, "3": 1e-5, "10": 1e-4}),
+        ("squares", 32, {"1": 1e-5, "3": 1e-5, "10": 1e-4}),
+        ("separable", 32, {"1": 1e-5, "3": 1e-5, "10": 1e-4}),
         ("every_layer", 128, {"1": 1e-5, "3": 1e-3, "10": 1e-2}),
         ("features", 128, {"1": 1e-5, "3": 1e-3, "10": 1e-2}),
         pytest.param("resnet20", 32, {"1": 1e-3}, marks=pytest.mark.slow),
@@ -92,8 +97,12 @@ def test_a_framework_computes_what_the_reference_computes(
             assert apart(answer.gradients[name], each) < bar, name
 
 
+NETS = [("lenet", 128), ("mlp", 32), ("lstm", 32), ("every_layer", 128)]
+NETS += [("two_inputs", 32), ("gates", 32), ("squares", 32), ("separable", 32)]
+
+
 @pytest.mark.frameworks
-@pytest.mark.parametrize(("model", "batch_size"), [("lenet", 128), ("mlp", 32), ("lstm", 32), ("every_layer", 128)])
+@pytest.mark.parametrize(("model", "batch_size"), NETS)
 def test_the_native_layers_are_those_that_are_counted(check: Check, model: str, batch_size: int) -> None:
     answer = check(model, batch_size=batch_size)
 

@@ -36,6 +36,9 @@ OPTIMIZERS: dict[str, dict[str, Any]] = {
     "momentum": {"name": "sgd", "learning_rate": 0.1, "momentum": 0.9},
     "adam": {"name": "adam", "learning_rate": 0.001},
     "adam-set": {"name": "adam", "learning_rate": 0.01, "beta_1": 0.8, "beta_2": 0.99, "epsilon": 1e-4},
+    "adadelta": {"name": "adadelta", "learning_rate": 1.0},
+    "decay": {"name": "sgd", "learning_rate": 0.1, "momentum": 0.9, "decay": 0.5},
+    "adam-decay": {"name": "adam", "learning_rate": 0.01, "decay": 0.1},
     "rmsprop-set": {"name": "rmsprop", "learning_rate": 0.001, "rho": 0.8, "epsilon": 1e-5},
 }
 
@@ -166,12 +169,19 @@ def gradients(*rows: list[float]) -> list[Any]:
 
 def test_rules_are_those_of_the_vocabulary() -> None:
     """Worked out by hand: two steps of one element."""
+    decayed = optimizers.complete({"name": "sgd", "learning_rate": 0.1, "momentum": 0.5, "decay": 1.0})
+    forms = update_rules.forms(decayed, gradients([1.0], [2.0]))
+    settings = optimizers.complete({"name": "adadelta", "learning_rate": 0.5, "rho": 0.75, "epsilon": 9.0})
+    adadelta = update_rules.forms(settings, gradients([8.0]))
     sgd = update_rules.forms({"name": "sgd", "learning_rate": 0.1, "momentum": 0.9}, gradients([1.0], [2.0]))
     settings = optimizers.complete({"name": "rmsprop", "learning_rate": 0.1, "rho": 0.75, "epsilon": 3.0})
     rmsprop = update_rules.forms(settings, gradients([8.0]))
     settings = optimizers.complete({"name": "adam", "learning_rate": 0.1, "beta_2": 0.75, "epsilon": 3.0})
     adam = update_rules.forms(settings, gradients([8.0]))
 
+    assert forms["rate_inside"] == pytest.approx([-0.1 - (0.05 + 0.1)])
+    assert forms["rate_outside"] == pytest.approx([-0.1 - 0.05 * (0.5 + 2)])
+    assert adadelta == {"adadelta": pytest.approx([-0.5 * 8 * 3 / 5])}
     assert sgd["sgd"] == pytest.approx([-0.1 - 0.29])
     assert rmsprop == {"inside": pytest.approx([-0.1 * 8 / 5]), "outside": pytest.approx([-0.1 * 8 / 7])}
     assert adam == {"corrected": pytest.approx([-0.1 * 8 / 11]), "uncorrected": pytest.approx([-0.1 * 8 / 14])}

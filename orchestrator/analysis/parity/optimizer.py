@@ -21,7 +21,7 @@ ROUNDING: Final = {FULL_PRECISION: 2.0**-24, "amp": 2.0**-24, "bf16": 2.0**-9}
 With `amp`, the weights and the optimizer are in float32.
 """
 
-RULES: Final = {"sgd": 1e-5, "adam": 1e-4, "rmsprop": 1e-5}
+RULES: Final = {"sgd": 1e-5, "adam": 1e-4, "rmsprop": 1e-5, "adadelta": 1e-5}
 """Largest relative difference from each optimizer's rule in float64.
 
 Frameworks compute in float32, which rounds by less than 1e-6. Adam also takes 0.999 from 1, which leaves float32 five

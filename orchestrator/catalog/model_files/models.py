@@ -134,6 +134,7 @@ def _info(name: str, tree: ast.Module) -> ModelInfo:
         quick=durations.quick(literals),
     )
     _check_parity_rate(literals)
+    _check_loss(literals)
     python_file.require_function(tree, "build", "net")
     layers = model_layers.layers(tree)
     if layers is not None:
@@ -190,3 +191,12 @@ def _check_parity_rate(literals: Literals) -> None:
     rate, place = literals.get("PARITY_LEARNING_RATE", (0.01, python_file.TOP))
     if not isinstance(rate, float) or not 0 < rate < math.inf:
         raise WrongFileError("PARITY_LEARNING_RATE must be a number above 0, such as 0.001", place)
+
+
+def _check_loss(literals: Literals) -> None:
+    """Raise `WrongFileError` with its place for a loss that the vocabulary lacks."""
+    name, place = literals.get("LOSS", ("softmax_cross_entropy", python_file.TOP))
+    try:
+        vocabulary.module("losses").known(name)
+    except ValueError as error:
+        raise WrongFileError(f"LOSS: {error}", place) from None

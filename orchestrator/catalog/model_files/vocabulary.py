@@ -3,20 +3,26 @@
 They are the layers, their counts and the optimizers of models.
 """
 
+import importlib
 import importlib.util
+import sys
 from functools import cache
 from typing import Any
 
 from orchestrator.resources import BENCHMARKS
 
+_PACKAGE = "orchestrator_vocabulary"
+
 
 @cache
 def module(name: str) -> Any:
-    """Run `benchmarks/vocabulary/<name>.py` as a separate module, which needs only the standard library."""
-    path = BENCHMARKS / "vocabulary" / f"{name}.py"
-    specification = importlib.util.spec_from_file_location(f"orchestrator_vocabulary_{name}", path)
-    if specification is None or specification.loader is None:
-        raise ImportError(f"{path} is no module")
-    loaded = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(loaded)
-    return loaded
+    """Run `benchmarks/vocabulary/<name>.py` in a separate package, which needs only the standard library."""
+    if _PACKAGE not in sys.modules:
+        folder = BENCHMARKS / "vocabulary"
+        specification = importlib.util.spec_from_file_location(
+            _PACKAGE, folder / "__init__.py", submodule_search_locations=[str(folder)]
+        )
+        if specification is None:
+            raise ImportError(f"{folder} is no package")
+        sys.modules[_PACKAGE] = importlib.util.module_from_spec(specification)
+    return importlib.import_module(f"{_PACKAGE}.{name}")

@@ -44,9 +44,10 @@ def test_shipped_models_count_as_in_the_container(model: object) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('"name": "adagrad"', "OPTIMIZER: no optimizer 'adagrad'; there are adam, rmsprop, sgd"),
-        ('"nesterov": True, "name": "sgd"', "OPTIMIZER: optimizer 'sgd' has no setting 'nesterov'; it has learning_rate, momentum"),
+        ('"name": "adagrad"', "OPTIMIZER: no optimizer 'adagrad'; there are adadelta, adam, rmsprop, sgd"),
+        ('"nesterov": True, "name": "sgd"', "OPTIMIZER: optimizer 'sgd' has no setting 'nesterov'; it has learning_rate, momentum, decay"),
         ('"momentum": "high", "name": "sgd"', "OPTIMIZER: setting 'momentum' of optimizer 'sgd' is a number, not 'high'"),
+        ('"decay": -1, "name": "sgd"', "OPTIMIZER: setting 'decay' of optimizer 'sgd' is 0 or more, not -1"),
     ],
 )  # fmt: skip
 def test_an_unknown_optimizer_or_setting_is_refused(tmp_path: Path, line: str, message: str) -> None:
@@ -55,17 +56,27 @@ def test_an_unknown_optimizer_or_setting_is_refused(tmp_path: Path, line: str, m
     assert mistakes(tmp_path, text) == [f"mine/wide.py:6:13: not a model: {message}"]
 
 
+def test_an_unknown_loss_is_refused(tmp_path: Path) -> None:
+    text = HEAD + 'LOSS = "hinge"\n' + BUILD + "    return net.dense(x, CLASSES)\n"
+
+    (mistake,) = mistakes(tmp_path, text)
+
+    line = text.splitlines().index('LOSS = "hinge"') + 1
+    message = "LOSS: no loss 'hinge'; there are mean_squared_error, softmax_cross_entropy"
+    assert mistake == f"mine/wide.py:{line}:8: not a model: {message}"
+
+
 @pytest.mark.parametrize(
     ("body", "line", "message"),
     [
         ("    return net.dense(x, CLASSES, bais=False)\n", 9, "dense() got an unexpected keyword argument 'bais'"),
         ("    return net.dense(x)\n", 9, "dense() missing 1 required positional argument: 'units'"),
-        ("    for units in (32, 16):\n        x = net.gelu(net.dense(x, units))\n    return x\n", 10, "net has no 'gelu'; there is add, average_pool, batch_norm, conv2d, dense, dropout, flatten, global_average_pool, input, lstm, max_pool, relu"),
-        ("    return net.dense(net.conv2d(net.input(1, 8, 8), 4, 3, padding='full'), 10)\n", 9, "conv2d pads 'valid' or 'same', not 'full'"),
+        ("    for units in (32, 16):\n        x = net.gelu(net.dense(x, units))\n    return x\n", 10, "net has no 'gelu'; there is add, average_pool, batch_norm, concatenate, conv2d, dense, dropout, embedding, flatten, global_average_pool, gru, input, lstm, max_pool, relu, repeat, separable_conv2d, sigmoid, softmax, tanh, time_distributed"),
+        ("    return net.dense(net.conv2d(net.input(1, 8, 8), 4, 3, padding='full'), 10)\n", 9, "conv2d pads 'valid', 'same' or (top, bottom, left, right), not 'full'"),
         ("    return net.dense(net.conv2d(x, 4, 3), 10)\n", 9, "conv2d of size 3 cannot take the shape (64,)"),
         ("    net.dense(x, 10)\n    return net.dense(x, 10)\n", 7, "nothing takes what dense_1 yields"),
         ("    return x\n", 7, "a model must not return a flattened image, whose order is the layout's: end in dense"),
-        ("    return two(net, x)\n\n\ndef two(net, x, units=4):\n    return net.dense(x, units, units)\n", 13, "dense() takes 3 positional arguments but 4 were given"),
+        ("    return two(net, x)\n\n\ndef two(net, x, units=4):\n    return net.dense(x, units, units, units)\n", 13, "dense() takes from 3 to 4 positional arguments but 5 were given"),
     ],
 )  # fmt: skip
 def test_what_the_vocabulary_refuses_has_its_line(tmp_path: Path, body: str, line: int, message: str) -> None:
