@@ -66,7 +66,8 @@ nightly: $(VENV)/installed ## measure what is new on the package index, as NIGHT
 
 # Two workers at least: many tests wait for processes. A file stays on one worker, some files together (tests/conftest.py).
 WORKERS ?= $(shell nproc | awk '{print $$1 < 2 ? 2 : $$1}')
-PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS) --no-loadscope-reorder
+# Tests are compiled once, not in each worker of each run, whatever the shell says of its own programs.
+PYTEST := env --unset=PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --numprocesses $(WORKERS) --no-loadscope-reorder
 
 .PHONY: test
 test: $(VENV)/installed-dev ## all tests that run in about twenty minutes; container tests where an engine answers
@@ -77,14 +78,24 @@ test-all: $(VENV)/installed-dev ## every test with all its random examples, hour
 	BENCH_ALL_EXAMPLES=1 $(PYTEST) $(ARGS)
 
 .PHONY: lint
-lint: $(VENV)/installed-dev ## format, lint, types
+lint: style types ## format, lint, types
+
+.PHONY: style
+style: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+
+.PHONY: types
+types: $(VENV)/installed-dev
 	$(BIN)/mypy
 
-.PHONY: check
-check: lint ## lint, unit tests and the guard of what is said of stored runs
+.PHONY: unit
+unit: $(VENV)/installed-dev
 	$(PYTEST) tests/unit tests/guard $(ARGS)
+
+.PHONY: check
+check: style ## lint, unit tests and the guard of what is said of stored runs
+	@$(MAKE) --no-print-directory --jobs 2 types unit # mypy is silent to its end, and so may run beside the tests
 
 .PHONY: bench
 bench: $(VENV)/installed-dev ## measure the figures of docs/performance.md, docs/parity.md and docs/detection.md

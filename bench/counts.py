@@ -26,6 +26,8 @@ class Module:
     name: str
     path: Path
     tree: ast.Module
+    nodes: tuple[ast.AST, ...]
+    """All of the tree, which every count goes through."""
     lines: int
 
 
@@ -37,14 +39,15 @@ def modules(root: Path = ROOT, parts: Sequence[str] = PARTS) -> list[Module]:
 def _module(path: Path, root: Path) -> Module:
     text = path.read_text(encoding="utf-8")
     name = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
-    return Module(name, path.relative_to(root), ast.parse(text), text.count("\n"))
+    tree = ast.parse(text)
+    return Module(name, path.relative_to(root), tree, tuple(ast.walk(tree)), text.count("\n"))
 
 
 def own_imports(module: Module, sources: Mapping[str, Module]) -> set[str]:
     """Return the modules of `sources` that a module imports, anywhere in it and through re-exports of packages."""
     packages: dict[str, str] = {}  # by the local name
     behind: set[str] = set()
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         for local, target in _imported(node):
             home = _home(target, sources)
             if home is not None:
@@ -53,7 +56,7 @@ def own_imports(module: Module, sources: Mapping[str, Module]) -> set[str]:
                     packages[local] = home
     used = {
         _home(f"{packages[node.value.id]}.{node.attr}", sources) or packages[node.value.id]
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in packages
     }
     return (behind - set(packages.values()) | used) - {module.name}
@@ -131,7 +134,7 @@ def variables_called(sources: Sequence[Module], name: str) -> int:
         (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == name)
         or (isinstance(node, ast.arg) and node.arg == name)
         for source in sources
-        for node in ast.walk(source.tree)
+        for node in source.nodes
     )
 
 
@@ -140,7 +143,7 @@ def first_lines(sources: Sequence[Module]) -> list[str]:
     return [
         text.strip().splitlines()[0]
         for source in sources
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.Module | _Definition) and (text := ast.get_docstring(node))
     ]
 
@@ -149,7 +152,7 @@ def parameters(sources: Sequence[Module]) -> list[tuple[int, str]]:
     """Return how many parameters each function has, `self` and `cls` apart, the most first."""
     counted = []
     for source in sources:
-        for node in ast.walk(source.tree):
+        for node in source.nodes:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
                 counted.append(
@@ -187,7 +190,7 @@ def summary(sources: Sequence[Module]) -> Iterator[tuple[str, str, str]]:
 
 
 def _imports(source: Module, library: str) -> bool:
-    return any(full.split(".")[0] == library for node in ast.walk(source.tree) for _, full in _imported(node))
+    return any(full.split(".")[0] == library for node in source.nodes for _, full in _imported(node))
 
 
 def _listed(items: Sequence[str]) -> str:

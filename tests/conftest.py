@@ -1,5 +1,6 @@
 """What tests share: the engine, the base image and the browser at hand; missing ones skip, or fail where required."""
 
+import gc
 import os
 import shutil
 import tempfile
@@ -20,6 +21,10 @@ _locks = tempfile.TemporaryDirectory(prefix="bench-locks-")  # tests take no tur
 os.environ["ORCHESTRATOR_LOCK_FOLDER"] = _locks.name
 os.environ.pop("COLUMNS", None)  # pytest-xdist gives its workers the width of the terminal
 os.environ.setdefault("ORCHESTRATOR_IDLE_WAIT", "0")  # tests of runs share their host with other tests
+
+# The collected tests stay to the end, and most of what a test makes goes away by itself: to look for circles among all
+# of it, again and again, took a tenth of the time of the tests.
+gc.set_threshold(20_000, 20, 20)
 
 # No test is timed: on a busy host an example takes as long as it takes.
 settings.register_profile(
@@ -53,6 +58,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the longest scopes first."""
     ranks = {name: rank for rank, name in enumerate(FIRST)}
     items.sort(key=lambda item: ranks.get(scope(item.nodeid.partition("::")[0]), len(ranks)))
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage among what tests make only, not among the tests and the modules."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

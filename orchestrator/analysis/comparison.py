@@ -79,9 +79,10 @@ class _Rule:
         """
         from scipy.special import stdtr  # noqa: PLC0415 - half a second, as in estimates.quantile
 
-        spread = math.sqrt(max(apart.error() ** 2 - apart.error(further) ** 2, sys.float_info.min))
-        half = apart.half_width(self.confidence, further)
-        equal_half = apart.half_width(1 - 2 * self.equivalence, further)
+        error, degrees = apart.error(further), apart.degrees(further)
+        spread = math.sqrt(max(apart.error() ** 2 - error**2, sys.float_info.min))
+        half = quantile(degrees, self.confidence) * error
+        equal_half = quantile(degrees, 1 - 2 * self.equivalence) * error
         far, near, center = self.bound + half, max(self.bound - equal_half, 0.0), abs(apart.value)
         ends = [stdtr(apart.degrees(), (end - center) / spread) for end in (-far, -near, near, far)]
         return float(ends[0] + (ends[2] - ends[1]) + (1 - ends[3]))

@@ -1,5 +1,6 @@
 """Known faults of frameworks that parity checks have met, which `images/known_faults.yaml` lists for reports."""
 
+from functools import cache
 from pathlib import Path
 from typing import Annotated
 
@@ -34,8 +35,9 @@ class _Faults(_Shape):
     faults: tuple[KnownFault, ...]
 
 
+@cache
 def load_faults(path: Path = IMAGES / "known_faults.yaml") -> tuple[KnownFault, ...]:
-    """Read the known faults, by default those that ship with the program.
+    """Read the known faults, by default those that ship with the program, once: a report needs them for every run.
 
     Raises `InputError` with a line for every mistake.
     """

@@ -101,7 +101,10 @@ def test_only_the_command_line_reads_the_environment(path: Path) -> None:
         ast.unparse(node)
         for node in _nodes(path)
         if isinstance(node, ast.Attribute)
-        and (node.attr in {"environ", "getenv", "expanduser", "expandvars"} or ast.unparse(node).endswith("Path.home"))
+        and (
+            node.attr in {"environ", "getenv", "expanduser", "expandvars"}
+            or (node.attr == "home" and ast.unparse(node).endswith("Path.home"))
+        )
     ]
     assert reads == (["Path.home"] if path == PACKAGE / "workflows" / "host" / "places.py" else [])
 

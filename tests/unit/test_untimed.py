@@ -13,15 +13,21 @@ PROFILES = TESTS / "conftest.py"
 
 
 @cache
-def nodes(path: Path) -> tuple[ast.Attribute | ast.Call, ...]:
-    """Return the calls and the attributes in a file."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def nodes(path: Path, word: str) -> tuple[ast.Attribute | ast.Call, ...]:
+    """Return the calls and the attributes in a file that holds a word; in another one nothing has that name."""
+    if word not in text_of(path):
+        return ()
+    tree = ast.parse(text_of(path))
     return tuple(node for node in ast.walk(tree) if isinstance(node, ast.Attribute | ast.Call))
 
 
 def deadlines(path: Path) -> Iterator[str]:
     """Yield the places of a file that set a deadline of Hypothesis."""
-    for node in nodes(path):
+    for node in nodes(path, "deadline"):
         if isinstance(node, ast.Call):
             for keyword in node.keywords:
                 if keyword.arg == "deadline":
@@ -30,7 +36,7 @@ def deadlines(path: Path) -> Iterator[str]:
 
 def sleeps(path: Path) -> Iterator[str]:
     """Yield the places of a file that wait for a time."""
-    for node in nodes(path):
+    for node in nodes(path, "sleep"):
         if isinstance(node, ast.Attribute) and ast.unparse(node) == "time.sleep":
             yield f"{path.relative_to(TESTS)}:{node.lineno}"
 

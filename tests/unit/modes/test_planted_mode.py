@@ -3,10 +3,12 @@
 import csv
 import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from planted_program import PLACES, Program, planted
+from planted_program import PLACES, Program, planted, running
 
 from tests.envelopes import data_of
 
@@ -14,8 +16,9 @@ CELLS = [f"dense-1-cpu/tiny-{mode}-b8{suffix}" for mode in ("infer", "peek") for
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
-    return planted(tmp_path_factory.mktemp("planted"))
+def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    with running(tmp_path_factory.mktemp("planted")) as program:
+        yield program
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +28,12 @@ def run(program: Program) -> str:
     ended = program("run", *asked, "--json")
     assert ended.returncode == 0, ended.stderr
     return str(data_of(ended.stdout)["run"])
+
+
+@pytest.fixture(scope="module")
+def report(program: Program, run: str) -> dict[str, Any]:
+    """What `report` says of that run, for programs."""
+    return dict(data_of(program("report", run, "--format", "json").stdout))
 
 
 def test_planted_mode_is_listed(program: Program) -> None:
@@ -41,9 +50,7 @@ def test_planted_mode_is_planned(program: Program) -> None:
     assert len(plan["parity"]) == 2
 
 
-def test_planted_cells_do_the_same_work(program: Program, run: str) -> None:
-    report = data_of(program("report", run, "--format", "json").stdout)
-
+def test_planted_cells_do_the_same_work(report: dict[str, Any]) -> None:
     assert {cell["cell"]["id"]: cell["statuses"] for cell in report["cells"]} == {cell: [["ok", 2]] for cell in CELLS}
     works = {
         group["workload"]["mode"]: [place["parity"]["work"] for place in group["places"] if place["parity"]]
@@ -52,9 +59,7 @@ def test_planted_cells_do_the_same_work(program: Program, run: str) -> None:
     assert works == {"infer": ["same work"], "peek": ["same work"]}
 
 
-def test_planted_mode_is_compared_by_its_own_evidence(program: Program, run: str) -> None:
-    report = data_of(program("report", run, "--format", "json").stdout)
-
+def test_planted_mode_is_compared_by_its_own_evidence(report: dict[str, Any]) -> None:
     evidence = {
         group["workload"]["mode"]: {difference["evidence"] for difference in place["parity"]["differences"]}
         for group in report["groups"]
