@@ -76,6 +76,12 @@ Strict = Annotated[
     bool,
     typer.Option("--strict", help="Refuse a matrix that names a release which the catalog has no environment for."),
 ]
+Quick = Annotated[
+    bool,
+    typer.Option(
+        "--quick", help="A smoke run: 5 short blocks and at most 3 repeats of every cell, which prove nothing."
+    ),
+]
 Jobs = Annotated[int, typer.Option("-j", "--jobs", min=1, help="Environments made at the same time.")]
 Results = Annotated[Path, typer.Option("--results", metavar="DIR", help="The results folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs on stdout, and nothing else there.")]

@@ -80,6 +80,8 @@ def _parts(plan: Plan, estimate: PlanEstimate) -> Iterator[tuple[str, Any]]:
     yield "parity", ({"id": check.id, "image": check.image, "model": check.model} for check in parity.checks(plan))
     if plan.study is not None:
         yield "study", asdict(plan.study)
+    if plan.profile:
+        yield "profile", asdict(plan.profile)
     yield "estimate", asdict(estimate)
 
 

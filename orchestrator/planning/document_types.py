@@ -5,6 +5,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from orchestrator.domain import Mode, OptionValue, Status
+from orchestrator.modes.parts.duration import Profile
 from orchestrator.planning.cost.estimate import PlanEstimate
 from orchestrator.studies import Study
 
@@ -132,4 +133,6 @@ class PlanData(TypedDict):
     parity: list[PlannedCheck]
     study: NotRequired[Study]
     """Only of a matrix that repeats a published study."""
+    profile: NotRequired[Profile]
+    """The settings that took the place of the matrix's own; without any, there is no such key."""
     estimate: PlanEstimate

@@ -1,6 +1,6 @@
 """The way from a matrix to a plan, which decides what would run and the reason for every skip."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from orchestrator.catalog import DATASETS, Catalog, DatasetInfo, ModelInfo, UnsupportedError
@@ -8,7 +8,8 @@ from orchestrator.domain import Cell, Framework, ImageSpec, Plan, Skip, Status, 
 from orchestrator.errors import InputError
 from orchestrator.limits import DEFAULT_CELLS
 from orchestrator.matrix import FrameworkAxes, Matrix, Rule, Settings
-from orchestrator.planning import axes, collector, ids, rules
+from orchestrator.modes.parts.duration import Profile
+from orchestrator.planning import axes, collector, ids, profiles, rules
 from orchestrator.planning.additions import grids
 from orchestrator.planning.axes import Combination, Grid, PlannedWork
 from orchestrator.planning.bounds import plan as bounds
@@ -19,14 +20,16 @@ from orchestrator.planning.selection import Selection, select
 EVERYTHING = Selection()
 
 
-def plan(
+def plan(  # noqa: PLR0913 -- all that makes a plan, the last one by name
     matrix: Matrix,
     catalog: Catalog,
     models: Mapping[str, ModelInfo],
     selection: Selection = EVERYTHING,
     limit: int = DEFAULT_CELLS,
+    *,
+    profile: Profile | None = None,
 ) -> Plan:
-    """Decide every cell, image and skip of a matrix.
+    """Decide every cell, image and skip of a matrix, with the settings of a profile over its own.
 
     Raises `InputError` if the matrix expands to nothing or to more than `limit` combinations, if two cells would share
     an id, if the plan exceeds the bounds of any plan, and if a glob of the selection matches nothing.
@@ -39,7 +42,7 @@ def plan(
             f"{matrix.path}: expands to {total} cells, more than the limit of {limit}; "
             f"shorten an axis, or raise it with --limit {total}"
         )
-    draft = _Draft(matrix, catalog, models)
+    draft = _Draft(matrix, catalog, models, profile)
     with collector.paused():
         for number, grid in enumerate(spans):
             draft.expand(grid, added=number > 0)
@@ -65,6 +68,7 @@ def plan(
             next(each for each in models[model].definitions if each.sha256 == digest) for model, digest in defined
         ),
         study=study_of(matrix.study, draft.claimable),
+        profile=profile,
     )
     bounds.check(result, f"{matrix.path}: ")
     return result
@@ -110,6 +114,7 @@ class _Draft:
     matrix: Matrix
     catalog: Catalog
     models: Mapping[str, ModelInfo]
+    profile: Profile | None = None
     cells: dict[str, Cell] = field(default_factory=dict)
     skips: dict[str, Skip] = field(default_factory=dict)
     images: dict[str, ImageSpec] = field(default_factory=dict)
@@ -130,9 +135,10 @@ class _Draft:
         """
         includes = [include.rule for include in self.matrix.include]
         excludes = () if added else self.matrix.exclude
+        # A rule is about the batch that the matrix asks for.
         works = [
-            (work, rules.work_bits(excludes, work.workload), rules.work_bits(includes, work.workload))
-            for work in axes.works(grid, self.models, self.datasets)
+            (self._shrunk(work), rules.work_bits(excludes, work.workload), rules.work_bits(includes, work.workload))
+            for work in self._works(grid)
         ]
         # A script takes the options that it was written with.
         no_options = Combination((), "")
@@ -149,6 +155,13 @@ class _Draft:
                     out, into = site.excluded & work_out, site.included & work_in
                     for chosen, options_out, options_in in combinations if work.script is None else without_options:
                         self._add(site, work, chosen, (out & options_out, into & options_in), added=added)
+
+    def _works(self, grid: Grid) -> Iterable[PlannedWork]:
+        works = axes.works(grid, self.models, self.datasets)
+        return profiles.of_sizes(works, self.profile) if self.profile else works
+
+    def _shrunk(self, work: PlannedWork) -> PlannedWork:
+        return profiles.smaller(work, self.models.get(work.workload.model)) if self.profile else work
 
     def warnings(self) -> Iterator[str]:
         """Yield a warning for every entry of `exclude` and `include` that no cell matches."""
@@ -202,7 +215,7 @@ class _Draft:
         definition = self._definition(site, work)
         suffix = chosen.suffix + (ids.DEFINED if definition else "")
         cell_id = f"{site.part}/{ids.second_part(work.label, suffix)}"
-        if added:
+        if added or self.profile:  # under a profile, two batch sizes may come to one
             if cell_id in self.cells:
                 return
             self.skips.pop(cell_id, None)
@@ -219,6 +232,8 @@ class _Draft:
             self.skips[cell_id] = Skip(cell_id, reason)
         else:
             measure = self._measure(work.settings, site.expect, into)
+            if self.profile:
+                measure = profiles.shorter(measure, self.profile, work, self.models.get(work.workload.model))
             self.cells[cell_id] = Cell(
                 id=cell_id,
                 framework=site.framework,

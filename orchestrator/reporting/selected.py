@@ -7,6 +7,7 @@ from orchestrator.planning import Selection
 from orchestrator.reporting.findings.cells import counts
 from orchestrator.reporting.findings.claim_findings import StudyReport
 from orchestrator.reporting.findings.model import Group, Problem, Report
+from orchestrator.reporting.findings.shortened import smoke_headline
 from orchestrator.reporting.findings.summary import headline
 from orchestrator.wording import plural
 
@@ -24,7 +25,7 @@ def selected(report: Report, selection: Selection) -> Report:
     images = {cell.cell.image for cell in cells}
     return replace(
         report,
-        headline=headline(groups, report.by_id),
+        headline=smoke_headline(headline(groups, report.by_id), report.profile),
         groups=tuple(_group(group, selection) for group in groups),
         cells=cells,
         statuses=counts(repeat.outcome.status for cell in cells for repeat in cell.repeats),

@@ -117,10 +117,10 @@ def _job(options: RunOptions, host: Host) -> Job:
 def _refuse_changes(options: RunOptions) -> None:
     """Raise `InputError` for options that the plan of a stored run has settled."""
     settled = (options.file, options.plan, options.select, options.exclude, options.repeats, options.models)
-    if any(settled) or options.data or options.no_parity or options.strict:
+    if any(settled) or options.data or options.no_parity or options.strict or options.quick:
         raise InputError(
             "--resume goes on with the run's own plan: leave out --file, --plan, --select, --exclude, --models, "
-            "--data, --repeats, --no-parity and --strict"
+            "--data, --repeats, --quick, --no-parity and --strict"
         )
 
 

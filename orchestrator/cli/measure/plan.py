@@ -14,6 +14,7 @@ from orchestrator.cli.options import (
     ModelsFolder,
     NoParity,
     PlanName,
+    Quick,
     Results,
     Select,
     Strict,
@@ -46,6 +47,7 @@ def plan(
     models: ModelsFolder = None,
     no_parity: NoParity = False,
     strict: Strict = False,
+    quick: Quick = False,
     results: Results = option_values.RESULTS,
     json: Json = False,
     long: Annotated[bool, typer.Option("--long", help="Print the matrix with every field spelled out.")] = False,
@@ -60,7 +62,7 @@ def plan(
 
     options = PlanOptions(
         file=file, plan=plan, select=select, exclude=exclude, limit=limit, models=models, no_parity=no_parity,
-        strict=strict, results=results,
+        strict=strict, quick=quick, results=results,
     )  # fmt: skip
     planned = workflow.plan(options, this_host())
     if long and json:

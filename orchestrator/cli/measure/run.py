@@ -26,6 +26,7 @@ from orchestrator.cli.options import (
     ModelsFolder,
     NoParity,
     PlanName,
+    Quick,
     Results,
     Select,
     Strict,
@@ -40,7 +41,8 @@ from orchestrator.workflows import option_values
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command(
-        "run", epilog=examples("orchestrator run --select 'mxnet-*' --repeats 10", "orchestrator run --resume latest")
+        "run",
+        epilog=examples("orchestrator run --select 'mxnet-*' --repeats 10", "orchestrator run --resume latest"),
     )(run)
 
 
@@ -55,6 +57,7 @@ def run(
     limit: Limit = DEFAULT_CELLS,
     no_parity: NoParity = False,
     strict: Strict = False,
+    quick: Quick = False,
     base_image: BaseImage = None,
     models: ModelsFolder = None,
     data: DataFolder = None,
@@ -77,9 +80,9 @@ def run(
 
     options = RunOptions(
         file=file, plan=plan, select=select, exclude=exclude, limit=limit, base_image=base_image, models=models,
-        no_parity=no_parity, strict=strict, data=data, jobs=jobs, runtime=runtime, repeats=repeats, results=results,
-        resume=resume, fail_fast=fail_fast, retries=retries, retry_failed=retry_failed, extra_repeats=extra_repeats,
-        idle_wait_s=idle_wait,
+        no_parity=no_parity, strict=strict, quick=quick, data=data, jobs=jobs, runtime=runtime, repeats=repeats,
+        results=results, resume=resume, fail_fast=fail_fast, retries=retries, retry_failed=retry_failed,
+        extra_repeats=extra_repeats, idle_wait_s=idle_wait,
     )  # fmt: skip
     result = workflow.run(options, this_host())
     if json:

@@ -15,6 +15,7 @@ from orchestrator.cli.options import (
     MatrixFile,
     ModelsFolder,
     NoParity,
+    Quick,
     Select,
 )
 from orchestrator.cli.output import speech
@@ -78,6 +79,7 @@ def export(
     exclude: Exclude = [],
     limit: Limit = DEFAULT_CELLS,
     no_parity: NoParity = False,
+    quick: Quick = False,
     base_image: BaseImage = None,
     models: ModelsFolder = None,
     jobs: Jobs = option_values.JOBS,
@@ -98,7 +100,7 @@ def export(
     if not offline:
         raise InputError("say --offline: a bundle for a host without internet is all that export writes")
     options = ExportOptions(
-        file=file, select=select, exclude=exclude, limit=limit, no_parity=no_parity, base_image=base_image,
+        file=file, select=select, exclude=exclude, limit=limit, no_parity=no_parity, quick=quick, base_image=base_image,
         models=models, jobs=jobs, output=output, since=since, data=data, pythons=python,
         wheel_check=not no_wheel_check, orchestrator=not no_orchestrator, key=key, tar=tar,
     )  # fmt: skip

@@ -1,8 +1,8 @@
 """The description of a mode on the host's side."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from orchestrator.modes.parts.metrics import Metric
 
@@ -48,6 +48,8 @@ class ModeRules:
     """What people call a step of it."""
     passes: int = 1
     """Forward passes that take as long as one step, for estimates."""
+    size_of: Callable[[Any], int] | None = None
+    """Returns the size of a workload that the mode sweeps, of which a profile may run the smallest and the largest."""
     position: int = 50
     """The position of the mode in lists of modes, lower ones first, equal ones by name."""
 

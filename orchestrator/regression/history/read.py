@@ -95,10 +95,15 @@ def _measured_cell(text: str) -> MeasuredCell:
 
 
 def _texts(run: Run, cell_ids: Collection[str]) -> dict[str, str]:
-    """Read cells of a run. Scripts, cells without figures and those of a run that cannot be read have no text."""
+    """Read cells of a run.
+
+    Scripts, cells without figures and those of a run that cannot be read have no text, nor do those of a smoke run.
+    """
     try:
         record, plan = run.record(), run.plan()
     except InputError:
+        return {}
+    if plan.profile:
         return {}
     try:
         sizes = {entry.image: entry.size_bytes for entry in run.environments().environments}

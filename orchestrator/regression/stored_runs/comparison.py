@@ -23,6 +23,7 @@ from orchestrator.regression.stored_runs.operands import (
     label,
     oldest_first,
     refuse_other_hosts,
+    refuse_smoke_runs,
 )
 from orchestrator.regression.trials.files import blocks_follow_sight
 
@@ -49,6 +50,7 @@ def compare_runs(
     unknown = refuse_other_hosts(records)
     baseline, candidate = (oldest_first(operand, records) for operand in (baseline, candidate))
     plans = {name: run.plan() for name, run in runs.items()}
+    refuse_smoke_runs(plans)
     work = _matched(baseline, candidate, plans)
     idle = _idle_cells(baseline, candidate, plans.values(), idle_builders)
     judged = sum(idle.isdisjoint(cell.id for _, cell in (*ones, *others)) for ones, others in work.both.values())

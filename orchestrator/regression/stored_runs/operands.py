@@ -58,6 +58,15 @@ def oldest_first(operand: Operand, records: Mapping[str, RunRecord]) -> Operand:
     return replace(operand, runs=tuple(sorted(operand.runs, key=lambda run: (records[run.name].created_at, run.name))))
 
 
+def refuse_smoke_runs(plans: Mapping[str, Plan]) -> None:
+    """Raise `InputError` if a run was made by a profile, whose figures prove nothing."""
+    named = [(name, plan.profile.title) for name, plan in plans.items() if plan.profile]
+    if named:
+        raise InputError(
+            *(f"{name} is a {title}, whose figures prove nothing; compare whole runs" for name, title in named)
+        )
+
+
 def refuse_other_hosts(records: Mapping[str, RunRecord]) -> tuple[str, ...]:
     """Return a note for every fact that some of the hosts do not tell, which speaks against nothing.
 

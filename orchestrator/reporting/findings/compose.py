@@ -20,7 +20,7 @@ from orchestrator.reporting.findings.model import (
 from orchestrator.reporting.findings.parity import NOT_ASKED, Answer, Parity
 from orchestrator.reporting.findings.problems import no_tail, problems, warnings
 from orchestrator.reporting.findings.shared_texts import labels
-from orchestrator.reporting.findings.shortened import shortened_lines, smoke_lines
+from orchestrator.reporting.findings.shortened import shortened_lines, smoke_headline, smoke_lines
 from orchestrator.reporting.findings.summary import headline
 from orchestrator.resources import IMAGES
 from orchestrator.results.evidence import Stored, read_cells, read_check
@@ -73,7 +73,7 @@ def compose(  # noqa: PLR0913, PLR0917 -- all that a report is made of
         runtime=record.runtime,
         orchestrator_version=record.orchestrator_version,
         host=tuple(flatten(record.host)),
-        headline=headline(compared, by_id),
+        headline=smoke_headline(headline(compared, by_id), plan.profile),
         groups=compared,
         cells=cells,
         statuses=counts(repeat.outcome.status for cell in cells for repeat in cell.repeats),
@@ -88,6 +88,7 @@ def compose(  # noqa: PLR0913, PLR0917 -- all that a report is made of
         ),
         checks=checks,
         study=claims.of_plan(plan, by_id, judge),
+        profile=plan.profile,
     )
 
 

@@ -10,7 +10,7 @@ from orchestrator.analysis.parity.work import PairParity
 from orchestrator.analysis.printed import Printed
 from orchestrator.analysis.ratios import Rank, Ratio
 from orchestrator.domain import Cell, Outcome, Skip, Status, System, Workload
-from orchestrator.modes.parts.duration import LaterFields
+from orchestrator.modes.parts.duration import LaterFields, Profile
 from orchestrator.reporting.findings.claim_findings import StudyReport
 
 StatusCounts = tuple[tuple[Status, int], ...]
@@ -232,7 +232,7 @@ class CheckReport:
 class Report(LaterFields):
     """A whole run with every planned cell × repeat and every skip."""
 
-    LATER: ClassVar[Mapping[str, Any]] = {"study": None}
+    LATER: ClassVar[Mapping[str, Any]] = {"study": None, "profile": None}
 
     run: str
     matrix: str
@@ -255,6 +255,8 @@ class Report(LaterFields):
     """Of parity, in the order of the plan."""
     study: StudyReport | None = None
     """The published study that the run repeats, None for any other run."""
+    profile: Profile | None = None
+    """The settings that took the place of the matrix's own, such as those of a smoke run; None without any."""
 
     @property
     def scripts(self) -> tuple[CellReport, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from orchestrator.analysis.percentiles import Percentiles
 from orchestrator.domain import Cell, Duration, Plan
-from orchestrator.modes.parts.duration import PARITY_BATCH
+from orchestrator.modes.parts.duration import PARITY_BATCH, Profile
 from orchestrator.reporting.findings.model import CellReport
 from orchestrator.wording import clean_line, counted, listing, listing_of
 
@@ -21,6 +21,11 @@ def smoke_lines(plan: Plan) -> Iterator[str]:
             f"{counted(profile.repeats, 'repeat')} (profile {profile.name!r}); it shows that cells work, and its "
             "figures prove nothing"
         )
+
+
+def smoke_headline(headline: str, profile: Profile | None) -> str:
+    """Return a headline that says that it is no proof, if it is that of a profile's run."""
+    return f"{profile.title.capitalize()}, no proof: {headline}" if profile and headline else headline
 
 
 def shortened_lines(cells: Sequence[CellReport], plan: Plan) -> Iterator[str]:

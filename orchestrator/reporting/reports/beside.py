@@ -84,9 +84,12 @@ def side_by_side(reports: Sequence[Report]) -> SideBySide:
                 known.add(cell.cell.id)
                 groups.setdefault((cell.cell.system.name, cell.cell.workload.label), []).append(cell.cell)
     by_id = [report.by_id for report in reports]
+    profile = next((report.profile.title for report in reports if report.profile), "")
     laid_out = tuple(
         BesideGroup(
-            members[0].system, members[0].workload, tuple(_labelled([_beside(cell, by_id) for cell in members]))
+            members[0].system,
+            members[0].workload,
+            tuple(_labelled([_beside(cell, by_id, profile) for cell in members])),
         )
         for members in groups.values()
     )
@@ -117,11 +120,12 @@ def _memory(size: str | None) -> str:
     return memory(int(size)) if size and size.isdecimal() else "–"
 
 
-def _beside(cell: Cell, by_id: Sequence[dict[str, CellReport]]) -> Beside:
+def _beside(cell: Cell, by_id: Sequence[dict[str, CellReport]], is_of: str = "") -> Beside:
     in_runs = tuple(cells.get(cell.id) for cells in by_id)
     label = next(one.label for one in in_runs if one)
     measured = [one for one in in_runs if one and one.measurement]
     note = _why_not(measured) if len(measured) > 1 else ""
+    note = f"measured in a {is_of}" if is_of and len(measured) > 1 else note
     over: list[Ratio | None] = [None] * len(in_runs)
     first = in_runs[0]
     if not note and first and first.measurement:

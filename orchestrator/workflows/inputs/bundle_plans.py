@@ -55,6 +55,8 @@ def chosen_bundle(command: str, source: PlanSource, host: Host) -> LoadedBundle 
 def _refuse_matrix_options(source: PlanSource) -> None:
     named = (("--base-image", source.base_image), ("--models", source.models))
     refuse_settled([name for name, value in named if value is not None] + (["--strict"] if source.strict else []))
+    if source.quick:
+        raise InputError("--quick makes a plan shorter, and that of a bundle is made: give --quick to `export`")
 
 
 def refuse_settled(options: Sequence[str]) -> None:

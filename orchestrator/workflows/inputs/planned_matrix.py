@@ -12,6 +12,7 @@ from orchestrator.errors import InputError
 from orchestrator.images import settings as image_settings
 from orchestrator.limits import DEFAULT_CELLS
 from orchestrator.matrix import Matrix
+from orchestrator.modes.parts.duration import QUICK
 from orchestrator.planning import Selection
 from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.user_files import ModelFile, Script
@@ -43,6 +44,8 @@ class MatrixOptions:
     """Leave out the checks that cells do the same work, whatever the matrix says."""
     strict: bool = False
     """Refuse a matrix that names a release which the catalog has no environment for."""
+    quick: bool = False
+    """Plan a smoke run: few steps of every cell, which show that it works and prove nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,8 @@ def plan_matrix(options: MatrixOptions, host: Host) -> PlannedMatrix:
     models = known_models(options.models)
     loaded = matrix.load(matrix_file(options.file, host), shipped_catalog(), models)
     selection = Selection(select=tuple(options.select), exclude=tuple(options.exclude))
-    plan = planning.plan(loaded, shipped_catalog(), models, selection=selection, limit=options.limit)
+    profile = QUICK if options.quick else None
+    plan = planning.plan(loaded, shipped_catalog(), models, selection=selection, limit=options.limit, profile=profile)
     missing = planning.left_out(loaded, shipped_catalog(), models, plan)
     if options.strict and missing:
         raise InputError(*missing)

@@ -15,7 +15,8 @@ NEVER_BEGAN = frozenset({Status.BUILD_FAILED, Status.LAUNCH_FAILED, Status.IMPOR
 
 def suites(report: Report) -> Suites:
     """Build a suite for each group and one for scripts, with a case for every repeat."""
-    return Suites(f"{report.matrix} {report.run}", tuple(_suites(report)))
+    profile = f" ({report.profile.title})" if report.profile else ""
+    return Suites(f"{report.matrix} {report.run}{profile}", tuple(_suites(report)))
 
 
 def _suites(report: Report) -> Iterator[Suite]:

@@ -29,7 +29,8 @@ _NUMBERS = (0, 2, 3, 4, 5, 7, 8, 9, 10, 11)
 
 def full(report: Report) -> Iterator[Block]:
     """Lay out a run's report for Markdown."""
-    yield Heading(f"{clean_line(report.matrix)}: run {clean_line(report.run)}", 1)
+    profile = f", {report.profile.title}" if report.profile else ""
+    yield Heading(f"{clean_line(report.matrix)}: run {clean_line(report.run)}{profile}", 1)
     ended = statuses(report.statuses) or "nothing planned"
     yield Paragraph(f"{clean_line(report.created_at)}, runtime {clean_line(report.runtime)}: {ended}.")
     yield from (Remark(warning, is_warning=True) for warning in report.warnings)

@@ -43,6 +43,7 @@ def _index(view: PageView, files: tuple[RunPage, ...]) -> Page:
         Fact("Run", report.run),
         Fact("Started", "", report.created_at),
         Fact("Runtime", report.runtime),
+        *((Fact("Profile", report.profile.title),) if report.profile else ()),
         Fact("Host", dict(report.host).get("hostname", "–")),
     )
     sections = (*sections_before(view, files), *_groups(view), *sections_after(view))

@@ -50,15 +50,17 @@ def records_of(reports: Sequence[tuple[Report, Mapping[str, str]]]) -> Records:
     of_modes = dict.fromkeys(name for report, _ in reports for name in shared_texts.metric_names(report.cells))
     hosts = dict.fromkeys(f"host_{name}" for _, host in reports for name in host)
     of_claims = RECORD_COLUMNS if any(report.study and report.study.claims for report, _ in reports) else ()
+    profile = ("profile",) if any(report.profile for report, _ in reports) else ()
     return Records(
-        (*COLUMNS, *printed, *of_modes, *of_claims, *hosts),
+        (*COLUMNS, *printed, *of_modes, *of_claims, *hosts, *profile),
         (row for report, host in reports for row in _rows_of(report, host)),
     )
 
 
 def _rows_of(report: Report, host: Mapping[str, str]) -> Iterator[dict[str, Value]]:
     facts = {f"host_{name}": value for name, value in host.items()}
-    yield from ({"run": report.run, **row, **facts} for row in _rows(report))
+    profile = {"profile": report.profile.title} if report.profile else {}
+    yield from ({"run": report.run, **row, **facts, **profile} for row in _rows(report))
 
 
 def _rows(report: Report) -> Iterator[dict[str, Value]]:

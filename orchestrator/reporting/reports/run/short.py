@@ -63,7 +63,8 @@ _MOST_NAMED = 3
 
 def short(report: Report) -> Iterator[Block]:
     """Lay out a run's report for a terminal of 80 columns or more."""
-    yield Heading(f"{report.matrix}: run {report.run} ({report.runtime})", 1)
+    profile = f", {report.profile.title}" if report.profile else ""
+    yield Heading(f"{report.matrix}: run {report.run} ({report.runtime}{profile})", 1)
     yield from (Remark(warning, is_warning=True) for warning in report.warnings)
     yield from _groups(report)
     if report.scripts:
