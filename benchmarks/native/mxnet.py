@@ -47,6 +47,18 @@ class _Add(gluon.HybridBlock):
         return F.elemwise_add(a, b)
 
 
+class _Function(gluon.HybridBlock):
+    """An operator of one value as a block. `HybridLambda` is the same, which MXNet 0.11 lacks."""
+
+    def __init__(self, function):
+        super().__init__()
+        self._function = function
+
+    def hybrid_forward(self, F, x):
+        """Call the function."""
+        return self._function(F, x)
+
+
 class _Concatenate(gluon.HybridBlock):
     def __init__(self, axis):
         super().__init__()
@@ -145,12 +157,12 @@ def _max_pool(layer):
 
 def _padding(pads, value):
     widths = (0, 0, 0, 0) + tuple(pads)
-    return gluon.nn.HybridLambda(lambda F, x: F.pad(x, mode="constant", pad_width=widths, constant_value=value))
+    return _Function(lambda F, x: F.pad(x, mode="constant", pad_width=widths, constant_value=value))
 
 
 def _repeat(layer):
     times = layer.settings["times"]
-    return gluon.nn.HybridLambda(lambda F, x: F.broadcast_axis(F.expand_dims(x, axis=1), axis=1, size=times))
+    return _Function(lambda F, x: F.broadcast_axis(F.expand_dims(x, axis=1), axis=1, size=times))
 
 
 def _sequence(*blocks):
@@ -172,7 +184,7 @@ _LAYERS = {
     "separable_conv2d": _separable_conv2d,
     "sigmoid": lambda _layer: gluon.nn.Activation("sigmoid"),
     "tanh": lambda _layer: gluon.nn.Activation("tanh"),
-    "softmax": lambda _layer: gluon.nn.HybridLambda(lambda F, x: F.softmax(x, axis=-1)),
+    "softmax": lambda _layer: _Function(lambda F, x: F.softmax(x, axis=-1)),
     "batch_norm": lambda layer: gluon.nn.BatchNorm(
         momentum=layer.settings["momentum"], epsilon=layer.settings["epsilon"], in_channels=layer.input_shape[0]
     ),

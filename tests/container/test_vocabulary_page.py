@@ -1,12 +1,14 @@
 """The models that docs/models.md shows are models, and its table names every call that there is."""
 
+import importlib
 import inspect
+import pkgutil
 import re
 from pathlib import Path
 
 import pytest
 
-from benchmarks import own_models
+from benchmarks import models, own_models
 from benchmarks.vocabulary import counting, graph
 from benchmarks.vocabulary.layers import Net
 from tests.documented import blocks
@@ -25,6 +27,23 @@ def test_a_model_on_the_page_is_one(tmp_path: Path, text: str) -> None:
     assert recorded[-1].output_shape == (model.CLASSES,)
     assert counting.parameters(recorded) > 1000
     assert graph.is_stack(recorded) == ("add" not in {layer.kind for layer in recorded})
+
+
+def test_the_page_lists_every_model_with_its_facts() -> None:
+    """By the files themselves: parameters, multiply-adds, batch and optimizer."""
+    rows = re.findall(r"^\| W\d+ \| (.*) \|$", PAGE.read_text(), re.MULTILINE)
+    shown = {row.split(" | ")[0].strip("`"): tuple(row.split(" | ")[2:6]) for row in rows}
+
+    facts = {}
+    for each in pkgutil.iter_modules(models.__path__):
+        model = importlib.import_module(f"benchmarks.models.{each.name}")
+        recorded = tuple(own_models.record(model).layers)
+        counts = [
+            format(count(recorded), ",").replace(",", " ") for count in (counting.parameters, counting.multiply_adds)
+        ]
+        optimizer = f"{model.OPTIMIZER['name']} {model.OPTIMIZER['learning_rate']:g}"
+        facts[each.name] = (*counts, str(model.BATCH_SIZE), optimizer)
+    assert shown == facts
 
 
 def test_the_table_has_every_call_with_its_parameters() -> None:
