@@ -7,6 +7,9 @@ NIGHTLY ?= nightly.yaml
 RUNTIME ?= auto
 RESULTS ?= results
 ARGS ?=
+# Of the published studies: which ones, and the folder with their datasets.
+STUDIES ?= $(basename $(notdir $(wildcard studies/*.yaml)))
+DATA ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -114,6 +117,21 @@ lock: $(VENV)/installed ## bring locks/ in line with pyproject.toml; ARGS=--upgr
 	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
 		| $(COMPILE) $(ARGS) - --constraints locks/runtime.txt --output-file locks/build.txt
 
+# A study that has a run goes on with it, so that what was interrupted is taken up again.
+.PHONY: studies-quick
+studies-quick: $(VENV)/installed ## a smoke run of every published study, one after the other, in RESULTS/studies
+	@failed=; for study in $(STUDIES); do \
+		folder=$(RESULTS)/studies/$$study; \
+		if ls $$folder/*/run.json >/dev/null 2>&1; then what="--resume latest"; \
+		else what="-f studies/$$study.yaml --quick $(if $(DATA),--data $(DATA))"; fi; \
+		echo "== $$study: $$what"; \
+		$(ORCHESTRATOR) run $$what --runtime $(RUNTIME) --results $$folder $(ARGS) || failed="$$failed $$study"; \
+	done; test -z "$$failed" || { echo "make: not all is ok in:$$failed" >&2; exit 1; }
+
+.PHONY: studies-page
+studies-page: $(VENV)/installed ## docs/studies.md from the runs in RESULTS/studies
+	$(BIN)/python -m bench.studies $(RESULTS)/studies $(ARGS)
+
 .PHONY: clean
 clean: ## remove what tools leave in the tree, and .venv; results and images stay
 	rm -rf $(VENV) build dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
@@ -121,5 +139,5 @@ clean: ## remove what tools leave in the tree, and .venv; results and images sta
 
 .PHONY: help
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "  variables: MATRIX=$(MATRIX) RUNTIME=$(RUNTIME) RESULTS=$(RESULTS) ARGS='--select mxnet-*'"

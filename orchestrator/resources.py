@@ -1,4 +1,4 @@
-"""The paths of `images/` and `benchmarks/`, in an installed wheel or a checkout."""
+"""The paths of `images/`, `benchmarks/` and `studies/`, in an installed wheel or a checkout."""
 
 from pathlib import Path
 
@@ -7,3 +7,4 @@ ROOT = _PACKAGED if _PACKAGED.is_dir() else Path(__file__).parent.parent
 IMAGES = ROOT / "images"
 BENCHMARKS = ROOT / "benchmarks"
 DEFAULT_MATRIX = ROOT / "matrix.yaml"
+STUDIES = ROOT / "studies"

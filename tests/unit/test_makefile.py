@@ -33,3 +33,41 @@ def test_the_set_up_says_how_to_call_the_command(target: str, tmp_path: Path) ->
 
     assert f"{tmp_path}/bin/orchestrator" in last
     assert f"source {tmp_path}/bin/activate" in last
+
+
+STAND_IN = """\
+#!/bin/sh
+echo "$@" >> calls
+case "$*" in *anu-2019*) exit 1;; esac
+while [ "$1" != --results ]; do shift; done
+mkdir -p "$2/a-run" && touch "$2/a-run/run.json"
+"""
+
+
+def _studies(place: Path) -> tuple[int, list[str], str]:
+    """Make the smoke runs with a program that only records its calls; the first of two studies fails."""
+    make = shutil.which("make")
+    assert make
+    venv = place / "venv"
+    variables = [f"VENV={venv}", f"RESULTS={place / 'results'}", "STUDIES=anu-2019 smartia-2019", "DATA=sets"]
+    variables += [f"ORCHESTRATOR=cd {place} && {venv}/bin/orchestrator"]
+    command = [make, "--no-print-directory", "-o", f"{venv}/installed", *variables, "studies-quick"]
+    ended = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    return ended.returncode, (place / "calls").read_text().splitlines(), ended.stderr
+
+
+def test_studies_go_on_where_they_were_interrupted(tmp_path: Path) -> None:
+    program = tmp_path / "venv" / "bin" / "orchestrator"
+    program.parent.mkdir(parents=True)
+    program.write_text(STAND_IN)
+    program.chmod(0o755)
+    (tmp_path / "venv" / "installed").touch()
+
+    status, calls, errors = _studies(tmp_path)
+
+    at = [f"--runtime auto --results {tmp_path}/results/studies/{name}" for name in ("anu-2019", "smartia-2019")]
+    first = [f"run -f studies/{name}.yaml --quick --data sets" for name in ("anu-2019", "smartia-2019")]
+    assert calls == [f"{first[0]} {at[0]}", f"{first[1]} {at[1]}"]
+    assert (status, errors.splitlines()[0]) == (2, "make: not all is ok in: anu-2019")
+    _, calls, _ = _studies(tmp_path)
+    assert calls[2:] == [f"{first[0]} {at[0]}", f"run --resume latest {at[1]}"]

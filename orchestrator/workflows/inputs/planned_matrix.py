@@ -95,7 +95,15 @@ def plan_matrix(options: MatrixOptions, host: Host) -> PlannedMatrix:
 
 
 def matrix_file(path: Path | None, host: Host) -> Path:
-    """Return the file that is named, the one in the working folder, or the one that ships with the program."""
+    """Return the file that is named, the one in the working folder, or the one that ships with the program.
+
+    `studies/NAME.yaml` names a study that ships with the program where the working folder has none of that name.
+    """
+    if path is not None and path.parts[:-1] == (resources.STUDIES.name,) and not path.exists():
+        shipped = resources.STUDIES / path.name
+        if shipped.is_file():
+            host.say(f"no {path} here: this is the study that ships with the program ({shipped})")
+            return shipped
     if path is not None or MATRIX_HERE.exists():
         return path or MATRIX_HERE
     host.say(
