@@ -59,7 +59,7 @@ class FlaxSeparable(nnx.Module):
         return self.pointwise(self.depthwise(inputs))
 
 
-class TimeDistributed(nnx.Module):
+class FlaxTimeDistributed(nnx.Module):
     """A module that runs on each step of a sequence, or on each row of an image, as one larger batch."""
 
     def __init__(self, inner):
@@ -136,7 +136,7 @@ def _embedding(layer, dtypes, rngs):
 
 def _time_distributed(layer, dtypes, rngs):
     inner = layer.settings["layer"]
-    return TimeDistributed(_MODULES[inner.kind](inner, dtypes, rngs))
+    return FlaxTimeDistributed(_MODULES[inner.kind](inner, dtypes, rngs))
 
 
 _MODULES = {

@@ -47,7 +47,7 @@ class TorchGru(torch.nn.GRU):
         return outputs if self.sequences else hidden[-1]
 
 
-class TimeDistributed(torch.nn.Module):
+class TorchTimeDistributed(torch.nn.Module):
     """A module that runs on each step of a sequence, or on each row of an image, as one larger batch."""
 
     def __init__(self, inner):
@@ -63,7 +63,7 @@ class TimeDistributed(torch.nn.Module):
         return outputs.reshape(tuple(steps) + tuple(outputs.shape[1:]))
 
 
-class Repeat(torch.nn.Module):
+class TorchRepeat(torch.nn.Module):
     """A module that makes a sequence of equal steps."""
 
     def __init__(self, times):
@@ -132,11 +132,11 @@ _LAYERS = {
     "tanh": lambda _layer: torch.nn.Tanh(),
     "softmax": lambda _layer: torch.nn.Softmax(dim=-1),
     "concatenate": lambda _layer: None,
-    "repeat": lambda layer: Repeat(layer.settings["times"]),
+    "repeat": lambda layer: TorchRepeat(layer.settings["times"]),
     "embedding": lambda layer: torch.nn.Embedding(layer.settings["vocabulary"], layer.settings["units"]),
     "gru": lambda layer: TorchGru(layer.input_shape[1], layer.settings["units"], layer.settings["sequences"]),
     "separable_conv2d": _separable_conv2d,
-    "time_distributed": lambda layer: TimeDistributed(modules([layer.settings["layer"]])[0]),
+    "time_distributed": lambda layer: TorchTimeDistributed(modules([layer.settings["layer"]])[0]),
 }
 
 
