@@ -8,12 +8,9 @@ from benchmarks.vocabulary.weights import channel_first_rows, channels_last_rows
 LAYERS = tf.keras.layers
 
 
-class FirstBias(tf.keras.constraints.Constraint):
-    """A constraint that keeps the second of a GRU's two biases at zero."""
-
-    def __call__(self, weight):
-        """Return the biases with zeros in place of the second."""
-        return weight * tf.constant([[1.0], [0.0]], weight.dtype)
+def first_bias(biases):
+    """Constrain a GRU's two biases: the second stays at zero."""
+    return biases * tf.constant([[1.0], [0.0]], biases.dtype)
 
 
 class Builder:
@@ -112,7 +109,7 @@ class Builder:
 
     def _gru(self, settings):
         return self._recurrent(
-            LAYERS.GRU, LAYERS.GRUCell, settings, reset_after=True, bias_constraint=FirstBias()
+            LAYERS.GRU, LAYERS.GRUCell, settings, reset_after=True, bias_constraint=first_bias
         )  # fmt: skip
 
     def _recurrent(self, layer, cell, settings, **rule):
