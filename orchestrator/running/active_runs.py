@@ -50,9 +50,14 @@ class ImagesInUse:
     """Names and ids of images, and paths of interpreters."""
 
 
-def images_in_use(cache: Path) -> ImagesInUse:
-    """Return the images in use. Raises `HostError` if an orchestrator is still making its own."""
+def images_in_use(cache: Path, without: Path | None = None) -> ImagesInUse:
+    """Return the images in use, without those of the run in one folder.
+
+    Raises `HostError` if an orchestrator is still making its own.
+    """
+    own = {"run": str(without.resolve())} if without else None
     workers = [document for document in map(_alive, sorted((cache / _FOLDER).glob("*.json"))) if document]
+    workers = [document for document in workers if document != own]
     references: set[str] = set()
     for worker in workers:
         environments = Run(Path(worker["run"])).environments().environments if worker["run"] else ()

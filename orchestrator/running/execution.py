@@ -15,6 +15,7 @@ from orchestrator.running.attempts import Attempts
 from orchestrator.running.classify import worth_a_retry
 from orchestrator.running.folders import relative
 from orchestrator.running.host_lock import Turn
+from orchestrator.running.last_cells import LastCells
 from orchestrator.running.launch import Launcher
 from orchestrator.running.order import Repeat, order, unfinished
 from orchestrator.running.parity_checks import check_parity
@@ -74,6 +75,7 @@ class _Execution:
         provided = self._provide(todo)
         check_parity(self._plan, provided, self._allocations, self._with, retry_failed=self._policy.retry_failed)
         failed = ""
+        last_cells = LastCells((cell for cell, _ in todo), provided, self._with.free, self._with.listener)
         for position, (cell, repeat) in enumerate(todo, start=1):
             try:
                 outcome, result = self._one(cell, repeat, position, provided, failed)
@@ -83,6 +85,8 @@ class _Execution:
                 failed = failed or cell.id
             reached = throughput(result, epochs=cell.duration.epochs is not None) if result else None
             self._with.listener(RepeatFinished(outcome, reached))
+            if not failed and not self._with.stop.is_set():  # a resumed run needs what is left
+                last_cells.done(cell)
             yield outcome
 
     def _provide(self, todo: Sequence[Repeat]) -> Provided:

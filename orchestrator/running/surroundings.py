@@ -12,6 +12,7 @@ from orchestrator.events import Listener
 from orchestrator.processes import Stop
 from orchestrator.results.store import Run
 from orchestrator.running.host_lock import Turns
+from orchestrator.running.last_cells import Free
 from orchestrator.runtimes import Runtime
 
 
@@ -36,5 +37,7 @@ class Surroundings:
     """Where answers of parity checks are kept for later runs; without it, each run asks anew."""
     idle: Callable[[Allocation, Stop], IdleWait] | None = None
     """Waits until nothing else runs on what a cell was given; without it, cells start at once."""
+    free: Free | None = None
+    """Removes an image after its last repeat; without it, all stay."""
     require_room: Callable[[Plan], None] = _ample
     """Raises `HostError` where the disk has no room for what a plan that has grown needs."""

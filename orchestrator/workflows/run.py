@@ -48,6 +48,8 @@ class RunOptions(PlanSource):
     """Most times that a disturbed repeat is measured again."""
     idle_wait_s: float = option_values.IDLE_WAIT_S
     """Longest wait for an idle host before a cell."""
+    prune_images: bool = False
+    """Remove each image that this program built after its last cell, unless another run needs it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,9 @@ def run(options: RunOptions, host: Host) -> RunResult:
     policy = Policy(
         job.plan.seed, options.jobs, options.retries, options.fail_fast, options.retry_failed, options.extra_repeats
     )
-    setting = Setting(options.idle_wait_s, retry_failed=options.retry_failed, selects=True)
+    setting = Setting(
+        options.idle_wait_s, retry_failed=options.retry_failed, selects=True, prune_images=options.prune_images
+    )
     with host.working():
         for warning in job.plan.warnings:
             host.say(f"warning: {warning}")

@@ -68,6 +68,45 @@ def test_a_resumed_run_keeps_its_profile(
     assert (request["min_blocks"], request["latency_steps"], request["steps"], request["epochs"]) == (5, 5, 5, None)
 
 
+TWO_PYTHONS = """\
+version: 1
+frameworks: [{name: noop, version: 1, python: ["3.9", "3.10"]}]
+models: [mlp]
+repeats: 2
+systems: {cpu: {cpus: 1}}
+"""
+
+
+def _there(engine: docker.DockerClient, references: list[str]) -> list[str]:
+    tags = {tag for image in engine.images.list() for tag in image.tags}
+    return [reference for reference in references if reference in tags]
+
+
+def test_images_go_after_their_last_cell(engine: docker.DockerClient, base_image: str, tmp_path: Path) -> None:
+    (tmp_path / "matrix.yaml").write_text(TWO_PYTHONS)
+    options = ("--runtime", "docker", "--prune-images", "--json", *ONCE)
+
+    ended = orchestrator(tmp_path, base_image, "run", "--quick", *options)
+
+    assert ended.returncode == 0, ended.stderr
+    events = [json.loads(line) for line in ended.stderr.splitlines()]
+    removals = [place for place, event in enumerate(events) if "no cell is left for" in event.get("message", "")]
+    ends = [place for place, event in enumerate(events) if event["event"] == "repeat_finished"]
+    assert len(removals) == 2
+    assert ends[-2] < removals[0], "the second repeat of the first of them is the last but one"
+    (record,) = (tmp_path / "results").glob("*/environments.json")
+    references = [entry["reference"] for entry in json.loads(record.read_text())["environments"]]
+    assert (len(references), _there(engine, references)) == (2, [])
+    assert _there(engine, [base_image.format(python=python) for python in ("3.9", "3.10")])
+
+    (outcome,) = (tmp_path / "results").glob("*/noop-1-python=3.9-cpu/mlp-train-b32/1/outcome.json")
+    outcome.unlink()
+    again = orchestrator(tmp_path, base_image, "run", "--resume", "latest", *options)
+
+    assert again.returncode == 0, again.stderr
+    assert (outcome.exists(), _there(engine, references)) == (True, [])
+
+
 def test_no_verdict_comes_of_it(quick_run: tuple[Path, subprocess.CompletedProcess[str]], base_image: str) -> None:
     folder, _ = quick_run
     (run,) = (path.name for path in (folder / "results").iterdir() if (path / "run.json").exists())

@@ -46,6 +46,10 @@ def register(app: typer.Typer) -> None:
     )(run)
 
 
+PruneImages = Annotated[
+    bool,
+    typer.Option("--prune-images", help="Remove each image that was built by this program after its last cell."),
+]
 FailFast = Annotated[bool, typer.Option("--fail-fast", help="Leave the rest not run after a failure.")]
 
 
@@ -71,6 +75,7 @@ def run(
     retry_failed: RetryFailed = False,
     extra_repeats: ExtraRepeats = option_values.EXTRA_REPEATS,
     idle_wait: IdleWait = option_values.IDLE_WAIT_S,
+    prune_images: PruneImages = False,
     json: Json = False,
 ) -> None:
     """Run a matrix, or the plan of a bundle: build what is missing, launch every cell, and report."""
@@ -83,6 +88,7 @@ def run(
         no_parity=no_parity, strict=strict, quick=quick, data=data, jobs=jobs, runtime=runtime, repeats=repeats,
         results=results, resume=resume, fail_fast=fail_fast, retries=retries, retry_failed=retry_failed,
         extra_repeats=extra_repeats, idle_wait_s=idle_wait,
+        prune_images=prune_images,
     )  # fmt: skip
     result = workflow.run(options, this_host())
     if json:

@@ -90,4 +90,4 @@ def _time(epochs: TimedEpochs, last: int, *, late: bool, is_mean: bool) -> float
 
 
 def _accuracy(epochs: TimedEpochs, last: int) -> float | None:
-    return epochs.curve[last - 1].test_accuracy if len(epochs.curve) >= last else None
+    return next((scores.test_accuracy for scores in epochs.curve if scores.epoch == last), None)

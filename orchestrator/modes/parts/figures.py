@@ -28,6 +28,10 @@ class EpochScores(Protocol):
     """The scores of a model after one epoch."""
 
     @property
+    def epoch(self) -> int:
+        """The number of the epoch, from 1."""
+
+    @property
     def test_accuracy(self) -> float:
         """The share of test samples that were classified correctly."""
 

@@ -79,6 +79,19 @@ def _cold_start(repeat: RepeatFigures) -> float | None:
     return sum(spent.get(phase, 0.0) for phase in _COLD) if "create" in spent else None
 
 
+FIRST_EPOCH: Final = Metric(
+    "first_epoch_time",
+    "to the end of the first epoch",
+    "s",
+    Better.LOWER,
+    0.05,
+    lambda repeat: repeat.epochs.total_s - sum(repeat.epochs.epoch_s[1:]) if repeat.epochs else None,
+)
+"""The first step and the first epoch, with compilation and cold caches.
+
+Reports show it, and no regression test judges it.
+"""
+
 TIMED: Final[tuple[Metric, ...]] = (
     Metric(
         "throughput", "throughput", "samples/s", Better.HIGHER, 0.02, lambda repeat: repeat.samples_per_s, gates=True

@@ -4,14 +4,28 @@ Percentages instead of pixels make a chart as wide as its reader's screen, with 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 from orchestrator import wording
 from orchestrator.analysis.measurements import PHASES, Measurement
-from orchestrator.reporting.charts.scales import CUT_NOTE, UNCUT, Cuts, Scale, from_zero, seconds_from_zero, spread
+from orchestrator.analysis.percentiles import quantiles
+from orchestrator.reporting.charts.scales import (
+    CUT_NOTE,
+    UNCUT,
+    Cuts,
+    Scale,
+    between,
+    from_zero,
+    seconds_from_zero,
+    spread,
+)
 from orchestrator.reporting.findings.model import CellReport
 
+_LAST_TICK = 93.0
+"""Text of a tick further right would not fit a narrow screen."""
+LEAST_BOXED = 5
+"""Repeats of a cell that a box is drawn from: the quartiles of fewer are little more than the dots."""
 MOST_LANES = 40
 """Cells drawn in one chart; the tables have them all."""
 Span = tuple[float, float]
@@ -79,7 +93,7 @@ def charts(cells: Sequence[CellReport]) -> tuple[Chart, ...]:
     if not measured:
         return ()
     shown = measured[:MOST_LANES]
-    made = [_throughput(shown), _latency(shown), _phases(shown), _memory(shown)]
+    made = [_throughput(shown), _repeats(shown), _latency(shown), _phases(shown), _memory(shown)]
     rest = len(measured) - len(shown)
     return tuple(make(rest) for make in made if make is not None)
 
@@ -124,6 +138,34 @@ def _throughput(shown: Shown) -> Made:
     return lambda rest: Chart(
         "throughput", "Throughput", f"samples/s, {note}", scale, tuple(lanes), rest,
         "Throughput of every repeat with intervals; the table of the ranking and that of intervals hold these figures.",
+    )  # fmt: skip
+
+
+def _repeats(shown: Shown) -> Made:
+    """Draw every repeat with a box, if there are cells with enough repeats for one."""
+    boxed = [(cell, _repeat_values(cell)) for cell, _ in shown if len(_repeat_values(cell)) >= LEAST_BOXED]
+    if not boxed:
+        return None
+    scale = between([value for _, values in boxed for value in values], wording.rate)
+    scale = replace(scale, ticks=tuple(tick for tick in scale.ticks if tick.at <= _LAST_TICK))
+    lanes = []
+    for cell, values in boxed:
+        lowest, lower, middle, upper, highest = quantiles(values, (0.0, 0.25, 0.5, 0.75, 1.0))
+        lanes.append(
+            CellLane(
+                cell,
+                wording.rate(middle),
+                dots=tuple((scale.at(value), _across(number, len(values))) for number, value in enumerate(values)),
+                drop=21.5,
+                box=_span(scale, lower, upper),
+                middle=scale.at(middle),
+                outer=_span(scale, lowest, highest),
+            )
+        )
+    note = "a dot per repeat; box: middle half, line: median, whiskers: lowest to highest; the axis does not begin at 0"
+    return lambda rest: Chart(
+        "repeats", "Repeats", f"samples/s, {note}", scale, tuple(lanes), rest,
+        "Throughput of every repeat with its quartiles; the table of every repeat holds these figures.",
     )  # fmt: skip
 
 

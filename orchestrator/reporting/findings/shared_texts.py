@@ -8,7 +8,7 @@ from orchestrator.analysis.estimates import Estimate, estimate
 from orchestrator.analysis.parity.work import PairParity, WorkParity
 from orchestrator.analysis.printed import Printed
 from orchestrator.domain import Cell
-from orchestrator.modes.parts.metrics import Metric
+from orchestrator.modes.parts.metrics import FIRST_EPOCH, Metric
 from orchestrator.reporting.findings.model import CellReport, Floor, Group, Repeat
 from orchestrator.reporting.inline import options, statuses
 from orchestrator.wording import clean_line, listing_of, seconds, share
@@ -88,17 +88,28 @@ def _figures(figure: Printed) -> tuple[str, ...]:
 
 
 def metric_heads(cells: Sequence[CellReport]) -> tuple[str, ...]:
-    """Return the heads of the table for the cells of one group; none if their mode has no such metrics."""
-    columns = cells[0].cell.workload.rules.columns if cells else ()
+    """Return the heads of the table for the cells of one group; none if none of such metrics has a value."""
+    columns = _columns(cells)
     return ("Framework", *(_metric_name(metric) for metric in columns)) if columns else ()
 
 
-def metric_rows(cells: Iterable[CellReport]) -> list[tuple[str, ...]]:
+def _columns(cells: Sequence[CellReport]) -> tuple[Metric, ...]:
+    """Return the metrics of the mode of some cells that any of them has a value of."""
+    columns = cells[0].cell.workload.rules.columns if cells else ()
+    return tuple(metric for metric in columns if any(_has(metric, cell) for cell in cells))
+
+
+def _has(metric: Metric, cell: CellReport) -> bool:
+    return any(_value(metric, repeat) is not None for repeat in cell.repeats)
+
+
+def metric_rows(cells: Sequence[CellReport]) -> list[tuple[str, ...]]:
     """Return a row for every cell that was measured."""
+    columns = _columns(cells)
     return [
         (
             clean_line(cell.label),
-            *(_estimate_text(_estimated(metric, cell)) for metric in cell.cell.workload.rules.columns),
+            *(_estimate_text(_estimated(metric, cell)) for metric in columns),
         )
         for cell in cells
         if cell.measurement
@@ -111,14 +122,18 @@ def _metric_name(metric: Metric) -> str:
 
 
 def metric_names(cells: Iterable[CellReport]) -> tuple[str, ...]:
-    """Return the names of the metrics that some cells show, each once."""
-    return tuple(dict.fromkeys(_metric_name(metric) for cell in cells for metric in cell.cell.workload.rules.columns))
+    """Return the names of the metrics that records of some cells hold, each once."""
+    return tuple(dict.fromkeys(_metric_name(metric) for cell in cells for metric in _recorded(cell)))
 
 
 def metric_values(cell: CellReport, repeat: Repeat) -> dict[str, str | int | float | None]:
     """Return the value of each such metric in a repeat, by its name."""
-    columns = cell.cell.workload.rules.columns
-    return {_metric_name(metric): _value(metric, repeat) for metric in columns}
+    return {_metric_name(metric): _value(metric, repeat) for metric in _recorded(cell)}
+
+
+def _recorded(cell: CellReport) -> tuple[Metric, ...]:
+    """Return the metrics of a cell's mode without those that records hold by their parts, as `epoch_s`."""
+    return tuple(metric for metric in cell.cell.workload.rules.columns if metric is not FIRST_EPOCH)
 
 
 def _value(metric: Metric, repeat: Repeat) -> float | None:

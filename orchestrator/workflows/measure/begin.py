@@ -16,12 +16,15 @@ from orchestrator.results.store import Run
 from orchestrator.running import Surroundings, order, unfinished
 from orchestrator.running.active_runs import announced
 from orchestrator.running.host_lock import Turns
+from orchestrator.running.last_cells import Free
 from orchestrator.workflows.host import places
 from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.host.unneeded_images import remove_images
 from orchestrator.workflows.inputs import bundle_plans
 from orchestrator.workflows.inputs.stored_runs import store_matrix
 from orchestrator.workflows.measure.jobs import Job
 from orchestrator.workflows.measure.runtime import Chosen, Needed, choose, of_bundle
+from orchestrator.workflows.option_values import RuntimeName
 
 
 def _nothing(run: Run) -> None:
@@ -40,6 +43,8 @@ class Setting:
     """Whether a resumed run tries again what has failed."""
     selects: bool = False
     """Whether the command takes `--select` for a new run."""
+    prune_images: bool = False
+    """Whether an image is removed after its last repeat."""
 
 
 @contextlib.contextmanager
@@ -73,10 +78,15 @@ def begun(job: Job, setting: Setting, host: Host) -> Iterator[Surroundings]:
             idle=(lambda allocated, stop: idle.wait(allocated.cpus, setting.idle_wait_s, stop))
             if setting.idle_wait_s
             else None,
+            free=_free(job, host) if setting.prune_images and chosen.runtime.name == RuntimeName.DOCKER else None,
             require_room=lambda plan: chosen.require_room(
                 _pending_images(replace(job, plan=plan), here, retry_failed=setting.retry_failed)
             ),
         )
+
+
+def _free(job: Job, host: Host) -> Free:
+    return lambda reference, needed: remove_images((reference,), host, job.run.folder, needed)
 
 
 def _chosen(job: Job, here: Inventory, setting: Setting, host: Host) -> Chosen:

@@ -12,8 +12,8 @@ from orchestrator.regression.nightly.state import Night
 from orchestrator.regression.rules import Gate, parse_gates
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.shipped import shipped_catalog
+from orchestrator.workflows.host.unneeded_images import remove_images
 from orchestrator.workflows.measure.pair import MeasureOptions, RegressionSetup, regression_setup
-from orchestrator.workflows.nightly.images import remove_images
 from orchestrator.workflows.nightly.options import NightlyOptions, NightResult
 from orchestrator.workflows.nightly.planner import NightlyPlanner
 from orchestrator.workflows.nightly.reports import nightly_history, notify, with_pages, write_overview, write_reports

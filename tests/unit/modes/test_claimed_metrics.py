@@ -10,6 +10,7 @@ from orchestrator.modes.parts.claimed import claimed_metric, least_epochs
 
 @dataclass(frozen=True)
 class _Scores:
+    epoch: int
     test_accuracy: float
 
 
@@ -19,7 +20,7 @@ class _Epochs:
 
     epoch_s: tuple[float, ...] = (10.0, 4.0, 3.0, 2.0)
     total_s: float = 20.0
-    curve: tuple[_Scores, ...] = (_Scores(0.5), _Scores(0.7), _Scores(0.8), _Scores(0.9))
+    curve: tuple[_Scores, ...] = (_Scores(1, 0.5), _Scores(2, 0.7), _Scores(3, 0.8), _Scores(4, 0.9))
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,17 @@ def test_a_claim_reads_the_epochs_that_it_names(text: str, value: float) -> None
 
     assert metric.take is not None
     assert metric.take(_Repeat()) == pytest.approx(value)  # type: ignore[arg-type]
+
+
+def test_a_single_evaluation_is_of_its_epoch_alone() -> None:
+    repeat = _Repeat(_Epochs(curve=(_Scores(4, 0.9),)))
+    taken = {
+        text: metric.take(repeat)  # type: ignore[arg-type]
+        for text in ("accuracy after epoch 1", "accuracy after epoch 4")
+        if (metric := claimed_metric(text, METRICS)).take
+    }
+
+    assert taken == {"accuracy after epoch 1": None, "accuracy after epoch 4": 0.9}
 
 
 @pytest.mark.parametrize("text", ["total_time after epoch 5", "accuracy after epoch 5", "epoch_time after epoch 5"])

@@ -68,3 +68,10 @@ def test_a_cache_that_cannot_be_written_is_no_reason_not_to_work(tmp_path: Path)
 
     with announced(tmp_path / "cache"):
         pass
+
+
+def test_a_run_may_ask_about_the_others(tmp_path: Path) -> None:
+    own, other = tmp_path / "own", with_environment(tmp_path / "other")
+    own.mkdir()
+    with announced(tmp_path, own), announced(tmp_path, other):
+        assert images_in_use(tmp_path, without=own).references == {"bench/a:1-c1", "sha256:1"}

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from orchestrator.reporting.blocks import Block, Code, Details, Heading, Items, Paragraph, Remark, Table, table
 from orchestrator.reporting.findings import shared_texts
 from orchestrator.reporting.findings.model import CellReport, Group, ImageReport, Placed, Report
+from orchestrator.reporting.findings.option_effects import EFFECTS_HEADS, EFFECTS_NOTE, effect_rows
 from orchestrator.reporting.findings.shared_texts import floor_lines, parity_lines
 from orchestrator.reporting.inline import (
     EPOCH_HEADS,
@@ -64,6 +65,9 @@ def _group(cells: Mapping[str, CellReport], group: Group) -> Iterator[Block]:
     remarks = (*parity_lines(group), *floor_lines(group))
     if remarks:
         yield Items(remarks)
+    if effects := effect_rows(group, cells):
+        yield Paragraph(EFFECTS_NOTE)
+        yield table(EFFECTS_HEADS, effects, (3, 4))
     yield from _epochs(cells, group)
     measured = [cells[place.cell_id] for place in group.places]
     if heads := shared_texts.metric_heads(measured):

@@ -26,6 +26,7 @@ from orchestrator.reporting.charts.curves import curves
 from orchestrator.reporting.document import Section
 from orchestrator.reporting.findings import shared_texts
 from orchestrator.reporting.findings.model import CellReport, Floor, Group, Placed
+from orchestrator.reporting.findings.option_effects import EFFECTS_HEADS, EFFECTS_NOTE, EFFECTS_TITLE, effect_rows
 from orchestrator.reporting.findings.shared_texts import parity_lines
 from orchestrator.reporting.inline import (
     EPOCH_HEADS,
@@ -200,6 +201,9 @@ def _measured(part: GroupPart, measured: Measured, number: int, names: Names) ->
         yield Heading("What was learned", 3)
         yield CurveCharts(drawn)
         yield cell_tables.learned(measured, names, group.label)
+    if part.is_whole and (effects := effect_rows(group, {cell.cell.id: cell for cell in cells})):
+        yield Heading(EFFECTS_TITLE, 3)
+        yield table(EFFECTS_HEADS, effects, (3, 4), EFFECTS_NOTE)
     yield from _pairs(part, cells)
     if group.parity and part.is_whole:
         yield _parity(group, cells)

@@ -1,6 +1,7 @@
 """Where charts put things, in percent of their axes."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -147,3 +148,40 @@ def test_a_ratio_that_is_cut_is_marked_on_its_side() -> None:
     alone = plot([narrow])
     assert alone is not None
     assert alone.note == ""
+
+
+def _of_repeats(*rates: list[float]) -> list[str]:
+    cells = [replace(s.cell(framework), repeats=len(each)) for framework, each in zip(_FRAMEWORKS, rates, strict=False)]
+    plan = s.plan(cells)
+    stored = [item for cell, each in zip(cells, rates, strict=True) for item in s.ok(cell, each, spread=0.0)]
+    return [
+        f"{lane.cell.label}: {lane.value}, {len(lane.dots)} dots"
+        for chart in charts(compose(s.record(plan), plan, stored).cells)
+        for lane in chart.lanes
+        if chart.name == "repeats"
+    ]
+
+
+_FRAMEWORKS = (s.MXNET, s.TORCH)
+
+
+def test_a_box_needs_five_repeats() -> None:
+    assert _of_repeats([100.0, 101.0, 102.0, 103.0], [50.0] * 3) == []
+    assert _of_repeats([100.0, 101.0, 102.0, 103.0, 110.0], [50.0] * 3) == ["mxnet 1.9.1: 102, 5 dots"]
+
+
+def test_a_box_holds_the_middle_half_of_repeats() -> None:
+    cell = replace(s.cell(s.MXNET), repeats=5)
+    plan = s.plan([cell])
+    report = compose(s.record(plan), plan, s.ok(cell, [100.0, 101.0, 102.0, 103.0, 110.0], spread=0.0))
+    (chart,) = [chart for chart in charts(report.cells) if chart.name == "repeats"]
+    (lane,) = chart.lanes
+
+    def span(low: float, high: float) -> tuple[float, float]:
+        return chart.scale.at(low), pytest.approx(chart.scale.at(high) - chart.scale.at(low), abs=0.2)
+
+    assert (lane.box, lane.outer) == (span(101.0, 103.0), span(100.0, 110.0))
+    assert lane.middle == chart.scale.at(102.0)
+    assert {round(at, 1) for at, _ in lane.dots} == {
+        round(chart.scale.at(value), 1) for value in (100.0, 101.0, 102.0, 103.0, 110.0)
+    }

@@ -1,4 +1,4 @@
-"""The removal of images after a night spares those that nobody here can make again."""
+"""The removal of images spares those that nobody here can make again, and those that are needed."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -7,8 +7,8 @@ import pytest
 
 from orchestrator.bundles.read.registry import register
 from orchestrator.runtimes import BundledImage
+from orchestrator.workflows.host import unneeded_images as images
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.nightly import images
 from tests.unit.bundles.read.carried_bundle import a_record, opened
 from tests.unit.cli.host.test_clean import Engine
 
@@ -34,3 +34,10 @@ def test_dropped_images_go_unless_they_are_irreplaceable(engine: Engine, spared:
 
     assert removed == ((DROPPED,) if spared == "nothing" else ())
     assert engine.removed == list(removed)
+
+
+def test_what_the_run_itself_needs_stays(engine: Engine, tmp_path: Path) -> None:
+    host = Host({"XDG_CACHE_HOME": str(tmp_path / "cache"), "XDG_DATA_HOME": str(tmp_path / "data")})
+
+    assert images.remove_images((DROPPED,), host, tmp_path, {DROPPED}) == ()
+    assert engine.removed == []

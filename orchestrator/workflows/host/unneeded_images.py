@@ -1,6 +1,8 @@
-"""The removal of images that no later night needs."""
+"""The removal of images of ours that nothing needs any more."""
 
 import contextlib
+from collections.abc import Collection
+from pathlib import Path
 
 from orchestrator.engine import images as engine
 from orchestrator.engine.client import connect
@@ -12,14 +14,20 @@ from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.irreplaceable import irreplaceable_images
 
 
-def remove_images(references: tuple[str, ...], host: Host) -> tuple[str, ...]:
-    """Remove images by reference, with environments that nothing else needs. Return the removed names."""
+def remove_images(
+    references: Collection[str], host: Host, run: Path | None = None, needed: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Remove images by reference, with environments that nothing else needs. Return the removed names.
+
+    What other runs use stays, and so does what `needed` names of the run in the folder `run` itself.
+    """
     if not references:
         return ()
     try:
         client = connect(host.environment)
         with contextlib.closing(client):
-            in_use = active_runs.images_in_use(host.cache).references | irreplaceable_images(host)
+            others = active_runs.images_in_use(host.cache, without=run).references
+            in_use = others | irreplaceable_images(host) | frozenset(needed)
             surplus = given_up(engine.labelled(client, labels.KIND), references, in_use)
             return tuple(name for image in surplus for name in image.names if engine.remove(client, name))
     except HostError as error:
