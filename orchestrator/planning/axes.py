@@ -37,6 +37,8 @@ class PlannedWork:
     script: Script | None = None
     frameworks: tuple[str, ...] = ()
     """Pins of the frameworks that do it; empty for all."""
+    asked: Workload | None = None
+    """The workload that the matrix asks for, where a profile has made it smaller."""
 
     def is_for(self, framework: Framework) -> bool:
         """Return true if a framework is to do this work."""

@@ -21,7 +21,10 @@ _MOST_LISTED = 4
 
 @dataclass(frozen=True, slots=True)
 class Claimable:
-    """A cell of a matrix, planned or left out, by what the rule of a claim may ask of it."""
+    """A cell of a matrix, planned or left out, by what the rule of a claim may ask of it.
+
+    Under a profile, a cell may stand for several workloads that the matrix asks for.
+    """
 
     framework: Framework
     system: System
@@ -38,7 +41,11 @@ class Claimable:
         )
 
 
-def study_of(axes: StudyAxes | None, cells: Mapping[str, Claimable]) -> Study | None:
+Cells = Mapping[str, Sequence[Claimable]]
+"""Every cell of a matrix by its id, once for each workload that it stands for."""
+
+
+def study_of(axes: StudyAxes | None, cells: Cells) -> Study | None:
     """Return the study of a matrix, with the ids of the cells of its claims among `cells`.
 
     Raises `InputError` with a line for each cell of a claim that is none, or several, and for each metric that the mode
@@ -51,14 +58,14 @@ def study_of(axes: StudyAxes | None, cells: Mapping[str, Claimable]) -> Study | 
     for entry in axes.claims:
         ids = {}
         for side, rule in (("of", entry.of), ("over", entry.over)):
-            named = [name for name, cell in cells.items() if cell.matches(entry.both, rule)]
+            named = _named(cells, entry.both, rule)
             if len(named) == 1:
                 ids[side] = named[0]
-                mistakes += _metric_mistakes(entry, side, cells[named[0]])
+                mistakes += _metric_mistakes(entry, side, cells[named[0]][0])
             else:
                 wrong = _wrong_number(entry, rule, named, cells)
                 mistakes.append(f"{rule.place}: claims: {entry.claim.name}: {side}: {wrong}")
-        if ids.get("of", "") == ids.get("over"):
+        if ids.get("of", "") == ids.get("over") and len(set(cells[ids["of"]])) == 1:
             mistakes.append(f"{entry.of.place}: claims: {entry.claim.name}: both of its cells are {ids['of']}")
         claims.append(replace(entry.claim, of=ids.get("of", ""), over=ids.get("over", "")))
     if mistakes:
@@ -82,6 +89,10 @@ def problems(plan: Plan, is_cell_id: Callable[[str], bool]) -> Iterator[str]:
             yield f"claim {shown!r}: {error}"
 
 
+def _named(cells: Cells, *asked: Rule) -> list[str]:
+    return [name for name, several in cells.items() if any(cell.matches(*asked) for cell in several)]
+
+
 def _metric_mistakes(entry: ClaimedCells, side: str, cell: Claimable) -> list[str]:
     try:
         claimed_metric(entry.claim.metric, RULES[cell.workload.mode].metrics)
@@ -90,12 +101,12 @@ def _metric_mistakes(entry: ClaimedCells, side: str, cell: Claimable) -> list[st
     return []
 
 
-def _wrong_number(entry: ClaimedCells, rule: Rule, named: Sequence[str], cells: Mapping[str, Claimable]) -> str:
+def _wrong_number(entry: ClaimedCells, rule: Rule, named: Sequence[str], cells: Cells) -> str:
     """Return what is wrong with a rule that names no cell or several, with a remedy."""
     if named:
         return f"names {len(named)} cells; add what tells them apart: {listing_of(named, _MOST_LISTED)}"
     for both, own, key in _relaxed(entry.both, rule):
-        near = [name for name, cell in cells.items() if cell.matches(both, own)]
+        near = _named(cells, both, own)
         if near:
             return f"names no cell of this matrix; by all but `{key}` it would be {listing_of(near, _MOST_LISTED)}"
     return "names no cell of this matrix; `orchestrator plan` lists them"

@@ -118,7 +118,7 @@ class _Draft:
     cells: dict[str, Cell] = field(default_factory=dict)
     skips: dict[str, Skip] = field(default_factory=dict)
     images: dict[str, ImageSpec] = field(default_factory=dict)
-    claimable: dict[str, Claimable] = field(default_factory=dict)
+    claimable: dict[str, list[Claimable]] = field(default_factory=dict)
     used_excludes: int = 0
     used_includes: int = 0
     measures: dict[tuple[Settings, Status, int], Measure] = field(default_factory=dict)
@@ -215,6 +215,9 @@ class _Draft:
         definition = self._definition(site, work)
         suffix = chosen.suffix + (ids.DEFINED if definition else "")
         cell_id = f"{site.part}/{ids.second_part(work.label, suffix)}"
+        if self.matrix.study:
+            claimable = Claimable(site.framework, site.system, work.asked or work.workload, chosen.options)
+            self.claimable.setdefault(cell_id, []).append(claimable)
         if added or self.profile:  # under a profile, two batch sizes may come to one
             if cell_id in self.cells:
                 return
@@ -223,8 +226,6 @@ class _Draft:
             raise InputError(self._clash(cell_id, site, work, chosen))
         self.used_excludes |= out
         self.used_includes |= into
-        if self.matrix.study:
-            self.claimable[cell_id] = Claimable(site.framework, site.system, work.workload, chosen.options)
         if out:
             place = self.matrix.exclude[next(rules.positions(out))].place
             self.skips[cell_id] = Skip(cell_id, f"excluded by {place}")

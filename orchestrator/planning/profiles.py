@@ -40,7 +40,7 @@ def smaller(work: PlannedWork, info: ModelInfo | None) -> PlannedWork:
     if most is None or work.script or work.workload.batch_size <= most:
         return work
     workload = replace(work.workload, batch_size=most)
-    return replace(work, workload=workload, label=workload.label)
+    return replace(work, workload=workload, label=workload.label, asked=work.workload)
 
 
 def shorter(measure: Measure, profile: Profile, work: PlannedWork, info: ModelInfo | None) -> Measure:

@@ -90,8 +90,8 @@ class ClaimJudge:
         """Return the reason that a claim about two measured cells cannot be judged, or an empty text."""
         if claim.flaw:
             return f"the published value: {claim.flaw}"
-        if self.smoke_run:
-            return SMOKE_RUN
+        if of is over:
+            return f"both are one cell here: {of.cell.id}"
         idle = [cell.cell.id for cell in (of, over) if not cell.computes]
         if idle:
             return f"{idle[0]} {COMPUTES_NOTHING}"
@@ -99,6 +99,8 @@ class ClaimJudge:
         if parity is not None and parity.work is WorkParity.NOT_COMPARABLE and ours.metric != "accuracy":
             fault = f" (known fault of {parity.known_fault})" if parity.known_fault else ""
             return f"not comparable: {parity.reason}{fault}"
+        if self.smoke_run:
+            return SMOKE_RUN
         return _unmeasured(claim, of, over) if ours.ratio is None else ""
 
     def _parity(self, of: CellReport, over: CellReport) -> PairParity | None:

@@ -178,3 +178,14 @@ def test_a_glob_that_selects_nothing_is_an_error(pair: Pair) -> None:
         InputError, match=r"--select 'vgg\*' matches no pair of cells; there is, for example, cpu/lenet"
     ):
         pair("mxnet==1.5.1", "mxnet==1.9.1", "", Selection(select=("vgg*",)))
+
+
+def test_a_study_is_paired_without_its_claims(pair: Pair) -> None:
+    claim = (
+        "claims:\n  - {name: a, text: a claim, metric: throughput, of: {model: lenet}, over: {model: mlp}, "
+        "published: {ratio: 2}, source: table 1}"
+    )
+    found = pair("mxnet==1.5.1", "mxnet==1.9.1", f"models: [lenet, mlp]\n{claim}")
+
+    assert len(found.pairs) == 2
+    assert found.plan.study is None

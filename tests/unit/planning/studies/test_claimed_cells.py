@@ -2,11 +2,14 @@
 """The cells that claims name, found while a matrix is planned."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from orchestrator import matrix, planning
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
+from orchestrator.modes.parts.duration import QUICK
 from orchestrator.results.plans import plan_from_json, plan_to_json
 from tests.unit.planning.conftest import Planner
 
@@ -72,6 +75,16 @@ def test_every_claim_without_one_cell_is_reported(plan: Planner) -> None:
         "m.yaml:15:5: claims: none: of: names no cell of this matrix; by all but `batch_size` it would be mxnet-1.9.1-cpu/mlp-train-b32 and mxnet-1.9.1-cpu/mlp-train-b64",
         "m.yaml:23:5: claims: same: both of its cells are mxnet-1.9.1-cpu/mlp-train-b32",
     ]
+
+
+def test_a_smoke_run_keeps_the_claims_of_the_matrix(plan: Planner) -> None:
+    plan.models["mlp"] = replace(plan.models["mlp"], quick={"batch_size": 4})
+    plan.path.write_text("version: 1\n" + MATRIX + CLAIM % ("batch", COMMON, "batch_size: 64", "batch_size: 32"))
+    loaded = matrix.load(plan.path, plan.known, plan.models)
+
+    planned = planning.plan(loaded, plan.known, plan.models, profile=QUICK)
+
+    assert _ids(planned) == [("mxnet-1.9.1-cpu/mlp-train-b4", "mxnet-1.9.1-cpu/mlp-train-b4")]
 
 
 def test_a_stored_plan_keeps_its_claims(plan: Planner) -> None:

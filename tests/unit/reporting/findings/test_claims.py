@@ -7,6 +7,7 @@ import pytest
 
 from orchestrator.analysis.parity.work import PairParity, WorkParity
 from orchestrator.domain import Cell, Plan, Skip, Status
+from orchestrator.modes.parts.duration import QUICK
 from orchestrator.reporting.findings.claim_findings import ClaimFinding, ClaimVerdict
 from orchestrator.reporting.findings.claims import SMOKE_RUN, ClaimJudge
 from orchestrator.reporting.findings.compose import compose
@@ -163,6 +164,22 @@ def test_a_smoke_run_judges_nothing() -> None:
 
     assert (finding.verdict, finding.reason) == (ClaimVerdict.NOT_JUDGED, SMOKE_RUN)
     assert finding.ratio == pytest.approx(2, rel=0.01)
+
+
+def test_two_cells_that_are_one_are_not_judged() -> None:
+    finding = _finding(_claim(FAST, FAST), s.ok(FAST, [200, 202]), cells=(FAST,))
+
+    assert (finding.verdict, finding.reason) == (ClaimVerdict.NOT_JUDGED, f"both are one cell here: {FAST.id}")
+
+
+def test_a_plan_with_a_profile_is_a_smoke_run() -> None:
+    plan = replace(s.plan((FAST, SLOW)), study=Study("A study", claims=(_claim(FAST, SLOW),)), profile=QUICK)
+
+    report = compose(s.record(plan), plan, _repeats([200, 202], [100, 99]))
+
+    assert report.study is not None
+    assert report.study.smoke_run
+    assert [each.reason for each in report.study.claims] == [SMOKE_RUN]
 
 
 def test_a_run_of_steps_indicates_the_ratio_by_throughput() -> None:
