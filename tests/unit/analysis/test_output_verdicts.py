@@ -16,7 +16,7 @@ RIGHT: dict[str, Any] = {"elements": 2, "norm": 5.0, "sketch": (3.0, 4.0), "scal
 
 
 def side(framework: Framework, outputs: Outputs | None, version: int = 1) -> ParitySide:
-    return ParitySide(framework.label, framework, (), None, "", OutputEvidence(BAR, outputs, version))
+    return ParitySide(framework.label, framework, (), None, output=OutputEvidence(BAR, outputs, version))
 
 
 def judged(version: int = 1, **changes: Any) -> PairParity:
