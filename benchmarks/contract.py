@@ -48,6 +48,11 @@ def _options(value):
     return None if fine else "must map option names to plain values"
 
 
+def _axes(value):
+    fine = isinstance(value, dict) and all(isinstance(each, (int, float, str)) for each in value.values())
+    return None if fine else "must map names of axes to plain values"
+
+
 def _variables(value):
     fine = isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
     return None if fine else "must map names of environment variables to texts"
@@ -92,6 +97,7 @@ _FIELDS = (
     ("model_file", _optional(_file_name), None),
     ("definition_file", _optional(_file_name), None),
     ("mode", _mode, _REQUIRED),
+    ("axes", _axes, {}),
     ("script", _optional(_script), None),
     ("batch_size", _whole(1), _REQUIRED),
     ("dataset", _text, "synthetic"),

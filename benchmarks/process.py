@@ -9,7 +9,7 @@ import sys
 import time
 from contextlib import contextmanager
 
-from benchmarks.errors import BadRequest, DeviceOutOfMemory, ImportFailed
+from benchmarks.errors import BadRequest, DeviceOutOfMemory, ImportFailed, Unsupported
 from benchmarks.sampling import telemetry
 from benchmarks.vocabulary import losses
 from benchmarks.workload import exists
@@ -62,17 +62,20 @@ def prepare(request):
     os.environ["NVIDIA_TF32_OVERRIDE"] = "0"
 
 
-def import_builder(name, enter):
+def import_builder(name, enter, package="frameworks"):
     """Import a builder and with it its framework. Returns the module and the seconds it took.
 
-    Raises `BadRequest` if there is no such builder, and `ImportFailed` if it cannot be imported.
+    `package` names another kind of what a builder offers, such as `operators`. Raises `BadRequest` if there is no such
+    builder, `Unsupported` if it has no such kind, and `ImportFailed` if it cannot be imported.
     """
     if not exists("frameworks", name):
         raise BadRequest("there is no framework builder '%s' in this image" % name)
+    if not exists(package, name):
+        raise Unsupported("%s offers no %s" % (name, package))
     begin = time.perf_counter()
     enter("import")
     try:
-        builder = __import__("benchmarks.frameworks." + name, fromlist=["start"])
+        builder = __import__("benchmarks.%s.%s" % (package, name), fromlist=["start"])
     except (Exception, SystemExit) as error:
         # Whatever a framework raises while it is imported, the environment is wrong.
         raise ImportFailed("%s cannot be imported: %s" % (name, describe(error))) from error
@@ -110,15 +113,22 @@ def facts(request, workload, session):
     return dict(combined, loss=loss) if loss else combined
 
 
-def _without_framework(request, workload):
+def surroundings(request, options):
+    """Return the facts of the machine and of a request with all its options."""
     return dict(
         telemetry.machine(),
         python=telemetry.python_version(),
         versions=telemetry.versions(sys.path),
         builder=request.builder,
         gpus=telemetry.gpus() if request.gpus else [],
-        options=workload.options,
+        options=options,
         variables={name: os.environ.get(name) for name in request.variables},
+    )
+
+
+def _without_framework(request, workload):
+    return dict(
+        surroundings(request, workload.options),
         model_sha256=workload.model_sha256,
         optimizer=workload.optimizer,
         threads_asked=request.threads,

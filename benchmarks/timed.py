@@ -24,7 +24,7 @@ def execute(request, enter):
     started_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     process.prepare(request)
     # Before a framework is imported, which may bind this thread to one of the CPUs.
-    sampler = _sampler(request)
+    readings = sampler(request)
     model = model_module(request.model, request.model_file)
     builder, import_s = process.import_builder(request.builder, enter)
 
@@ -40,8 +40,8 @@ def execute(request, enter):
         evaluator = evaluation.evaluator(session, workload.data, workload.batch_size, workload.classes, workload.loss)
         evaluate = peaks.before(evaluator)
         epoch_steps = workload.steps_per_epoch
-        measurement = measure.measure(session, request, epoch_steps, enter, evaluate=evaluate, sampler=sampler)
-        sampler.close()
+        measurement = measure.measure(session, request, epoch_steps, enter, evaluate=evaluate, sampler=readings)
+        readings.close()
         _check_logits(measurement.logits, workload)
         memory = peaks.read()
     facts = process.facts(request, workload, session)
@@ -96,7 +96,8 @@ class _Peaks:
         return self._peaks
 
 
-def _sampler(request):
+def sampler(request):
+    """Return what reads the conditions around every block of a request."""
     if not request.telemetry:
         return conditions.Unsampled()
     return conditions.Sampler(gpus=gpus.watched() if request.gpus else None)

@@ -9,6 +9,7 @@ from orchestrator import modes
 from orchestrator.modes.parts.duration import PARITY_BATCH, LaterFields, Profile
 from orchestrator.modes.parts.duration import Duration as Duration  # noqa: PLC0414 -- a part of the domain
 from orchestrator.modes.parts.rules import ModeRules
+from orchestrator.modes.parts.subjects import StoredAxes
 from orchestrator.studies import Study
 from orchestrator.user_files import ModelDefinition, ModelFile, MountedData, Script
 
@@ -49,7 +50,7 @@ Options = tuple[tuple[str, OptionValue], ...]
 """Name and value, sorted by name."""
 
 VARIABLE = "env."
-"""Prefix of an option that is an environment variable of the cell, not an option of its framework."""
+"""Prefix of an option that is an environment variable of the cell."""
 
 
 def variables(options: Options) -> dict[str, str]:
@@ -108,10 +109,12 @@ class Workload:
     """Work that is the same for every framework. Cells with the same work and system are comparable."""
 
     model: str
+    """Or a script, or a subject of a mode with axes of its own, such as an operator."""
     mode: Mode
     batch_size: int
     """Of a script it is 1 and means nothing."""
     dataset: str = "synthetic"
+    axes: StoredAxes = ()
 
     @property
     def rules(self) -> ModeRules:
@@ -121,8 +124,9 @@ class Workload:
     @property
     def label(self) -> str:
         """Return a name such as `lenet-train-b200`, with the dataset unless it is the synthetic one."""
-        if not self.rules.times_steps:
-            return f"{self.model}-{self.mode}"
+        if not self.rules.times_steps or self.rules.subjects:
+            axes = self.rules.subjects.label(self.model, self.axes) if self.rules.subjects else ""
+            return f"{self.model}-{self.mode}{axes}"
         suffix = "" if self.dataset == "synthetic" else f"-dataset={self.dataset}"
         return f"{self.model}-{self.mode}-b{self.batch_size}{suffix}"
 

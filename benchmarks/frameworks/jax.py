@@ -39,7 +39,7 @@ class _Session:
         self._gpu = workload.one_device()
         self._precision = one_of(workload.options, "precision", PRECISIONS)
         one_of(workload.options, "layout", LAYOUTS)
-        _configure(workload.threads, self._gpu, self._precision)
+        configure(workload.threads, self._gpu, self._precision)
         self._layers, self._zeros = workload.layers, workload.zeros
         self._input_dtype = jnp.bfloat16 if self._precision == "bf16" else jnp.float32
         compute = jnp.float32 if self._precision == "fp32" else jnp.bfloat16
@@ -109,7 +109,7 @@ class _Session:
             "precision": precision_fact(self._model.state[0][0].dtype.name, weighted.dtype.name),
             "tf32": self._gpu and self._precision == "fp32" and matmul_precision != "highest",
             "matmul_precision": matmul_precision,
-            "threads": _threads(),
+            "threads": pool_threads(),
             "device": str(jax.devices()[0]),
             "execution": "jax.jit",
         }
@@ -164,7 +164,7 @@ class _Model:
         return nnx.merge(definition, *trees)
 
 
-def _configure(threads, gpu, precision):
+def configure(threads, gpu, precision):
     """Change the settings that must be in place before JAX starts its backend."""
     jax.config.update("jax_platforms", "cuda" if gpu else "cpu")
     if precision == "fp32":
@@ -177,7 +177,7 @@ def _configure(threads, gpu, precision):
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 
-def _threads():
+def pool_threads():
     """Count the threads of XLA's pool for single operations by their name. Returns None if there are none."""
     count = 0
     for thread in os.listdir("/proc/self/task"):

@@ -17,7 +17,7 @@ from benchmarks.vocabulary import features, graph
 OPTIONS = {"hybridize": True, "layout": "auto", "precision": "fp32"}
 OFFERS = features.ALL
 _HAS_STATIC = tuple(int(part) for part in mx.__version__.split(".")[:2]) >= (1, 3)
-_STATIC = {"static_alloc": True, "static_shape": True} if _HAS_STATIC else {}
+STATIC = {"static_alloc": True, "static_shape": True} if _HAS_STATIC else {}
 """Settings of a graph whose memory is planned once. MXNet 1.2 compiles a graph and plans at every step."""
 
 
@@ -41,7 +41,7 @@ class _Session:
         network.initialize(ctx=self._context)
         native.set_weights(workload, self._blocks)
         if self._hybrid:
-            network.hybridize(**_STATIC)
+            network.hybridize(**STATIC)
             # The network's own graph holds all of it, and what `_walk` runs must not make more graphs.
             for block in self._blocks:
                 block.hybridize(False)
@@ -65,7 +65,7 @@ class _Session:
             raise Unsupported("the loss of squares of MXNet %s fails where it is hybridized" % mx.__version__)
         loss_of = gluon.loss.L2Loss(weight=2.0) if squares else gluon.loss.SoftmaxCrossEntropyLoss()
         if self._hybrid:
-            loss_of.hybridize(**_STATIC)
+            loss_of.hybridize(**STATIC)
         terms = native.l2_terms(self._layers, self._blocks)
         loss_of = _with_terms(loss_of, terms) if terms else loss_of
         trainer = gluon.Trainer(network.collect_params(), *_optimizer(workload.optimizer))
@@ -137,7 +137,7 @@ class _Session:
             "layout": "channels_first",
             "precision": self._precision(),
             "tf32": os.environ.get("NVIDIA_TF32_OVERRIDE") != "0",
-            "threads": _openmp_threads(),
+            "threads": openmp_threads(),
             "device": str(self._context),
             "execution": _executed(self._hybrid),
             "libraries": _features(),
@@ -159,7 +159,7 @@ class _Session:
 def _executed(hybrid):
     if not hybrid:
         return "imperative"
-    return "hybridized, static" if _STATIC else "hybridized"
+    return "hybridized, static" if STATIC else "hybridized"
 
 
 def _inference_step(forward):
@@ -254,7 +254,8 @@ class _Decay(mx.lr_scheduler.LRScheduler):
         return self.base_lr / (1.0 + self._decay * (num_update - 1))
 
 
-def _openmp_threads():
+def openmp_threads():
+    """Return the threads that OpenMP reports in the library that MXNet itself is linked to, or None."""
     try:
         return int(mx.base._LIB.omp_get_max_threads())
     except AttributeError:

@@ -39,7 +39,7 @@ class _Session:
         self._precision = one_of(workload.options, "precision", PRECISIONS)
         self._builder = _builder(workload, self._gpu, POLICIES[self._precision])
         _seed(workload.seed)
-        _configure(workload.threads, self._gpu)
+        configure(workload.threads, self._gpu)
         self._device = "/GPU:0" if self._gpu else "/CPU:0"
         self._input_dtype = "bfloat16" if self._precision == "bf16" else "float32"
         self._layers = workload.layers
@@ -53,7 +53,7 @@ class _Session:
             ]
             self._network = network
             self.parameters = sum(native.count(*pair) for pair in zip(self._layers, self._made))
-            compiled = _decorator(workload.options)
+            compiled = decorator(workload.options)
             if workload.training:
                 self._function, self.step = _training_step(network, workload, compiled)
             else:
@@ -145,7 +145,8 @@ def _builder(workload, gpu, policy):
     return native.Builder(channels_last, policy, workload.options["xla"])
 
 
-def _configure(threads, gpu):
+def configure(threads, gpu):
+    """Change the settings that must be in place before TensorFlow makes its devices."""
     if threads:
         tf.config.threading.set_intra_op_parallelism_threads(threads)
         tf.config.threading.set_inter_op_parallelism_threads(threads)
@@ -164,7 +165,7 @@ def _seed(seed):
     getattr(tf.keras.utils, "set_random_seed", tf.random.set_seed)(seed)
 
 
-def _decorator(options):
+def decorator(options):
     """Return what makes a step's function, which is a `tf.function`, one that XLA compiles, or None."""
     if not options["xla"]:
         return None if options["eager"] else tf.function

@@ -5,6 +5,9 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Annotated
+
+from pydantic import Field
 
 from orchestrator.analysis.estimates import CONFIDENCE, exponential, quantile
 from orchestrator.modes.parts.metrics import least_steps_of_a_repeat
@@ -28,6 +31,8 @@ class Percentiles:
     """95 % interval of `p50_s`; None if there are too few steps or only one repeat, see `bounds`."""
     p90_bounds_s: Bounds | None = None
     p99_bounds_s: Bounds | None = None
+    mean_s: Annotated[float, Field(exclude=True)] = 0.0
+    """Of the pooled steps. Documents have the percentiles."""
 
     def gives(self, share: float) -> bool:
         """Return true if there are enough steps for a percentile that is more than the slowest of a few."""
@@ -46,7 +51,8 @@ def percentiles(repeats: Sequence[Sequence[float]]) -> Percentiles | None:
     (p50, p50_bounds), (p90, p90_bounds), (p99, p99_bounds) = (
         (_quantile(pooled, share), _bounds(timed, pooled, share)) for share in (0.5, 0.9, 0.99)
     )
-    return Percentiles(p50, p90, p99, len(pooled), p50_bounds, p90_bounds, p99_bounds)
+    mean_s = math.fsum(pooled) / len(pooled)
+    return Percentiles(p50, p90, p99, len(pooled), p50_bounds, p90_bounds, p99_bounds, mean_s)
 
 
 def bounds(repeats: Sequence[Sequence[float]], share: float) -> Bounds | None:

@@ -2,7 +2,7 @@
 
 from orchestrator.matrix.loading import build_settings, load, own_datasets, own_models
 from orchestrator.matrix.long_form import long_form
-from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, ScriptAxes, Settings
+from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, ScriptAxes, Settings, SubjectAxes
 from orchestrator.matrix.studies.shapes import schema
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Rule",
     "ScriptAxes",
     "Settings",
+    "SubjectAxes",
     "build_settings",
     "load",
     "long_form",

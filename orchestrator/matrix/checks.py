@@ -21,6 +21,7 @@ from orchestrator.matrix.mistakes import entries
 from orchestrator.matrix.model import EVERY_FRAMEWORK
 from orchestrator.matrix.scripts import section as scripts
 from orchestrator.matrix.studies import section as studies
+from orchestrator.matrix.subjects import section as subjects
 from orchestrator.matrix.values.settings import SettingsShape
 from orchestrator.matrix.values.shape import keys_of
 from orchestrator.matrix.values.variables import is_variable, name_problem, value_problem
@@ -70,7 +71,8 @@ def of_meaning(source: Source, catalog: Catalog, models: Mapping[str, ModelInfo 
     yield from files.missing(source, folder)
     yield from files.outside(source, folder)
     yield from scripts.mistakes(source, models, catalog.names(), folder)
-    if "models" not in source.value and not source.value.get("scripts"):
+    yield from subjects.mistakes(source)
+    if "models" not in source.value and not any(source.value.get(section) for section in file.SECTIONS[1:]):
         yield checks.at((), "'models' is missing")
     for key, shape in (("exclude", file.RuleEntry), ("include", file.IncludeEntry)):
         for loc, rule in entries(source, key, shape):
@@ -266,7 +268,7 @@ def _rule(checks: _Checks, loc: Loc, rule: file.RuleEntry) -> Mistakes:
         yield checks.at(loc, "names no cells; give a framework, system, model, …")
     known: Mapping[str, Callable[[], Any]] = {
         "system": lambda: _names(checks.source.value.get("systems", {"cpu": {}})),
-        "model": lambda: (*checks.models, *_script_names(checks.source.value)),
+        "model": lambda: (*checks.models, *scripts.named(checks.source.value), *subjects.named(checks.source.value)),
         "dataset": lambda: _dataset_names(checks),
     }
     for key, names in known.items():
@@ -284,12 +286,6 @@ def _rule(checks: _Checks, loc: Loc, rule: file.RuleEntry) -> Mistakes:
         else:
             keys = (*keys_of(type(rule)), *options)
             yield checks.at((*loc, name), f"unknown key or option {name!r}{did_you_mean(name, keys)}", key=True)
-
-
-def _script_names(value: Mapping[str, Any]) -> list[str]:
-    listed = value.get("scripts")
-    names = [entry.get("name") for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
-    return [name for name in names if isinstance(name, str)]
 
 
 def _names(systems: object) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """The shape of `matrix.yaml` with its short forms, from which the JSON Schema for editors is made."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import (
     AfterValidator,
@@ -16,6 +16,7 @@ from orchestrator import limits
 from orchestrator.domain import Mode, Status, is_base_image
 from orchestrator.matrix import pins
 from orchestrator.matrix.scripts.files import checked_syntax
+from orchestrator.matrix.subjects.shapes import with_sections
 from orchestrator.matrix.values import names
 from orchestrator.matrix.values.kinds import (
     MODEL_MODES,
@@ -36,9 +37,12 @@ from orchestrator.matrix.values.kinds import (
 )
 from orchestrator.matrix.values.settings import OutputEntry, SettingsShape, WorkShape
 from orchestrator.matrix.values.shape import Shape, or_short
+from orchestrator.modes import OF_SUBJECTS
 from orchestrator.user_files import PrintedMetric, Take
 
 VERSION: Literal[1] = 1
+SECTIONS = ("models", "scripts", *OF_SUBJECTS)
+"""Sections of which a matrix has at least one."""
 Argument = Annotated[Text, Field(pattern=names.ARGUMENT, max_length=names.MAX_TEXT)]
 OptionLists = dict[str, Axis[Scalar]]
 
@@ -231,7 +235,7 @@ class BuildEntry(Shape):
     registry: Text | None = Field(None, description="Prefix of base images and of those we build.")
 
 
-class MatrixFile(WorkShape):
+class MatrixKeys(WorkShape):
     """Frameworks × systems × models × modes × options: what is benchmarked, and how."""
 
     version: Literal[1] = Field(description="Of this format.")
@@ -264,3 +268,10 @@ class MatrixFile(WorkShape):
     exclude: list[RuleEntry] = Field([], description="Cells to leave out; they are shown as skipped.")
     include: list[IncludeEntry] = Field([], description="Cells to add, or to give settings of their own.")
     build: BuildEntry = Field(BuildEntry(), description="Where images come from on this site.")
+
+
+if TYPE_CHECKING:
+    MatrixFile = MatrixKeys
+else:
+    MatrixFile = with_sections(MatrixKeys, SettingsShape)
+"""With a section for each mode that has subjects of its own."""

@@ -21,6 +21,7 @@ from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes,
 from orchestrator.matrix.scripts import section as scripts
 from orchestrator.matrix.studies import section as studies
 from orchestrator.matrix.studies.shapes import StudyFile
+from orchestrator.matrix.subjects import section as subjects
 from orchestrator.matrix.values.settings import OutputEntry, shortening
 from orchestrator.modes.parts.duration import Shortening
 
@@ -140,6 +141,7 @@ def _resolved(
             scripts.resolved(script, folder, _place(source, ("scripts", index)))
             for index, script in enumerate(entry.scripts)
         ),
+        subjects=subjects.resolved(entry, lambda *loc: _place(source, loc)),
         models_folder=str(folder / entry.models_folder) if entry.models_folder else None,
         data_folder=str(folder / entry.data_folder) if entry.data_folder else None,
         own_datasets=tuple(_dataset(name, dataset) for name, dataset in entry.datasets.items()),

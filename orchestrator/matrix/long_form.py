@@ -13,6 +13,7 @@ from orchestrator.matrix.file import VERSION
 from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings
 from orchestrator.matrix.scripts import section as scripts
 from orchestrator.matrix.studies import section as studies
+from orchestrator.matrix.subjects import section as subjects
 from orchestrator.modes.parts.duration import Shortening
 
 
@@ -29,6 +30,7 @@ def long_form(matrix: Matrix) -> dict[str, Any]:
         "datasets": {info.name: _dataset(info) for info in matrix.own_datasets},
         **({"models": [_model(model) for model in matrix.models]} if matrix.models else {}),
         "scripts": [scripts.long_form(script) for script in matrix.scripts],
+        **subjects.long_form(matrix.subjects),
         "modes": [mode.value for mode in matrix.modes],
         "options": {name: _lists(axes) for name, axes in matrix.options},
         "repeats": matrix.repeats,

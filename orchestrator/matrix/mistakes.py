@@ -12,9 +12,11 @@ from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.errors import did_you_mean, plain_words
 from orchestrator.matrix import file
 from orchestrator.matrix.studies import shapes
+from orchestrator.matrix.subjects.shapes import entry
 from orchestrator.matrix.values import names, settings
 from orchestrator.matrix.values.kinds import shown
 from orchestrator.matrix.values.shape import keys_of
+from orchestrator.modes import OF_SUBJECTS
 
 MAX_SHOWN = 50
 _SHAPES: dict[str, type[BaseModel]] = {
@@ -25,6 +27,7 @@ _SHAPES: dict[str, type[BaseModel]] = {
     "build": file.BuildEntry,
     "study": shapes.StudyEntry,
     "claims": shapes.ClaimEntry,
+    **{mode: entry(mode, subjects, settings.SettingsShape) for mode, subjects in OF_SUBJECTS.items()},
 }
 _DEEPER: dict[str, type[BaseModel]] = {
     "output": settings.OutputEntry,
@@ -47,6 +50,7 @@ _EXPECTED = {
 _SHORT_FORMS = {
     "frameworks": "a pin such as mxnet==1.9.1",
     "models": "a name such as lenet",
+    **{mode: f"a name such as {subjects.names[0]}" for mode, subjects in OF_SUBJECTS.items()},
     "proxy": "a URL",
 }
 _BOUNDS = {

@@ -82,6 +82,18 @@ class ScriptAxes:
 
 
 @dataclass(frozen=True, slots=True)
+class SubjectAxes:
+    """An entry of the section of a mode that has subjects of its own."""
+
+    mode: Mode
+    names: tuple[str, ...]
+    axes: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    """Those that it sets. Others have the values that the mode gives to each subject."""
+    settings: Settings = Settings()
+    place: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """The cells that an entry of `exclude` or `include` covers, by the axes that they must match."""
 
@@ -153,6 +165,8 @@ class Matrix:
     include: tuple[Include, ...] = ()
     build: BuildSettings = field(default_factory=BuildSettings)
     scripts: tuple[ScriptAxes, ...] = ()
+    subjects: tuple[SubjectAxes, ...] = ()
+    """What modes measure in place of models, such as operators."""
     models_folder: str | None = None
     own_models: tuple[ModelInfo, ...] = field(default=(), compare=False)
     """Models of that folder, in addition to those that ship with the program."""

@@ -31,7 +31,9 @@ def _metrics(modes: Mapping[str, ModeRules]) -> Mapping[str, Metric]:
 
 RULES: Final = _read()
 """Every mode by its name, in the order of lists."""
-OF_MODELS: Final = tuple(name for name, rules in RULES.items() if rules.times_steps)
+OF_MODELS: Final = tuple(name for name, rules in RULES.items() if rules.times_steps and rules.subjects is None)
 """Modes in which a model can be measured."""
+OF_SUBJECTS: Final = MappingProxyType({name: rules.subjects for name, rules in RULES.items() if rules.subjects})
+"""Subjects of the modes that measure something else than models."""
 METRICS: Final[tuple[Metric, ...]] = tuple(_metrics(RULES).values())
 """Metrics of all modes, each once."""

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
+from orchestrator import modes
 from orchestrator.catalog import Catalog, DatasetInfo, ModelInfo, Option, UnsupportedError, unsuitable
-from orchestrator.domain import VARIABLE, Framework, Mode, Options, OptionValue, System, Workload
-from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, ScriptAxes, Settings
+from orchestrator.domain import VARIABLE, Duration, Framework, Mode, Options, OptionValue, System, Workload
+from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, ScriptAxes, Settings, SubjectAxes
 from orchestrator.matrix.model import EVERY_FRAMEWORK, OptionAxes, covers
 from orchestrator.planning import ids
 from orchestrator.user_files import Script
@@ -23,6 +24,7 @@ class Grid:
     modes: tuple[Mode, ...]
     options: Mapping[str, OptionAxes]
     scripts: tuple[ScriptAxes, ...] = ()
+    subjects: tuple[SubjectAxes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +37,24 @@ class PlannedWork:
     reason: str = ""
     """The reason that there is no such work; empty if there is."""
     script: Script | None = None
+    calls: tuple[int, int] | None = None
+    """Blocks that the axes of its mode ask for, and the calls of each; None where settings say how much is timed."""
     frameworks: tuple[str, ...] = ()
     """Pins of the frameworks that do it; empty for all."""
     asked: Workload | None = None
     """The workload that the matrix asks for, where a profile has made it smaller."""
+
+    @property
+    def is_of_model(self) -> bool:
+        """Return true if the work is that of a model, and not of a script or a subject of a mode."""
+        return self.script is None and self.calls is None
+
+    def timed(self, duration: Duration) -> Duration:
+        """Return a duration with as many blocks and single steps as the axes of the mode ask for, if they ask."""
+        if self.calls is None:
+            return duration
+        blocks, each = self.calls
+        return Duration(duration.warmup_steps, blocks * each, None, blocks, blocks * each)
 
     def is_for(self, framework: Framework) -> bool:
         """Return true if a framework is to do this work."""
@@ -57,12 +73,14 @@ class Combination:
 
 def main_grid(matrix: Matrix) -> Grid:
     """Return the product that a matrix itself spans."""
-    return Grid(matrix.frameworks, matrix.systems, matrix.models, matrix.modes, dict(matrix.options), matrix.scripts)
+    axes = (matrix.frameworks, matrix.systems, matrix.models, matrix.modes)
+    return Grid(*axes, dict(matrix.options), matrix.scripts, matrix.subjects)
 
 
 def count(grid: Grid, catalog: Catalog) -> int:
     """Return the number of combinations that a grid spans, before anything is left out."""
     works = sum(len(model.batch_sizes) * len(model.datasets) for model in grid.models) * len(grid.modes)
+    works += sum(1 for axes in grid.subjects for _ in subject_workloads(axes))
     return sum(
         len(axes.versions)
         * max(1, len(axes.backends))
@@ -108,9 +126,26 @@ def works(grid: Grid, known: Mapping[str, ModelInfo], datasets: Mapping[str, Dat
             workload = Workload(model=model.name, mode=mode, batch_size=size, dataset=dataset)
             reason = unsuitable(datasets[dataset], known[model.name], size)
             yield PlannedWork(workload, workload.label, model.settings, reason)
+    for entry in grid.subjects:
+        for workload in subject_workloads(entry):
+            yield PlannedWork(workload, workload.label, entry.settings, calls=_calls(workload))
     for axes in grid.scripts:
         workload = Workload(axes.script.name, Mode("script"), 1)
         yield PlannedWork(workload, workload.label, axes.settings, script=axes.script, frameworks=axes.frameworks)
+
+
+def subject_workloads(entry: SubjectAxes) -> Iterator[Workload]:
+    """Yield every subject of an entry with every set of values of its axes."""
+    given, subjects = dict(entry.axes), modes.OF_SUBJECTS[entry.mode]
+    names = [axis.name for axis in subjects.axes]
+    for subject in entry.names:
+        values = (given.get(axis.name) or axis.values(subject) for axis in subjects.axes)
+        for chosen in product(*values):
+            yield Workload(subject, entry.mode, 1, axes=tuple(zip(names, chosen, strict=True)))
+
+
+def _calls(workload: Workload) -> tuple[int, int]:
+    return modes.OF_SUBJECTS[workload.mode].blocks(dict(workload.axes))
 
 
 def option_axes(

@@ -119,8 +119,11 @@ def _cell(cell: Cell, shared: _Shared) -> PlannedCell:
 
 
 def _shorter(cell: Cell) -> ShorterCell:
-    """Return the settings that make a measurement shorter than usual."""
+    """Return the settings that make a measurement shorter than usual, or the axes of a mode that set its length."""
     duration, usual, shorter = cell.duration, Duration(), ShorterCell()
+    if cell.workload.axes:
+        shorter["axes"] = dict(cell.workload.axes)
+        return shorter
     if duration.blocks != usual.blocks:
         shorter["blocks"] = duration.blocks
     if duration.latency_steps != usual.latency_steps:

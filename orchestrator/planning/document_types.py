@@ -36,6 +36,8 @@ class ShorterCell(TypedDict, total=False):
     latency_steps: int
     evaluate_every_epoch: bool
     parity_batch: int
+    axes: dict[str, int]
+    """Axes of the mode itself; of an operator its size, seeds and tries, in place of the settings above."""
 
 
 class PlannedCell(ShorterCell):

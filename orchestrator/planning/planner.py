@@ -242,7 +242,7 @@ class _Draft:
                 workload=work.workload,
                 image=site.image,
                 options=chosen.options,
-                duration=measure.duration,
+                duration=work.timed(measure.duration),
                 timeout_s=measure.timeout_s,
                 repeats=measure.repeats,
                 expect=measure.expect,
@@ -254,7 +254,7 @@ class _Draft:
 
     def _definition(self, site: _Site, work: PlannedWork) -> str:
         """Return the SHA-256 of the framework's own definition of the model, or "" if its builder makes the model."""
-        info = self.models.get(work.workload.model) if site.image and not work.script else None
+        info = self.models.get(work.workload.model) if site.image and work.is_of_model else None
         builder = self.images[site.image].environment.builder if info and info.definitions else ""
         return next((each.sha256 for each in info.definitions if each.builder == builder), "") if info else ""
 

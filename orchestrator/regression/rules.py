@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
@@ -10,7 +10,7 @@ from typing import Final
 from orchestrator.analysis.looks import ALPHA, LOOKS, Look, looks
 from orchestrator.analysis.percentiles import least_steps
 from orchestrator.errors import InputError, did_you_mean
-from orchestrator.modes import METRICS
+from orchestrator.modes import METRICS, RULES
 from orchestrator.modes.parts.duration import LATENCY_STEPS
 from orchestrator.modes.parts.metrics import Metric
 
@@ -92,6 +92,11 @@ def _share(text: str) -> float:
     return share
 
 
+def most_of_a_mode(counts: Callable[[Metric], bool]) -> int:
+    """Return how many metrics of one mode count, for the mode with the most of them: a pair has one mode."""
+    return max(sum(map(counts, rules.metrics)) for rules in RULES.values())
+
+
 @dataclass(frozen=True, slots=True)
 class Levels:
     """The levels of one look at a pair."""
@@ -122,11 +127,11 @@ class Rules:
 
     def family(self, pairs: int) -> int:
         """Return the number of statistical verdicts that share alpha."""
-        return max(1, pairs * sum(not metric.is_exact for metric in self.deciding))
+        return max(1, pairs * most_of_a_mode(lambda metric: metric in self.deciding and not metric.is_exact))
 
     def levels(self, look: int, pairs: int) -> Levels:
         """Return the levels of a look, counted from 0, at so many pairs."""
-        shown = pairs * (len(METRICS) - len(self.deciding))
+        shown = pairs * most_of_a_mode(lambda metric: metric not in self.deciding)
         failures = 1 - self.at(look, max(1, pairs)).confidence
         return Levels(self.at(look, self.family(pairs)), self.alone(max(1, shown)), failures)
 

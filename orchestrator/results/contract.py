@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from orchestrator.domain import Mode
 from orchestrator.modes.parts.duration import BLOCKS, LATENCY_STEPS
 from orchestrator.results.facts import Facts
+from orchestrator.results.outputs import Outputs
 from orchestrator.user_files import Take
 
 SCHEMA: Literal[1] = 1
@@ -84,6 +85,8 @@ class Request(Strict):
     """File beside the request that holds the model, for one of the user's own; None for one of the image's."""
     definition_file: str | None = None
     """File beside the request whose `start` makes the session, for a framework's own definition of the model."""
+    axes: Annotated[dict[str, int], Field(exclude_if=lambda axes: not axes)] = {}
+    """Axes of the mode itself, such as the size of an operator; empty for models and scripts."""
     mode: Mode | Literal["parity"]
     """With `parity` nothing is timed: the answer is a `ParityResult` (`orchestrator/results/parity/contract.py`)."""
     script: ScriptRequest | None = None
@@ -287,5 +290,7 @@ class Result(Strict):
     memory: Memory
     used: Used | None = None
     """None in older results."""
+    outputs: Annotated[Outputs | None, Field(exclude_if=lambda outputs: outputs is None)] = None
+    """Of an operator; None in other modes, and where nothing is computed."""
     facts: Facts
     """Queried, never typed: `versions`, `python`, `cpu`, `threads`, `layout`, `precision`, `gpus`, …"""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from orchestrator.domain import Cell, Outcome, Status
 from orchestrator.results.container_answers import InvalidResultError
 from orchestrator.results.contract import Result
+from orchestrator.results.outputs import Outputs
 from orchestrator.results.parity.checks import Checks
 from orchestrator.results.parity.contract import ParityOutcome, ParityResult
 from orchestrator.results.scripts.contract import ScriptResult
@@ -60,6 +61,19 @@ def read_cells(run: Run, cells: tuple[Cell, ...]) -> Iterator[Stored]:
     scripts = {cell.id for cell in cells if cell.script}
     for outcome in run.outcomes(cells):
         yield read_repeat(run, outcome, of_script=outcome.cell_id in scripts)
+
+
+def read_outputs(run: Run, cell: Cell) -> tuple[Outputs, int] | None:
+    """Read the outputs that the results of a cell hold, with their measurement version.
+
+    All repeats draw the same inputs. The error is the largest of any repeat.
+    """
+    results = [stored.result for stored in read_repeats(run, cell.id, range(cell.repeats))]
+    known = [(each.outputs, each.measurement_version) for each in results if each and each.outputs]
+    if not known:
+        return None
+    outputs, version = known[0]
+    return outputs.model_copy(update={"error": max(each.error for each, _ in known)}), version
 
 
 def read_check(run: Run, check_id: str) -> StoredCheck:

@@ -23,6 +23,7 @@ def request_for(  # noqa: PLR0913 - all that makes a request, the last one by na
         builder=builder,
         model=cell.workload.model,
         mode=cell.workload.mode,
+        axes=dict(cell.workload.axes),
         batch_size=cell.workload.batch_size,
         dataset=cell.workload.dataset,
         options=without_variables(cell.options),
@@ -37,7 +38,8 @@ def request_for(  # noqa: PLR0913 - all that makes a request, the last one by na
         min_blocks=cell.duration.blocks,
         latency_steps=cell.duration.latency_steps,
         evaluate_every_epoch=cell.duration.evaluate_every_epoch,
-        min_block_s=0.0 if builder == NO_WORK else MIN_BLOCK_S,
+        # Every call of a subject is synchronised, so that a block may be as short as it likes.
+        min_block_s=0.0 if builder == NO_WORK or cell.workload.rules.subjects else MIN_BLOCK_S,
     )
 
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from orchestrator.analysis.parity.outputs import OutputEvidence
+
 FULL_PRECISION: Final = "fp32"
 NOISE: Final = 1e-5
 """Share of the norm of all tensors together below which a tensor is rounding; two such tensors are equal."""
@@ -30,6 +32,8 @@ class ParitySide:
     """One line; empty only if there is a result."""
     batch_size: int = PARITY_BATCH
     """Samples of the batch that it was checked on."""
+    output: "OutputEvidence | None" = None
+    """Of a mode whose results hold outputs, in place of a parity container."""
 
     @property
     def precision(self) -> str:

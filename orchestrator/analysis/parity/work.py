@@ -7,7 +7,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 
-from orchestrator.analysis.parity import layers, optimizer
+from orchestrator.analysis.parity import layers, optimizer, outputs
 from orchestrator.analysis.parity.differences import EXACT, Difference, differences, missing
 from orchestrator.analysis.parity.sides import FULL_PRECISION, ParitySide
 from orchestrator.catalog.faults import KnownFault
@@ -54,6 +54,13 @@ def matrix(
 
 def pair(one: ParitySide, other: ParitySide, mode: Mode, faults: Sequence[KnownFault] = ()) -> PairParity:
     """Judge two cells that are to do the same work in the same mode."""
+    if one.output and other.output:
+        return _of_outputs(one, other, (one.output, other.output), faults)
+    return _of_answers(one, other, mode, faults)
+
+
+def _of_answers(one: ParitySide, other: ParitySide, mode: Mode, faults: Sequence[KnownFault]) -> PairParity:
+    """Judge two cells by the answers of their parity containers."""
     if one.result is None or other.result is None:
         return _unanswered(one, other, faults)
     versions = (one.result.measurement_version, other.result.measurement_version)
@@ -87,6 +94,27 @@ def _checked_differently(versions: tuple[int, int], batch_sizes: tuple[int, int]
     if batch_sizes[0] != batch_sizes[1]:
         return f"checked on different batches ({batch_sizes[0]} and {batch_sizes[1]} samples)"
     return ""
+
+
+def _of_outputs(
+    one: ParitySide,
+    other: ParitySide,
+    evidence: tuple[outputs.OutputEvidence, outputs.OutputEvidence],
+    faults: Sequence[KnownFault],
+) -> PairParity:
+    """Judge two cells by the outputs that their results hold."""
+    a, b = evidence
+    if a.outputs is None or b.outputs is None:
+        lacking = [side.label for side, each in zip((one, other), evidence, strict=True) if each.outputs is None]
+        return PairParity(WorkParity.NOT_CHECKED, f"no output of {' and '.join(lacking)}")
+    if a.measurement_version != b.measurement_version:
+        versions = f"{a.measurement_version}, {b.measurement_version}"
+        return PairParity(WorkParity.NOT_CHECKED, f"checked in different ways (measurement_version {versions})")
+    compared = tuple(outputs.differences((one.label, a.outputs), (other.label, b.outputs), min(a.bar, b.bar)))
+    unlike = _over_its_bar(compared)
+    if unlike is not None:
+        return _unequal(*unlike, (one, other), faults, compared)
+    return PairParity(WorkParity.SAME, differences=compared)
 
 
 def _over_its_bar(differences: Sequence[Difference]) -> tuple[str, Evidence] | None:

@@ -1,7 +1,7 @@
 """The section `scripts` of a matrix, with foreign programs and the figures to take from their output."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,13 @@ def mistakes(source: Source, models: Any, frameworks: Collection[str], folder: P
                 yield source.mistake((*loc, "framework"), wrong)
         yield from _environment(source, (*loc, "environment"), entry.get("environment"))
         yield from _patterns(source, (*loc, "metrics"), entry.get("metrics"))
+
+
+def named(value: Mapping[str, Any]) -> list[str]:
+    """Return the names of the scripts in the text of a matrix."""
+    listed = value.get("scripts")
+    names = [entry.get("name") for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    return [name for name in names if isinstance(name, str)]
 
 
 def _files(source: Source, loc: Loc, entry: dict[str, Any], folder: Path) -> Iterator[Mistake]:

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, StrictBool, StrictFloat, StrictInt, model_validator
 
-from orchestrator.matrix.file import MatrixFile, RuleEntry
+from orchestrator.matrix.file import SECTIONS, MatrixFile, RuleEntry
 from orchestrator.matrix.values.kinds import Text, Url, Word
 from orchestrator.matrix.values.shape import Shape
 from orchestrator.modes import METRICS
@@ -98,6 +98,6 @@ def schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **body,
-        "anyOf": [{"required": ["models"]}, {"required": ["scripts"]}],
+        "anyOf": [{"required": [section]} for section in SECTIONS],
         "title": "Benchmark matrix",
     }

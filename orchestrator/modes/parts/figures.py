@@ -12,6 +12,10 @@ class StepTimes(Protocol):
         """The number of steps."""
 
     @property
+    def mean_s(self) -> float:
+        """The mean."""
+
+    @property
     def p50_s(self) -> float:
         """The median."""
 

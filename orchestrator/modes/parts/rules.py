@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from orchestrator.modes.parts.metrics import Metric
+from orchestrator.modes.parts.subjects import Subjects
 
 Evidence = Literal[
-    "shapes", "weights", "first_loss", "gradients", "losses", "logits", "dropout", "optimizer", "failure"
+    "shapes", "weights", "first_loss", "gradients", "losses", "logits", "dropout", "optimizer", "outputs", "failure"
 ]
 """What of two parity results can differ, or `failure`: there is no result."""
 SessionPart = Literal["native_layers", "weights", "given_weights", "training"]
@@ -27,6 +28,8 @@ class ParityRule:
     """Tensors without which nobody can call it the same work, with their names for people."""
     asked: frozenset[SessionPart] = frozenset()
     """Parts of a session that an answer must not lack."""
+    output_bars: Mapping[str, float] = field(default_factory=dict)
+    """Bars of the outputs that results themselves hold, by subject. A mode with them has no parity containers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,9 @@ class ModeRules:
     columns: tuple[Metric, ...] = ()
     """Metrics that a report shows in a table of their own, next to what it shows of every mode. None is exact."""
     times_steps: bool = True
-    """True if the steps of a session are timed, so that models have this mode; false if a script does what it likes."""
+    """True if steps are timed and cells compared; false if a script does what it likes."""
+    subjects: Subjects | None = None
+    """The subjects and the axes of a mode that measures no models; None for models and scripts."""
     has_loss: bool = False
     """True if a result must hold the loss of its steps, and false if it must hold none."""
     evaluates: bool = False

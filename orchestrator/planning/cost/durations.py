@@ -31,6 +31,8 @@ EMPTY_START_S = 0.3
 UNKNOWN_S = 8.0
 """Time of a script, or of a model whose work the host cannot read, before the first measurement."""
 LEAST_STEP_S = 0.0005
+CALL_S = 0.005
+"""A call of a single operator, with the reading of the host around it."""
 BLOCK_S = 0.25
 """Timed blocks last 0.2 s or a little more each."""
 WARM_UP_S = 0.45
@@ -113,10 +115,19 @@ class Durations:
         start_s = self._start_s(cell, builder)
         if builder in UNCHECKED_BUILDERS:
             return ContainerEstimate(start_s, "measured" if before else "assumed")
+        if cell.workload.rules.subjects:
+            return self._of_calls(cell, before, start_s)
         pass_s, source = self._pass_s(cell, before)
         if pass_s is None:
             return ContainerEstimate(UNKNOWN_S, source)
         return ContainerEstimate(start_s + self._steps_s(cell, pass_s), source)
+
+    def _of_calls(self, cell: Cell, before: Iterable[Earlier], start_s: float) -> ContainerEstimate:
+        """Estimate a container whose calls are timed one by one, by those of the same subject before."""
+        measured = [each.sample_s for each in before if each.sample_s is not None]
+        calls = (cell.duration.steps or 0) + cell.duration.warmup_steps
+        call_s = median(measured) if measured else CALL_S
+        return ContainerEstimate(start_s + calls * call_s, "measured" if measured else "assumed")
 
     def parity_s(self, check: Check) -> float:
         """Estimate one parity check."""

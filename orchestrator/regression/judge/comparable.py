@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from orchestrator.analysis.parity.outputs import output_evidence
 from orchestrator.analysis.parity.sides import ParitySide
 from orchestrator.analysis.parity.work import PairParity, WorkParity, pair
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell, Status
 from orchestrator.planning import check_id, checks
 from orchestrator.results.contract import Result
-from orchestrator.results.evidence import StoredCheck, read_check
+from orchestrator.results.evidence import StoredCheck, read_check, read_outputs
 from orchestrator.results.store import Run
 
 _FACTS = (
@@ -92,11 +93,18 @@ def parity_notes(parity: PairParity | None) -> tuple[str, ...]:
 
 def is_checked(run: Run, cell: Cell) -> bool:
     """Return true if a run checks the parity of a cell, which it does not if the cell computes nothing."""
+    if cell.workload.rules.subjects:
+        return run.plan().parity
     return check_id(cell) in {check.id for check in checks(run.plan())}
 
 
 def is_answered(run: Run, cell: Cell) -> bool:
-    """Return true if a parity check of a cell has stored an answer, whether the plan asks for one or not."""
+    """Return true if a parity check of a cell has stored an answer, whether the plan asks for one or not.
+
+    The results of an operator answer for themselves.
+    """
+    if cell.workload.rules.subjects:
+        return read_outputs(run, cell) is not None
     return read_check(run, check_id(cell)).result is not None
 
 
@@ -114,6 +122,8 @@ def loss(run: Run, cell: Cell) -> float | None:
 
 
 def _side(run: Run, cell: Cell, label: str) -> ParitySide:
+    if cell.workload.rules.subjects:
+        return ParitySide(label, cell.framework, cell.options, None, output=output_evidence(run, cell))
     stored = read_check(run, check_id(cell))
     reason = "" if stored.result else _unanswered_reason(run, stored)
     return ParitySide(label, cell.framework, cell.options, stored.result, reason, cell.parity_batch)

@@ -8,13 +8,12 @@ from orchestrator.analysis.verdicts import Verdict
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell, Plan, Skip
 from orchestrator.errors import InputError
-from orchestrator.modes import METRICS
 from orchestrator.regression.judge.comparable import Placed
 from orchestrator.regression.judge.evidence import SideEvidence, moved_between, several_runs
 from orchestrator.regression.judge.findings import PairFindings
 from orchestrator.regression.judge.judge import Judge
 from orchestrator.regression.model import Design, JudgedPair, Regression, SideRecord
-from orchestrator.regression.rules import LEAST_BLOCKS, Gate, Levels, Rules
+from orchestrator.regression.rules import LEAST_BLOCKS, Gate, Levels, Rules, most_of_a_mode
 from orchestrator.regression.stored_runs.operands import (
     Operand,
     WorkKey,
@@ -114,7 +113,9 @@ def _matched(baseline: Operand, candidate: Operand, plans: Mapping[str, Plan]) -
 def _levels(rules: Rules, judged: int) -> Levels:
     """Return the levels at so many judged pairs. A regression test has others for metrics that only inform."""
     family = rules.family(judged)
-    return Levels(rules.alone(family), rules.alone(family * len(METRICS)), rules.alpha / max(1, judged))
+    return Levels(
+        rules.alone(family), rules.alone(family * most_of_a_mode(lambda _metric: True)), rules.alpha / max(1, judged)
+    )
 
 
 def _noted(findings: PairFindings, notes: Iterable[str]) -> PairFindings:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 
+from orchestrator.analysis.parity.outputs import output_evidence
 from orchestrator.catalog import load, load_faults
 from orchestrator.domain import Cell, ImageSpec, Outcome, Plan, Skip, System, Workload
 from orchestrator.files import read_tail
@@ -124,7 +125,8 @@ def parity(run: Run, plan: Plan) -> Parity:
     for check in checks(plan):
         stored = read_check(run, check.id)
         answers[check.id] = (stored.outcome, stored.result)
-    return Parity(plan, answers, load_faults())
+    outputs = {cell.id: output_evidence(run, cell) for cell in plan.cells if cell.workload.rules.subjects}
+    return Parity(plan, answers, load_faults(), outputs)
 
 
 def _log_tail(run: Run, outcome: Outcome) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from orchestrator.analysis.parity.outputs import OutputEvidence
 from orchestrator.analysis.parity.sides import ParitySide
 from orchestrator.analysis.parity.work import PairParity, pair
 from orchestrator.catalog import KnownFault
@@ -29,6 +30,8 @@ class Parity:
     answers: Mapping[str, Answer]
     """By id of the check."""
     faults: Sequence[KnownFault] = ()
+    outputs: Mapping[str, OutputEvidence] = field(default_factory=dict)
+    """By id of a cell whose results hold outputs."""
     _checks: dict[str, Check] = field(default_factory=dict, init=False)
     _sides: dict[str, ParitySide] = field(default_factory=dict, init=False)
     _verdicts: dict[tuple[str, str], PairParity] = field(default_factory=dict, init=False)
@@ -52,6 +55,8 @@ class Parity:
         return self._verdicts[key]
 
     def _side(self, cell: Cell, label: str) -> ParitySide:
+        if cell.id in self.outputs:
+            return ParitySide(label, cell.framework, cell.options, None, NO_OUTCOME, output=self.outputs[cell.id])
         name = check_id(cell)
         outcome, result = (None, None) if cell.script else self.answers.get(name, (None, None))
         why_not = NO_OUTCOME

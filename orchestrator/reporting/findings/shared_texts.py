@@ -24,6 +24,7 @@ PRINTED_HEADS = ("Cell", "Figure", "Median", "Lowest to highest repeat", "Better
 METRICS_NOTE = "Metrics of this mode: geometric mean over the repeats, with its interval."
 
 MOST_NAMES = 6
+_SECONDS = "s"
 
 
 def labels(cells: Sequence[Cell]) -> tuple[str, ...]:
@@ -90,7 +91,7 @@ def _figures(figure: Printed) -> tuple[str, ...]:
 def metric_heads(cells: Sequence[CellReport]) -> tuple[str, ...]:
     """Return the heads of the table for the cells of one group; none if none of such metrics has a value."""
     columns = _columns(cells)
-    return ("Framework", *(_metric_name(metric) for metric in columns)) if columns else ()
+    return ("Framework", *(_metric_head(metric) for metric in columns)) if columns else ()
 
 
 def _columns(cells: Sequence[CellReport]) -> tuple[Metric, ...]:
@@ -109,11 +110,22 @@ def metric_rows(cells: Sequence[CellReport]) -> list[tuple[str, ...]]:
     return [
         (
             clean_line(cell.label),
-            *(_estimate_text(_estimated(metric, cell)) for metric in columns),
+            *(_estimate_text(metric, _estimated(metric, cell)) for metric in columns),
         )
         for cell in cells
         if cell.measurement
     ]
+
+
+def metric_text(metric: Metric, cell: CellReport) -> str:
+    """Return the estimate of a metric of a cell without its interval, or `–`."""
+    value = _estimated(metric, cell)
+    return _figure_text(metric, value.value) if value else "–"
+
+
+def _metric_head(metric: Metric) -> str:
+    """Return the title of a metric, with its unit unless its figures have units of their own."""
+    return metric.title if metric.unit == _SECONDS else _metric_name(metric)
 
 
 def _metric_name(metric: Metric) -> str:
@@ -145,11 +157,16 @@ def _estimated(metric: Metric, cell: CellReport) -> Estimate | None:
     return estimate(known) if known and min(known) > 0 else None
 
 
-def _estimate_text(value: Estimate | None) -> str:
+def _estimate_text(metric: Metric, value: Estimate | None) -> str:
     if value is None:
         return "–"
-    interval = "" if value.low is None or value.high is None else f" ({value.low:,.4g}–{value.high:,.4g})"
-    return f"{value.value:,.4g}{interval}"
+    ends = [_figure_text(metric, end) for end in (value.low, value.high) if end is not None]
+    interval = f" ({'–'.join(ends)})" if len(ends) == 2 else ""
+    return f"{_figure_text(metric, value.value)}{interval}"
+
+
+def _figure_text(metric: Metric, value: float) -> str:
+    return seconds(value) if metric.unit == _SECONDS else f"{value:,.4g}"
 
 
 def parity_lines(group: Group) -> tuple[str, ...]:

@@ -35,7 +35,8 @@ def shortened_lines(cells: Sequence[CellReport], plan: Plan) -> Iterator[str]:
     """
     alike: dict[str, list[str]] = {}
     for report in cells:
-        less = [] if report.cell.script else [*_less(report.cell, plan), *_missing(report)]
+        of_axes = report.cell.script or report.cell.workload.axes  # an id names axes off their default
+        less = [] if of_axes else [*_less(report.cell, plan), *_missing(report)]
         if less:
             alike.setdefault(", ".join(less), []).append(report.cell.id)
     for less_text, ids in alike.items():

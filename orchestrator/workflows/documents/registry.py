@@ -38,6 +38,8 @@ class _DocumentSchema(GenerateJsonSchema):
         """
         if field["type"] == "typed-dict-field" and field.get("required") is False:
             return False
+        if "serialization_exclude_if" in field:
+            return False
         return self.mode == "serialization" or super().field_is_required(field, total)
 
 

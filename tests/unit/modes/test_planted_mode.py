@@ -39,7 +39,7 @@ def report(program: Program, run: str) -> dict[str, Any]:
 def test_planted_mode_is_listed(program: Program) -> None:
     schema = json.loads(program("schema", "matrix").stdout)
 
-    assert schema["$defs"]["Mode"]["enum"] == ["train", "infer", "script", "peek"]
+    assert schema["$defs"]["Mode"]["enum"] == ["train", "infer", "script", "ops", "peek"]
     assert schema["properties"]["modes"]["description"] == "train, infer, peek, or several."
 
 

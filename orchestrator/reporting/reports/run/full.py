@@ -7,6 +7,8 @@ from orchestrator.reporting.findings import shared_texts
 from orchestrator.reporting.findings.model import CellReport, Group, ImageReport, Placed, Report
 from orchestrator.reporting.findings.option_effects import EFFECTS_HEADS, EFFECTS_NOTE, effect_rows
 from orchestrator.reporting.findings.shared_texts import floor_lines, parity_lines
+from orchestrator.reporting.findings.sweeps import NOTE as SWEEP_NOTE
+from orchestrator.reporting.findings.sweeps import sweeps
 from orchestrator.reporting.inline import (
     EPOCH_HEADS,
     EPOCH_NOTE,
@@ -35,6 +37,10 @@ def full(report: Report) -> Iterator[Block]:
     ended = statuses(report.statuses) or "nothing planned"
     yield Paragraph(f"{clean_line(report.created_at)}, runtime {clean_line(report.runtime)}: {ended}.")
     yield from (Remark(warning, is_warning=True) for warning in report.warnings)
+    for sweep in sweeps(report):
+        yield Heading(sweep.title)
+        yield table(sweep.heads, sweep.rows, sweep.numbers)
+        yield Paragraph(SWEEP_NOTE)
     cells = report.by_id
     for group in report.groups:
         yield from _group(cells, group)

@@ -19,10 +19,13 @@ from orchestrator.reporting.blocks import (
     Row,
     TableCell,
     Tally,
+    table,
 )
 from orchestrator.reporting.document import Section, section
 from orchestrator.reporting.findings import shared_texts
 from orchestrator.reporting.findings.model import Affected, ImageReport, LogEnd, Problem, Report
+from orchestrator.reporting.findings.sweeps import NOTE as SWEEP_NOTE
+from orchestrator.reporting.findings.sweeps import sweeps
 from orchestrator.reporting.inline import Chip, Link, Part, Phrase, Sentence, repeats, spaced, whole_percent
 from orchestrator.reporting.reports.run.cell_tables import every_repeat
 from orchestrator.reporting.reports.run.claims import claims_section
@@ -62,6 +65,9 @@ _DIGEST = re.compile(r"(sha256:[0-9a-f]{12})[0-9a-f]+")
 def sections_before(view: PageView, files: tuple[RunPage, ...]) -> Iterator[Section]:
     """Yield the sections above the groups."""
     yield section("summary", "What was found", _summary(view))
+    tables = [table(sweep.heads, sweep.rows, sweep.numbers, sweep.title) for sweep in sweeps(view.report)]
+    if tables:
+        yield section("sweeps", "Every size", (*tables, Paragraph(SWEEP_NOTE)))
     if len(files) > 1:
         yield section("pages", "All comparisons", (Contents(tuple(_listed(page) for page in files[1:])),))
 

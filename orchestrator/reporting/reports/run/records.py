@@ -37,7 +37,7 @@ COLUMNS = ("run", *_CELL, *_REPEAT)
 def records(report: Report) -> Records:
     """Return a row for every repeat and skip, with figures of the repeat alone but for `cell_…`.
 
-    What scripts printed has a column for each figure and unit, after all others; so have the metrics of modes.
+    What scripts printed has a column for each figure and unit, after all others; so have the axes and metrics of modes.
     """
     return records_of([(report, {})])
 
@@ -47,12 +47,13 @@ def records_of(reports: Sequence[tuple[Report, Mapping[str, str]]]) -> Records:
     printed = dict.fromkeys(
         _printed_column(figure) for report, _ in reports for cell in report.scripts for figure in cell.printed
     )
+    axes = dict.fromkeys(name for report, _ in reports for cell in report.cells for name, _ in cell.cell.workload.axes)
     of_modes = dict.fromkeys(name for report, _ in reports for name in shared_texts.metric_names(report.cells))
     hosts = dict.fromkeys(f"host_{name}" for _, host in reports for name in host)
     of_claims = RECORD_COLUMNS if any(report.study and report.study.claims for report, _ in reports) else ()
     profile = ("profile",) if any(report.profile for report, _ in reports) else ()
     return Records(
-        (*COLUMNS, *printed, *of_modes, *of_claims, *hosts, *profile),
+        (*COLUMNS, *printed, *axes, *of_modes, *of_claims, *hosts, *profile),
         (row for report, host in reports for row in _rows_of(report, host)),
     )
 
@@ -122,7 +123,7 @@ def _cell_columns(cell: Cell) -> dict[str, Value]:
         *(cell.image, system.name, system.cpus, system.gpus),
         *(workload.model, workload.mode.value, workload.batch_size, workload.dataset, cell.definition),
     )
-    return dict(zip(_CELL, values, strict=True))
+    return {**dict(zip(_CELL, values, strict=True)), **dict(workload.axes)}
 
 
 def _parity_columns(place: Placed | None) -> dict[str, Value]:

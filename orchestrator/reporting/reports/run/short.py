@@ -25,6 +25,8 @@ from orchestrator.reporting.blocks import (
 from orchestrator.reporting.findings import shared_texts
 from orchestrator.reporting.findings.model import CellReport, Group, LogEnd, Placed, Problem, Report
 from orchestrator.reporting.findings.shared_texts import floor_lines, parity_lines
+from orchestrator.reporting.findings.sweeps import NOTE as SWEEP_NOTE
+from orchestrator.reporting.findings.sweeps import sweeps
 from orchestrator.reporting.inline import (
     EPOCH_HEADS,
     EPOCH_NOTE,
@@ -66,6 +68,11 @@ def short(report: Report) -> Iterator[Block]:
     profile = f", {report.profile.title}" if report.profile else ""
     yield Heading(f"{report.matrix}: run {report.run} ({report.runtime}{profile})", 1)
     yield from (Remark(warning, is_warning=True) for warning in report.warnings)
+    for sweep in sweeps(report):
+        yield Gap()
+        yield Heading(sweep.title)
+        yield replace(table(sweep.heads, sweep.rows, sweep.numbers), is_wide=True)
+        yield Paragraph(SWEEP_NOTE, Tone.FAINT)
     yield from _groups(report)
     if report.scripts:
         yield Gap()

@@ -1,0 +1,81 @@
+"""Operators of JAX, each in a `jax.jit` of its own, without TF32."""
+
+import jax
+import numpy
+from jax import numpy as jnp
+
+from benchmarks import operators
+from benchmarks.frameworks.jax import OPTIONS, configure, pool_threads  # noqa: F401 -- OPTIONS is of the interface
+
+
+def start(settings):
+    """Return a session on the device that is asked for."""
+    return _Session(settings)
+
+
+class _Session:
+    def __init__(self, settings):
+        operators.require(settings, "precision", "fp32")
+        operators.require(settings, "layout", "auto")
+        self._gpu = operators.one_device(settings)
+        configure(settings.threads, self._gpu, "fp32")
+
+    @staticmethod
+    def call(name):
+        """Return the function of an operator, compiled unless it only copies."""
+        function = operators.of(_FUNCTIONS, name, "JAX")
+        return function if name.startswith("tensor_") else jax.jit(function)
+
+    @staticmethod
+    def placed(array):
+        """Copy an array to the device."""
+        return jnp.array(array)
+
+    @staticmethod
+    def synchronise(handle):
+        """Wait for the output."""
+        handle.block_until_ready()
+
+    @staticmethod
+    def fetch(handle):
+        """Copy the output to the host."""
+        return numpy.asarray(handle)
+
+    @staticmethod
+    def facts():
+        """Return the facts that JAX reports."""
+        return {
+            "framework_version": jax.__version__,
+            "precision": "float32",
+            "matmul_precision": jax.config.jax_default_matmul_precision,
+            "threads": pool_threads(),
+            "device": str(jax.devices()[0]),
+            "execution": "jax.jit",
+        }
+
+    def peak_device_bytes(self):
+        """Return the highest use of XLA's own allocator on the GPU, in bytes."""
+        return (jax.devices()[0].memory_stats() or {}).get("peak_bytes_in_use") if self._gpu else None
+
+
+def _tensor(values):
+    return jnp.array(values, jnp.float32)
+
+
+def _normalised(row):
+    return row / jnp.linalg.norm(row, axis=1, keepdims=True)
+
+
+_FUNCTIONS = {
+    "tensor_from_numpy": _tensor,
+    "tensor_from_list": _tensor,
+    "sigmoid": jax.nn.sigmoid,
+    "relu": jax.nn.relu,
+    "tanh": jnp.tanh,
+    "softplus": jax.nn.softplus,
+    "softsign": jax.nn.soft_sign,
+    "dot": jnp.dot,
+    "gemm": jnp.matmul,
+    "flatten": jnp.ravel,
+    "l2_normalize": _normalised,
+}

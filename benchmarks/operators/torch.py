@@ -1,0 +1,78 @@
+"""Operators of PyTorch, called eagerly and without TF32."""
+
+import torch
+
+from benchmarks import operators
+from benchmarks.frameworks.torch import OPTIONS  # noqa: F401 -- part of the interface
+
+
+def start(settings):
+    """Return a session on the device that is asked for."""
+    return _Session(settings)
+
+
+class _Session:
+    def __init__(self, settings):
+        operators.require(settings, "precision", "fp32")
+        operators.require(settings, "layout", "auto")
+        operators.require(settings, "compile", False)
+        if settings.threads:
+            torch.set_num_threads(settings.threads)
+        self._gpu = operators.one_device(settings)
+        self._device = torch.device("cuda:0" if self._gpu else "cpu")
+        if hasattr(torch.backends.cuda, "matmul"):
+            torch.backends.cuda.matmul.allow_tf32 = False
+        self._functions = _functions(self._device)
+
+    def call(self, name):
+        """Return the function of an operator."""
+        return operators.of(self._functions, name, "PyTorch")
+
+    def placed(self, array):
+        """Copy an array into memory of PyTorch, on the device."""
+        return torch.tensor(array, device=self._device)
+
+    def synchronise(self, _handle):
+        """Wait for the GPU. On a CPU every operator is synchronous."""
+        if self._gpu:
+            torch.cuda.synchronize()
+
+    @staticmethod
+    def fetch(handle):
+        """Copy the output to the host."""
+        return handle.cpu().numpy()
+
+    def facts(self):
+        """Return the facts that PyTorch reports."""
+        return {
+            "framework_version": torch.__version__,
+            "precision": "float32",
+            "threads": torch.get_num_threads(),
+            "device": str(self._device),
+            "execution": "eager",
+        }
+
+    def peak_device_bytes(self):
+        """Return the highest sum of the tensors on the GPU, in bytes."""
+        return torch.cuda.max_memory_allocated() if self._gpu else None
+
+
+def _functions(device):
+    functional = torch.nn.functional
+
+    def tensor(values):
+        return torch.tensor(values, dtype=torch.float32, device=device)
+
+    return {
+        "tensor_from_numpy": tensor,
+        "tensor_from_list": tensor,
+        "sigmoid": torch.sigmoid,
+        "relu": torch.relu,
+        "tanh": torch.tanh,
+        "softplus": functional.softplus,
+        "softsign": functional.softsign,
+        "dot": torch.dot,
+        "gemm": torch.mm,
+        "flatten": torch.flatten,
+        "l2_normalize": lambda row: functional.normalize(row, dim=1),
+    }
