@@ -4,7 +4,7 @@ import ast
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -37,13 +37,27 @@ def newest(name: str) -> Framework:
     entry, version = CATALOG.entry(name), CATALOG.newest_known(name)
     assert entry is not None
     assert version is not None, f"{name} has no release in `known` of its catalog file"
-    return Framework(name, version, backend=MXNET_1_5 if entry.backends else None)
+    return Framework(name, version, backend=next(iter(CATALOG.seen_backends(name, version)), None))
 
 
-RELEASES = {name: newest(name) for entry in CATALOG.entries.values() if entry.computes for name in entry.packages} | {
-    "mxnet-1.5.1": MXNET_1_5
+def known_releases() -> Iterator[Framework]:
+    """Yield every release that was seen to train, on every backend that it was seen on."""
+    for name in CATALOG.entries:
+        for version in CATALOG.seen(name):
+            yield from (
+                Framework(name, version, backend=backend) for backend in CATALOG.seen_backends(name, version) or (None,)
+            )
+
+
+MEASURED = [entry for entry in CATALOG.entries.values() if entry.builder and entry.computes]
+RELEASES = {name: newest(name) for entry in MEASURED for name in entry.packages} | {"mxnet-1.5.1": MXNET_1_5}
+"""Every framework and flavour of the catalog, and one release more, which are asked everything."""
+OTHERS = {
+    each.label: each
+    for each in known_releases()
+    if each not in RELEASES.values() and CATALOG.entries[each.name].computes
 }
-"""Every framework and flavour of the catalog, and one release more."""
+"""The other releases that were seen to train, which are asked what `test_releases.py` asks."""
 
 
 def offers(builder: str) -> frozenset[str] | tuple[str, ...] | None:

@@ -1,0 +1,243 @@
+"""Layers of Keras 2 for the vocabulary, on every backend, and the places of their weights.
+
+Importing it imports Keras, which chooses its backend by the variable `KERAS_BACKEND`.
+"""
+
+import keras
+import numpy
+from keras import backend
+
+from benchmarks.vocabulary.weights import channel_first_rows, channels_last_rows
+
+LAYERS = keras.layers
+
+
+class Session:
+    """One compiled model with its batches.
+
+    Keras takes NumPy batches, and it fetches the loss or the logits at every step.
+    """
+
+    short_blocks = False
+
+    def __init__(self, workload, builder, **compiled):
+        self._builder = builder
+        self._layers = workload.layers
+        network, self._made = builder.network(workload.layers, workload.input_shape)
+        builder.set_weights(self._layers, self._made, workload.weights())
+        self._network = network
+        network.compile(optimizer=builder.optimizer(workload.optimizer), loss=_loss, **compiled)
+        self.parameters = _count(network)
+        laid = builder.native_inputs
+        if workload.training:
+            self.batches = [(laid(inputs), labels.reshape(-1, 1)) for inputs, labels in workload.batches()]
+            self.step = lambda batch: network.train_on_batch(*batch)
+        else:
+            self.batches = [laid(inputs) for inputs, _ in workload.batches()]
+            self.step = network.predict_on_batch
+
+    @staticmethod
+    def synchronise(_handle):
+        """Return at once, because a step has ended when its loss is back."""
+
+    @staticmethod
+    def fetch(handle):
+        """Return the logits, which `predict_on_batch` has fetched already."""
+        return handle
+
+    @staticmethod
+    def loss(handle):
+        """Return the mean over the batch."""
+        return float(handle)
+
+    def weights(self):
+        """Return the current weights of the layers, in canonical layout."""
+        return self._builder.weights(self._layers, self._made)
+
+    def native_layers(self):
+        """Return every native layer, with the shape that Keras has inferred."""
+        return self._builder.native_layers(self._layers, self._made)
+
+    def predict(self, inputs):
+        """Return logits from Keras' function for prediction, which shares its weights with that for training."""
+        return self._network.predict_on_batch(self._builder.native_inputs(inputs))
+
+    @staticmethod
+    def peak_device_bytes():
+        """Return None, because Keras records no highest use."""
+
+
+class Builder:
+    """A maker of the layers of one model, in one data format, of which the whole process has one."""
+
+    unroll = False
+    """True if a recurrent layer is to be written out, step by step, because the backend has no fast loop."""
+
+    epsilon_inside = False
+    """True if the backend adds RMSprop's epsilon inside the root, as MXNet's own kernel does, and not outside as Keras.
+
+    `optimizers` says why it is squared inside alone.
+    """
+
+    def __init__(self, channels_last):
+        self.channels_last = channels_last
+        backend.set_image_data_format("channels_last" if channels_last else "channels_first")
+
+    def network(self, layers, input_shape):
+        """Return the Keras model of recorded layers, and its native layers in their order.
+
+        A layer that hands on what it takes has no native one.
+        """
+        inputs = LAYERS.Input(self.native_shape(input_shape))
+        values, made = [inputs], []
+        for layer in layers:
+            taken = [values[position] for position in layer.inputs]
+            if layer.kind == "conv2d" and not _pads_itself(layer):
+                top, bottom, left, right = layer.settings["pads"]
+                taken = [LAYERS.ZeroPadding2D(((top, bottom), (left, right)))(taken[0])]
+            if layer.settings.get("rate") == 0:
+                # Keras calls a layer that yields the very tensor it takes, which some backends cannot evaluate.
+                made.append(None)
+                values.append(taken[0])
+                continue
+            made.append(getattr(self, "_" + layer.kind)(layer))
+            values.append(made[-1](taken if len(taken) > 1 else taken[0]))
+        return keras.models.Model(inputs, values[-1]), made
+
+    def optimizer(self, settings):
+        """Return the Keras optimizer of a model's settings."""
+        rate = settings["learning_rate"]
+        if settings["name"] == "adam":
+            betas = {"beta_1": settings["beta_1"], "beta_2": settings["beta_2"]}
+            return self._optimizer(keras.optimizers.Adam)(lr=rate, epsilon=settings["epsilon"], **betas)
+        if settings["name"] == "rmsprop":
+            epsilon = settings["epsilon"] ** 2 if self.epsilon_inside else settings["epsilon"]
+            return self._optimizer(keras.optimizers.RMSprop)(lr=rate, rho=settings["rho"], epsilon=epsilon)
+        return self._optimizer(keras.optimizers.SGD)(lr=rate, momentum=settings["momentum"])
+
+    @staticmethod
+    def _optimizer(kind):
+        """Return a class of Keras' optimizers as the backend needs it, which for most is the class itself."""
+        return kind
+
+    def native_shape(self, shape):
+        """Return an image's shape as it runs here, without the batch, and any other shape as it is."""
+        return tuple(shape[1:]) + tuple(shape[:1]) if self.channels_last and len(shape) == 3 else tuple(shape)
+
+    def canonical_shape(self, shape):
+        """Return the canonical shape of a native one."""
+        return tuple(shape[-1:]) + tuple(shape[:-1]) if self.channels_last and len(shape) == 3 else tuple(shape)
+
+    def native_inputs(self, inputs):
+        """Return a batch of canonical images in the layout that runs here, and any other batch as it is."""
+        if not self.channels_last or inputs.ndim != 4:
+            return inputs
+        return numpy.ascontiguousarray(inputs.transpose(0, 2, 3, 1))
+
+    def native_layers(self, layers, made):
+        """Return the name, the shape that Keras has inferred, and the trained weights of every native layer."""
+        return [
+            (layer.name, self.canonical_shape(native.output_shape[1:]), _count(native))
+            for layer, native in zip(layers, made)
+            if native is not None
+        ]
+
+    def set_weights(self, layers, made, weights):
+        """Set canonical arrays into the native layers. Running values of batch norm stay as Keras starts them."""
+        for layer, native in zip(layers, made):
+            if layer.parameters:
+                arrays = [weights[parameter.name] for parameter in layer.parameters]
+                if self.channels_last:
+                    arrays[0] = channels_last_rows(arrays[0], layer.settings.get("flattened"))
+                arrays = [self._native(layer.kind, each) for each in arrays]
+                native.set_weights(arrays + native.get_weights()[len(arrays) :])
+
+    def weights(self, layers, made):
+        """Copy the trained weights to the host. In Keras, running values of batch norm come after them."""
+        weights = {}
+        for layer, native in zip(layers, made):
+            if layer.parameters:
+                arrays = native.get_weights()
+                if self.channels_last:
+                    arrays[0] = channel_first_rows(arrays[0], layer.settings.get("flattened"))
+                for parameter, value in zip(layer.parameters, arrays):
+                    weights[parameter.name] = self._canonical(layer.kind, value)
+        return weights
+
+    def _native(self, _kind, array):
+        """Turn a canonical weight of a kind of layer as the backend has it, which for most is the same."""
+        return array
+
+    def _canonical(self, _kind, array):
+        return array
+
+    def _conv2d(self, layer):
+        settings = layer.settings
+        return LAYERS.Conv2D(
+            settings["filters"],
+            settings["kernel"],
+            strides=settings["stride"],
+            padding="same" if any(settings["pads"]) and _pads_itself(layer) else "valid",
+            use_bias=settings["bias"],
+        )
+
+    def _dense(self, layer):
+        return LAYERS.Dense(layer.settings["units"])
+
+    def _lstm(self, layer):
+        # The default for the gates is `hard_sigmoid` in Keras 2.
+        return LAYERS.LSTM(
+            layer.settings["units"],
+            recurrent_activation="sigmoid",
+            return_sequences=layer.settings["sequences"],
+            unroll=self.unroll,
+        )
+
+    def _batch_norm(self, layer):
+        axis = -1 if self.channels_last or len(layer.input_shape) == 1 else 1
+        rule = {"epsilon": layer.settings["epsilon"], "momentum": layer.settings["momentum"]}
+        return LAYERS.BatchNormalization(axis=axis, **rule)
+
+    def _max_pool(self, layer):
+        return LAYERS.MaxPooling2D(layer.settings["size"], layer.settings["stride"])
+
+    def _average_pool(self, layer):
+        return LAYERS.AveragePooling2D(layer.settings["size"])
+
+    def _global_average_pool(self, _layer):
+        return LAYERS.GlobalAveragePooling2D()
+
+    def _add(self, _layer):
+        return LAYERS.Add()
+
+    def _flatten(self, _layer):
+        # Values stay as they lie in either layout. Since Keras 2.2, `channels_first` would transpose them.
+        try:
+            return LAYERS.Flatten(data_format="channels_last")
+        except TypeError:
+            return LAYERS.Flatten()
+
+    def _relu(self, _layer):
+        return LAYERS.Activation("relu")
+
+    def _dropout(self, layer):
+        return LAYERS.Dropout(layer.settings["rate"])
+
+
+def _pads_itself(layer):
+    """Return whether Keras' own padding is that of the convolution.
+
+    With strides, or with more padding on one side, backends pad in other ways.
+    """
+    pads, kernel = layer.settings["pads"], layer.settings["kernel"]
+    return not any(pads) or (layer.settings["stride"] == 1 and pads == (kernel // 2,) * 4)
+
+
+def _count(layers):
+    """Count the trainable parameters of a layer or a network, as Keras does."""
+    return int(sum(backend.count_params(weights) for weights in layers.trainable_weights))
+
+
+def _loss(labels, logits):
+    """Return the softmax cross-entropy of each sample."""
+    return backend.sparse_categorical_crossentropy(labels, logits, from_logits=True)
