@@ -23,7 +23,7 @@ def version():
 
 def facts():
     """Return the threads that CNTK reports."""
-    return {"threads": None}
+    return {"threads": int(cntk.cntk_py.get_max_num_cputhreads())}
 
 
 class Builder(keras2.Builder):

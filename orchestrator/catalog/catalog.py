@@ -11,7 +11,10 @@ from packaging.version import InvalidVersion, Version
 
 from orchestrator.catalog.model import Entry, Option, Release
 from orchestrator.catalog.versions import united
-from orchestrator.domain import Environment, Framework, Options
+from orchestrator.domain import COMPILE_CACHE, Environment, Framework, Options
+
+COMPILED = "/compiled"
+"""The folder of a container at which its compile cache is mounted."""
 
 
 class UnsupportedError(Exception):
@@ -167,6 +170,8 @@ class Catalog:
         if framework.backend:
             parts.append(self._part(framework.backend, gpus, self.release(framework.backend, as_backend=True)))
             variables = entry.backend_variables.get(framework.backend.name, {})
+        if any(part.release.compile_cache for part in parts):
+            variables = {**variables, COMPILE_CACHE: COMPILED}
         merged = _merged(entry.builder, python, parts, framework.packages)
         return replace(merged, variables=tuple(sorted({**dict(merged.variables), **variables}.items())))
 

@@ -82,6 +82,11 @@ class Release(_Strict):
     gpu: GpuVariant | None = None
     """None if no GPU build of this release is known; GPU systems are skipped with that reason."""
     variables: dict[str, str] = {}
+    compile_cache: bool = False
+    """True if it compiles what it computes for minutes, into a folder that is to outlive the process.
+
+    Its environment names the folder, which every container of one image has in common.
+    """
     links: dict[str, str] = {}
     """Symbolic link → target, for shared libraries that a release expects under another name."""
     size_mb: int = 500
