@@ -26,15 +26,19 @@ class Session:
         network, self._made = builder.network(workload.layers, workload.input_shape)
         builder.set_weights(self._layers, self._made, workload.weights())
         self._network = network
-        network.compile(optimizer=builder.optimizer(workload.optimizer), loss=_loss, **compiled)
-        self.parameters = _count(network)
+        network.compile(optimizer=builder.optimizer(workload.optimizer), loss=builder.loss(), **compiled)
+        self.parameters = builder.count(network)
         laid = builder.native_inputs
         if workload.training:
             self.batches = [(laid(inputs), labels.reshape(-1, 1)) for inputs, labels in workload.batches()]
-            self.step = lambda batch: network.train_on_batch(*batch)
+            self.step = self._step(network)
         else:
             self.batches = [laid(inputs) for inputs, _ in workload.batches()]
             self.step = network.predict_on_batch
+
+    @staticmethod
+    def _step(network):
+        return lambda batch: network.train_on_batch(*batch)
 
     @staticmethod
     def synchronise(_handle):
@@ -73,6 +77,8 @@ class Builder:
     unroll = False
     """True if a recurrent layer is to be written out, step by step, because the backend has no fast loop."""
 
+    rate = "lr"
+    """The name of the learning rate among the arguments of an optimizer."""
     epsilon_inside = False
     """True if the backend adds RMSprop's epsilon inside the root, as MXNet's own kernel does, and not outside as Keras.
 
@@ -106,14 +112,29 @@ class Builder:
 
     def optimizer(self, settings):
         """Return the Keras optimizer of a model's settings."""
-        rate = settings["learning_rate"]
+        rate = {self.rate: settings["learning_rate"]}
         if settings["name"] == "adam":
             betas = {"beta_1": settings["beta_1"], "beta_2": settings["beta_2"]}
-            return self._optimizer(keras.optimizers.Adam)(lr=rate, epsilon=settings["epsilon"], **betas)
+            return self._optimizer(keras.optimizers.Adam)(epsilon=settings["epsilon"], **rate, **betas)
         if settings["name"] == "rmsprop":
             epsilon = settings["epsilon"] ** 2 if self.epsilon_inside else settings["epsilon"]
-            return self._optimizer(keras.optimizers.RMSprop)(lr=rate, rho=settings["rho"], epsilon=epsilon)
-        return self._optimizer(keras.optimizers.SGD)(lr=rate, momentum=settings["momentum"])
+            return self._optimizer(keras.optimizers.RMSprop)(rho=settings["rho"], epsilon=epsilon, **rate)
+        return self._optimizer(keras.optimizers.SGD)(momentum=settings["momentum"], **rate)
+
+    @staticmethod
+    def loss():
+        """Return a function of labels and logits that makes the softmax cross-entropy of each sample."""
+        return _loss
+
+    @staticmethod
+    def count(holder):
+        """Count the weights that a layer or a network trains, as Keras does."""
+        return int(sum(backend.count_params(weights) for weights in holder.trainable_weights))
+
+    @staticmethod
+    def output_shape(native):
+        """Return the shape that a layer yields, without the batch."""
+        return native.output_shape[1:]
 
     @staticmethod
     def _optimizer(kind):
@@ -137,7 +158,7 @@ class Builder:
     def native_layers(self, layers, made):
         """Return the name, the shape that Keras has inferred, and the trained weights of every native layer."""
         return [
-            (layer.name, self.canonical_shape(native.output_shape[1:]), _count(native))
+            (layer.name, self.canonical_shape(self.output_shape(native)), self.count(native))
             for layer, native in zip(layers, made)
             if native is not None
         ]
@@ -231,11 +252,6 @@ def _pads_itself(layer):
     """
     pads, kernel = layer.settings["pads"], layer.settings["kernel"]
     return not any(pads) or (layer.settings["stride"] == 1 and pads == (kernel // 2,) * 4)
-
-
-def _count(layers):
-    """Count the trainable parameters of a layer or a network, as Keras does."""
-    return int(sum(backend.count_params(weights) for weights in layers.trainable_weights))
 
 
 def _loss(labels, logits):
