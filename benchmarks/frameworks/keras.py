@@ -22,6 +22,7 @@ from benchmarks.errors import Unsupported
 from benchmarks.native import LAYOUTS, keras2, one_of
 
 OPTIONS = {"layout": "auto"}
+OFFERS = keras2.OFFERS
 BACKENDS = {"cntk": "CNTK", "tensorflow": "TensorFlow", "theano": "Theano"}
 
 

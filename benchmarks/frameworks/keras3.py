@@ -14,9 +14,10 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 import keras
 
 from benchmarks.errors import Unsupported
-from benchmarks.native import LAYOUTS, keras3, keras3_on, one_of
+from benchmarks.native import LAYOUTS, keras2, keras3, keras3_on, one_of
 
 OPTIONS = {"layout": "auto"}
+OFFERS = keras2.OFFERS
 
 
 def start(workload):

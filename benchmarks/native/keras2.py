@@ -7,9 +7,12 @@ import keras
 import numpy
 from keras import backend
 
+from benchmarks.vocabulary import features
 from benchmarks.vocabulary.weights import channel_first_rows, channels_last_rows
 
 LAYERS = keras.layers
+OFFERS = features.ALL - {"layer gru", "layer separable_conv2d", "padded pools"}
+"""Keras 2 before 2.1 has no GRU that resets after the product, and backends pad pools in other ways."""
 
 
 class Session:
@@ -23,14 +26,15 @@ class Session:
     def __init__(self, workload, builder, **compiled):
         self._builder = builder
         self._layers = workload.layers
-        network, self._made = builder.network(workload.layers, workload.input_shape)
+        network, self._made = builder.network(workload.layers, workload.inputs)
         builder.set_weights(self._layers, self._made, workload.weights())
         self._network = network
-        network.compile(optimizer=builder.optimizer(workload.optimizer), loss=builder.loss(), **compiled)
+        network.compile(optimizer=builder.optimizer(workload.optimizer), loss=builder.loss(workload.loss), **compiled)
         self.parameters = builder.count(network)
         laid = builder.native_inputs
         if workload.training:
-            self.batches = [(laid(inputs), labels.reshape(-1, 1)) for inputs, labels in workload.batches()]
+            # Class numbers as a column; targets are a row for each sample already.
+            self.batches = [(laid(inputs), labels.reshape(len(labels), -1)) for inputs, labels in workload.batches()]
             self.step = self._step(network)
         else:
             self.batches = [laid(inputs) for inputs, _ in workload.batches()]
@@ -77,8 +81,6 @@ class Builder:
     unroll = False
     """True if a recurrent layer is to be written out, step by step, because the backend has no fast loop."""
 
-    rate = "lr"
-    """The name of the learning rate among the arguments of an optimizer."""
     epsilon_inside = False
     """True if the backend adds RMSprop's epsilon inside the root, as MXNet's own kernel does, and not outside as Keras.
 
@@ -89,14 +91,14 @@ class Builder:
         self.channels_last = channels_last
         backend.set_image_data_format("channels_last" if channels_last else "channels_first")
 
-    def network(self, layers, input_shape):
+    def network(self, layers, shapes):
         """Return the Keras model of recorded layers, and its native layers in their order.
 
         A layer that hands on what it takes has no native one.
         """
-        inputs = LAYERS.Input(self.native_shape(input_shape))
-        values, made = [inputs], []
-        for layer in layers:
+        inputs = [LAYERS.Input(self.native_shape(each.shape)) for each in shapes]
+        values, made = {-number: each for number, each in enumerate(inputs)}, []
+        for number, layer in enumerate(layers, 1):
             taken = [values[position] for position in layer.inputs]
             if layer.kind == "conv2d" and not _pads_itself(layer):
                 top, bottom, left, right = layer.settings["pads"]
@@ -104,15 +106,25 @@ class Builder:
             if layer.settings.get("rate") == 0:
                 # Keras calls a layer that yields the very tensor it takes, which some backends cannot evaluate.
                 made.append(None)
-                values.append(taken[0])
+                values[number] = taken[0]
                 continue
             made.append(getattr(self, "_" + layer.kind)(layer))
-            values.append(made[-1](taken if len(taken) > 1 else taken[0]))
-        return keras.models.Model(inputs, values[-1]), made
+            if layer.kind == "time_distributed" and len(layer.input_shape) == 3 and not self.channels_last:
+                taken = [LAYERS.Permute((2, 3, 1))(taken[0])]
+            values[number] = made[-1](taken if len(taken) > 1 else taken[0])
+        return keras.models.Model(inputs if len(inputs) > 1 else inputs[0], values[len(layers)]), made
+
+    @staticmethod
+    def rate(learning_rate, decay):
+        """Return the learning rate as arguments of an optimizer."""
+        return {"lr": learning_rate, "decay": decay}
 
     def optimizer(self, settings):
         """Return the Keras optimizer of a model's settings."""
-        rate = {self.rate: settings["learning_rate"]}
+        rate = self.rate(settings["learning_rate"], settings.get("decay", 0.0))
+        if settings["name"] == "adadelta":
+            rule = {"rho": settings["rho"], "epsilon": settings["epsilon"]}
+            return self._optimizer(keras.optimizers.Adadelta)(**rule, **rate)
         if settings["name"] == "adam":
             betas = {"beta_1": settings["beta_1"], "beta_2": settings["beta_2"]}
             return self._optimizer(keras.optimizers.Adam)(epsilon=settings["epsilon"], **rate, **betas)
@@ -122,9 +134,9 @@ class Builder:
         return self._optimizer(keras.optimizers.SGD)(momentum=settings["momentum"], **rate)
 
     @staticmethod
-    def loss():
-        """Return a function of labels and logits that makes the softmax cross-entropy of each sample."""
-        return _loss
+    def loss(name):
+        """Return a function of labels and outputs that makes the loss of each sample."""
+        return keras.losses.mean_squared_error if name == "mean_squared_error" else _cross_entropy
 
     @staticmethod
     def count(holder):
@@ -150,7 +162,12 @@ class Builder:
         return tuple(shape[-1:]) + tuple(shape[:-1]) if self.channels_last and len(shape) == 3 else tuple(shape)
 
     def native_inputs(self, inputs):
-        """Return a batch of canonical images in the layout that runs here, and any other batch as it is."""
+        """Return a batch of canonical images in the layout that runs here, and any other batch as it is.
+
+        Of several inputs it is a list.
+        """
+        if isinstance(inputs, tuple):
+            return [self.native_inputs(each) for each in inputs]
         if not self.channels_last or inputs.ndim != 4:
             return inputs
         return numpy.ascontiguousarray(inputs.transpose(0, 2, 3, 1))
@@ -200,10 +217,33 @@ class Builder:
             strides=settings["stride"],
             padding="same" if any(settings["pads"]) and _pads_itself(layer) else "valid",
             use_bias=settings["bias"],
+            kernel_regularizer=_l2(settings),
         )
 
     def _dense(self, layer):
-        return LAYERS.Dense(layer.settings["units"])
+        return LAYERS.Dense(layer.settings["units"], kernel_regularizer=_l2(layer.settings))
+
+    def _embedding(self, layer):
+        return LAYERS.Embedding(layer.settings["vocabulary"], layer.settings["units"])
+
+    def _concatenate(self, layer):
+        return LAYERS.Concatenate(axis=1 if layer.settings["image"] and not self.channels_last else -1)
+
+    def _repeat(self, layer):
+        return LAYERS.RepeatVector(layer.settings["times"])
+
+    def _time_distributed(self, layer):
+        inner = layer.settings["layer"]
+        return LAYERS.TimeDistributed(getattr(self, "_" + inner.kind)(inner))
+
+    def _sigmoid(self, _layer):
+        return LAYERS.Activation("sigmoid")
+
+    def _tanh(self, _layer):
+        return LAYERS.Activation("tanh")
+
+    def _softmax(self, _layer):
+        return LAYERS.Activation("softmax")
 
     def _lstm(self, layer):
         # The default for the gates is `hard_sigmoid` in Keras 2.
@@ -245,6 +285,10 @@ class Builder:
         return LAYERS.Dropout(layer.settings["rate"])
 
 
+def _l2(settings):
+    return keras.regularizers.l2(settings["l2"]) if settings.get("l2") else None
+
+
 def _pads_itself(layer):
     """Return whether Keras' own padding is that of the convolution.
 
@@ -254,6 +298,6 @@ def _pads_itself(layer):
     return not any(pads) or (layer.settings["stride"] == 1 and pads == (kernel // 2,) * 4)
 
 
-def _loss(labels, logits):
+def _cross_entropy(labels, logits):
     """Return the softmax cross-entropy of each sample."""
     return backend.sparse_categorical_crossentropy(labels, logits, from_logits=True)

@@ -32,7 +32,6 @@ class Session(keras2.Session):
 class Builder(keras2.Builder):
     """A maker of the layers of one model, in one data format, of which the whole process has one."""
 
-    rate = "learning_rate"
     epsilon_inside = True
 
     def __init__(self, channels_last):
@@ -40,9 +39,17 @@ class Builder(keras2.Builder):
         keras.config.set_image_data_format("channels_last" if channels_last else "channels_first")
 
     @staticmethod
-    def loss():
-        """Return the loss of logits."""
+    def loss(name):
+        """Return the loss of a batch."""
+        if name == "mean_squared_error":
+            return keras.losses.MeanSquaredError()
         return keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+    @staticmethod
+    def rate(learning_rate, decay):
+        """Return the learning rate as arguments of an optimizer."""
+        schedule = keras.optimizers.schedules.InverseTimeDecay
+        return {"learning_rate": schedule(learning_rate, 1, decay) if decay else learning_rate}
 
     @staticmethod
     def count(holder):
