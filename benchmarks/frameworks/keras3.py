@@ -14,10 +14,12 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 import keras
 
 from benchmarks.errors import Unsupported
-from benchmarks.native import LAYOUTS, keras2, keras3, keras3_on, one_of
+from benchmarks.native import LAYOUTS, keras3, keras3_on, one_of
+from benchmarks.vocabulary import features
 
 OPTIONS = {"layout": "auto"}
-OFFERS = keras2.OFFERS
+OFFERS = features.ALL - {"layer gru", "layer separable_conv2d", "padded pools"}
+"""As `keras` has it, so that the layers of both are made by one module."""
 
 
 def start(workload):

@@ -7,12 +7,9 @@ import keras
 import numpy
 from keras import backend
 
-from benchmarks.vocabulary import features
 from benchmarks.vocabulary.weights import channel_first_rows, channels_last_rows
 
 LAYERS = keras.layers
-OFFERS = features.ALL - {"layer gru", "layer separable_conv2d", "padded pools"}
-"""Keras 2 before 2.1 has no GRU that resets after the product, and backends pad pools in other ways."""
 
 
 class Session:
