@@ -139,6 +139,10 @@ class OutputLimit:
     files: int = 10_000
 
 
+COMPILE_CACHE = "BENCH_COMPILE_CACHE"
+"""The variable of an environment with a folder for what its framework compiles."""
+
+
 @dataclass(frozen=True, slots=True)
 class Environment:
     """The content of an image or a virtual environment, resolved from the catalog."""
@@ -160,6 +164,11 @@ class Environment:
     """Symbolic links (path, target) that its shared libraries need."""
     expected_versions: tuple[tuple[str, str], ...] = ()
     """Distribution and version which the finished environment must report, exactly or as a post-release."""
+
+    @property
+    def compile_cache(self) -> str | None:
+        """Return the folder of a container for what the framework compiles, or None if it keeps nothing."""
+        return dict(self.variables).get(COMPILE_CACHE)
 
 
 @dataclass(frozen=True, slots=True)

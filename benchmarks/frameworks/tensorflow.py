@@ -18,15 +18,15 @@ from benchmarks.vocabulary import features
 
 OPTIONS = {"eager": False, "layout": "auto", "precision": "fp32", "xla": False}
 OFFERS = features.ALL
-OLDEST = (2, 4)
-OLDEST_WITH_XLA = (2, 5)
+OLDEST = (2, 1)
 POLICIES = {"fp32": "float32", "bf16": "bfloat16", "amp": "mixed_bfloat16"}
 """The option `precision` as Keras names it."""
 
 
 def start(workload):
     """Build the model with its optimizer, and place weights and batches."""
-    _require(OLDEST, "this builder")
+    if _release() < OLDEST:
+        raise Unsupported("this builder needs TensorFlow %d.%d or newer; here is %s" % (OLDEST + (tf.__version__,)))
     return _Session(workload)
 
 
@@ -69,7 +69,7 @@ class _Session:
     def synchronise(self, handle):
         """Read one value of the last step back, and on a GPU wait for the update behind it too."""
         if self._gpu:
-            tf.test.experimental.sync_devices()
+            _synchronise_devices()
         (handle if self._training else handle[0, 0]).numpy()
 
     @staticmethod
@@ -111,7 +111,7 @@ class _Session:
             "framework_version": tf.__version__,
             "layout": "channels_last" if self._builder.channels_last else "channels_first",
             "precision": precision_fact(*dtypes),
-            "tf32": tf.config.experimental.tensor_float_32_execution_enabled(),
+            "tf32": _has_tf32() and tf.config.experimental.tensor_float_32_execution_enabled(),
             "threads": tf.config.threading.get_intra_op_parallelism_threads() or None,
             "device": self._device,
             "execution": ("tf.function with XLA" if xla else "tf.function") if self._function else "eager",
@@ -125,16 +125,15 @@ class _Session:
             return False
         batch = self.batches[0]
         traced = self._function.get_concrete_function(*(batch if self._training else batch[:1]))
-        return bool(traced.function_def.attr["_XlaMustCompile"].b)
+        return any(traced.function_def.attr[name].b for name in ("_XlaMustCompile", "_XlaCompile"))
 
     def peak_device_bytes(self):
         """Return the highest use of TensorFlow's own allocator on the GPU, in bytes."""
         return int(tf.config.experimental.get_memory_info("GPU:0")["peak"]) if self._gpu else None
 
 
-def _require(oldest, what):
-    if tuple(int(part) for part in tf.__version__.split(".")[:2]) < oldest:
-        raise Unsupported("%s needs TensorFlow %d.%d or newer; here is %s" % ((what,) + oldest + (tf.__version__,)))
+def _release():
+    return tuple(int(part) for part in tf.__version__.split(".")[:2])
 
 
 def _builder(workload, gpu, policy):
@@ -145,12 +144,27 @@ def _builder(workload, gpu, policy):
     return native.Builder(channels_last, policy, workload.options["xla"])
 
 
+def _has_tf32():
+    """Return whether TensorFlow has a switch for TF32, which came with the arithmetic itself in 2.4."""
+    return hasattr(tf.config.experimental, "tensor_float_32_execution_enabled")
+
+
+def _synchronise_devices():
+    """Wait for all that was issued. Without `sync_devices`, which came with 2.5, a copy from the GPU waits for it."""
+    experimental = getattr(tf.test, "experimental", None)
+    if hasattr(experimental, "sync_devices"):
+        experimental.sync_devices()
+    else:
+        tf.identity(tf.zeros(())).numpy()
+
+
 def configure(threads, gpu):
     """Change the settings that must be in place before TensorFlow makes its devices."""
     if threads:
         tf.config.threading.set_intra_op_parallelism_threads(threads)
         tf.config.threading.set_inter_op_parallelism_threads(threads)
-    tf.config.experimental.enable_tensor_float_32_execution(False)
+    if _has_tf32():
+        tf.config.experimental.enable_tensor_float_32_execution(False)
     if not gpu:
         tf.config.set_visible_devices([], "GPU")
     for device in tf.config.get_visible_devices("GPU"):
@@ -171,8 +185,8 @@ def decorator(options):
         return None if options["eager"] else tf.function
     if options["eager"]:
         raise Unsupported("xla compiles a step's tf.function, and with eager there is none; set one of them")
-    _require(OLDEST_WITH_XLA, "the option xla")
-    return tf.function(jit_compile=True)
+    # The argument has its name since 2.5.
+    return tf.function(**{"jit_compile" if _release() >= (2, 5) else "experimental_compile": True})
 
 
 def _training_step(network, workload, compiled):

@@ -17,15 +17,18 @@ from benchmarks.vocabulary import features
 
 OPTIONS = {"compile": False, "layout": "auto", "precision": "fp32"}
 OFFERS = features.ALL
-OLDEST = (1, 7)
-"""The first release with a switch for TF32. The catalog has no earlier one, but a user's own image may."""
+OLDEST = (1, 3)
 
 
 def start(workload):
     """Build the model with its optimizer, and place weights and batches."""
-    if tuple(int(part) for part in torch.__version__.split(".")[:2]) < OLDEST:
+    if _release() < OLDEST:
         raise Unsupported("this builder needs PyTorch %d.%d or newer; here is %s" % (OLDEST + (torch.__version__,)))
     return _Session(workload)
+
+
+def _release():
+    return tuple(int(part) for part in torch.__version__.split(".")[:2])
 
 
 class _Session:
@@ -36,8 +39,8 @@ class _Session:
         if workload.threads:
             torch.set_num_threads(workload.threads)
         self._device = torch.device("cuda:0" if workload.one_device() else "cpu")
-        torch.backends.cuda.matmul.allow_tf32 = False
-        torch.backends.cudnn.allow_tf32 = False
+        for switch in _tf32_switches():
+            switch.allow_tf32 = False
         torch.backends.cudnn.benchmark = self._device.type == "cuda"
         self._precision = one_of(workload.options, "precision", PRECISIONS)
         self._channels_last = _channels_last(workload, self._device, self._precision)
@@ -153,12 +156,12 @@ class _Session:
             "framework_version": torch.__version__,
             "layout": "channels_last" if self._channels_last else "channels_first",
             "precision": precision_fact(*[str(dtype).replace("torch.", "") for dtype in dtypes]),
-            "tf32": torch.backends.cuda.matmul.allow_tf32 or torch.backends.cudnn.allow_tf32,
+            "tf32": any(switch.allow_tf32 for switch in _tf32_switches()),
             "threads": torch.get_num_threads(),
             "device": str(self._device),
             "execution": "torch.compile" if self._compiled else "eager",
             "optimizer_form": _form(self._optimizer),
-            "libraries": [name for name in ("mkldnn", "mkl", "openmp") if getattr(torch.backends, name).is_available()],
+            "libraries": [name for name in ("mkldnn", "mkl", "openmp") if _has_library(name)],
         }
         return dict(facts, graph_breaks=_graph_breaks()) if self._compiled else facts
 
@@ -169,12 +172,25 @@ class _Session:
 
 def _channels_last(workload, device, precision):
     layout = one_of(workload.options, "layout", LAYOUTS)
-    known = hasattr(torch, "channels_last")
+    # PyTorch 1.3 and 1.4 have the name, and lay out tensors alone by it.
+    known = hasattr(torch, "channels_last") and _release() >= (1, 5)
     if layout == "channels_last" and not known:
         raise Unsupported("PyTorch before 1.5 knows one memory format for modules: channels_first")
     # Tensor cores take channels last; float32 on a GPU runs faster channels first.
     fast = known and (device.type == "cpu" or precision != "fp32")
     return fast if layout == "auto" else layout == "channels_last"
+
+
+def _tf32_switches():
+    """Return what has a switch for TF32, which is nothing before PyTorch 1.7: its CUDA knows no TF32."""
+    owners = (getattr(torch.backends.cuda, "matmul", None), torch.backends.cudnn)
+    return [owner for owner in owners if hasattr(owner, "allow_tf32")]
+
+
+def _has_library(name):
+    """Return whether PyTorch was built with a library. It has no `backends.mkldnn` before 1.4."""
+    library = getattr(torch.backends, name, None)
+    return library.is_available() if library else bool(getattr(torch._C, "has_" + name, False))
 
 
 def _compile(network):

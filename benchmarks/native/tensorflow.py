@@ -19,7 +19,7 @@ class Builder:
     def __init__(self, channels_last, policy, xla):
         self.channels_last = channels_last
         self._format = {"data_format": "channels_last" if channels_last else "channels_first"}
-        self._policy = {"dtype": tf.keras.mixed_precision.Policy(policy)}
+        self._policy = {"dtype": _policy(policy)}
         self._xla = xla
 
     def network(self, layers, inputs, input_dtype):
@@ -186,3 +186,9 @@ def _swapped(array):
 
 def _l2(settings):
     return {"kernel_regularizer": tf.keras.regularizers.l2(settings["l2"])} if settings["l2"] else {}
+
+
+def _policy(name):
+    """Return a policy of precision, which was experimental before TensorFlow 2.4."""
+    policies = tf.keras.mixed_precision
+    return (policies.Policy if hasattr(policies, "Policy") else policies.experimental.Policy)(name)

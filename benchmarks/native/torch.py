@@ -5,7 +5,6 @@ import operator
 
 import torch
 
-from benchmarks.errors import Unsupported
 from benchmarks.vocabulary import graph, losses
 
 
@@ -153,7 +152,7 @@ def network(layers, made, names=("inputs",)):
     if graph.is_stack(layers):
         return torch.nn.Sequential(*made)
     if not hasattr(torch, "fx"):
-        raise Unsupported("models with branches need torch.fx, which came with PyTorch 1.8")
+        return _Graph(layers, made)
     drawn = torch.fx.Graph()
     values = {-number: drawn.placeholder(name) for number, name in enumerate(names)}
     for number, (layer, module) in enumerate(zip(layers, made), 1):
@@ -167,6 +166,31 @@ def network(layers, made, names=("inputs",)):
             values[number] = drawn.call_function(torch.cat, (list(taken), 1 if layer.settings["image"] else -1))
     drawn.output(values[len(layers)])
     return torch.fx.GraphModule({layer.name: module for layer, module in zip(layers, made) if module}, drawn)
+
+
+class _Graph(torch.nn.Module):
+    """A module with branches for PyTorch before 1.8, which cannot write straight code."""
+
+    def __init__(self, layers, made):
+        super().__init__()
+        for layer, module in zip(layers, made):
+            if module:
+                self.add_module(layer.name, module)
+        self._calls = [(module or _operator(layer), layer.inputs) for layer, module in zip(layers, made)]
+
+    def forward(self, *inputs):
+        """Call each layer with the values that it takes."""
+        values = {-number: each for number, each in enumerate(inputs)}
+        for number, (call, positions) in enumerate(self._calls, 1):
+            values[number] = call(*[values[position] for position in positions])
+        return values[len(self._calls)]
+
+
+def _operator(layer):
+    if layer.kind == "add":
+        return operator.add
+    axis = 1 if layer.settings["image"] else -1
+    return lambda *taken: torch.cat(taken, axis)
 
 
 # For each parameter in canonical order: its attribute, and its axes as the canonical ones are numbered.

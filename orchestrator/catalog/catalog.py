@@ -1,7 +1,7 @@
 """The catalog of framework releases and of the environment of each one."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from packaging.requirements import Requirement
@@ -11,7 +11,10 @@ from packaging.version import InvalidVersion, Version
 
 from orchestrator.catalog.model import Entry, Option, Release
 from orchestrator.catalog.versions import united
-from orchestrator.domain import Environment, Framework, Options
+from orchestrator.domain import COMPILE_CACHE, Environment, Framework, Options
+
+COMPILED = "/compiled"
+"""The folder of a container at which its compile cache is mounted."""
 
 
 class UnsupportedError(Exception):
@@ -64,7 +67,7 @@ class Catalog:
             for package in known[name].system_packages
         )
 
-    def release(self, framework: Framework) -> Release:
+    def release(self, framework: Framework, *, as_backend: bool = False) -> Release:
         """Return the range that holds the version of a framework, or of its front-end if it runs on a backend.
 
         Raises `UnsupportedError`.
@@ -78,10 +81,8 @@ class Catalog:
             if SpecifierSet(release.versions).contains(version, prereleases=True):
                 if why := release.absent.get(framework.name):
                     raise UnsupportedError(f"there is no {framework.name} {framework.version}: {why}")
-                if release.unsupported:
-                    raise UnsupportedError(
-                        f"{framework.name} {framework.version} cannot be measured: {release.unsupported}"
-                    )
+                if why := release.unsupported or ("" if as_backend else release.backend_only):
+                    raise UnsupportedError(f"{framework.name} {framework.version} cannot be measured: {why}")
                 return release
         ranges = " or ".join(united(release.versions for release in releases))
         raise UnsupportedError(
@@ -93,15 +94,21 @@ class Catalog:
         """Return the newest release of a framework or flavour that was seen to train, or None."""
         return max(self.seen(name), key=Version, default=None)
 
-    def seen(self, name: str) -> tuple[str, ...]:
+    def seen(self, name: str, *, as_backend: bool = False) -> tuple[str, ...]:
         """Return every release of a framework or flavour that was seen to train."""
         entry = self.entry(name)
-        return tuple(filter(partial(self.has, name), entry.known if entry else ()))
+        return tuple(filter(partial(self.has, name, as_backend=as_backend), entry.known if entry else ()))
 
-    def has(self, name: str, version: str) -> bool:
-        """Return true if the catalog has environments for a release."""
+    def seen_backends(self, name: str, version: str) -> tuple[Framework, ...]:
+        """Return the backends that a release of a framework was seen to train on."""
+        entry = self.entry(name)
+        pins = entry.known_backends.get(version, ()) if entry else ()
+        return tuple(Framework(backend, release) for backend, _, release in (pin.partition("==") for pin in pins))
+
+    def has(self, name: str, version: str, *, as_backend: bool = False) -> bool:
+        """Return true if the catalog has environments for a release, by itself or as a backend."""
         try:
-            self.release(Framework(name, version))
+            self.release(Framework(name, version), as_backend=as_backend)
         except UnsupportedError:
             return False
         return True
@@ -111,10 +118,16 @@ class Catalog:
 
         Raises `UnsupportedError`.
         """
-        own = self.release(framework).python
+        release = self.release(framework)
+        own = release.python
         if framework.backend is None:
             return own
-        other = self.release(framework.backend).python
+        other = self.release(framework.backend, as_backend=True).python
+        wanted = release.backend_versions.get(framework.backend.name, "")
+        if not SpecifierSet(wanted).contains(framework.backend.version, prereleases=True):
+            raise UnsupportedError(
+                f"{framework.label}: {framework.name} {framework.version} needs {framework.backend.name} {wanted}"
+            )
         both = tuple(python for python in own if python in other)
         if not both:
             raise UnsupportedError(
@@ -133,7 +146,7 @@ class Catalog:
         """Return about how many megabytes the environment adds to its base image, or 0 for the user's own image."""
         if framework.image or framework.dockerfile:
             return 0
-        backend = self.size_mb(framework.backend) if framework.backend else 0
+        backend = self.release(framework.backend, as_backend=True).size_mb if framework.backend else 0
         return self.release(framework).size_mb + backend
 
     def environment(self, framework: Framework, gpus: int) -> Environment:
@@ -141,19 +154,26 @@ class Catalog:
 
         The user's own image or Dockerfile needs only our builder. Raises `UnsupportedError`.
         """
-        builder = self._entry(framework).builder
+        entry = self._entry(framework)
         if framework.image or framework.dockerfile:
-            return Environment(builder=builder, python="")
+            if not entry.builder:
+                raise UnsupportedError(f"{framework.name} has no builder of its own; another framework runs on it")
+            return Environment(builder=entry.builder, python="")
         pythons = self.pythons(framework)
         python = framework.python or pythons[0]
         if python not in pythons:
             raise UnsupportedError(
                 f"{framework.label} does not run on Python {python}; the catalog has {', '.join(pythons)}"
             )
-        parts = [self._part(framework, gpus)]
+        parts = [self._part(framework, gpus, self.release(framework))]
+        variables: Mapping[str, str] = {}
         if framework.backend:
-            parts.append(self._part(framework.backend, gpus))
-        return _merged(builder, python, parts, framework.packages)
+            parts.append(self._part(framework.backend, gpus, self.release(framework.backend, as_backend=True)))
+            variables = entry.backend_variables.get(framework.backend.name, {})
+        if any(part.release.compile_cache for part in parts):
+            variables = {**variables, COMPILE_CACHE: COMPILED}
+        merged = _merged(entry.builder, python, parts, framework.packages)
+        return replace(merged, variables=tuple(sorted({**dict(merged.variables), **variables}.items())))
 
     def _entry(self, framework: Framework) -> Entry:
         entry = self.entry(framework.name)
@@ -161,8 +181,8 @@ class Catalog:
             raise UnsupportedError(f"the catalog has no framework {framework.name!r}")
         return entry
 
-    def _part(self, framework: Framework, gpus: int) -> "_Part":
-        entry, release = self._entry(framework), self.release(framework)
+    def _part(self, framework: Framework, gpus: int, release: Release) -> "_Part":
+        entry = self._entry(framework)
         distribution = release.packages.get(framework.name, entry.packages[framework.name])
         requirements, cuda_image = release.requirements, None
         if gpus and framework.backend is None:

@@ -68,6 +68,13 @@ class Release(_Strict):
 
     Its cells are skipped with it, and nothing is built for them.
     """
+    backend_only: str = ""
+    """The reason that nothing of this range can be measured by itself, but as the backend of another framework.
+
+    Its own cells are skipped with it.
+    """
+    backend_versions: dict[str, VersionRange] = {}
+    """Backend → its versions that this range runs on, if those are not all that share a Python with it."""
     system_packages: tuple[str, ...] = ()
     """Debian packages."""
     cpu_index: str | None = None
@@ -75,6 +82,11 @@ class Release(_Strict):
     gpu: GpuVariant | None = None
     """None if no GPU build of this release is known; GPU systems are skipped with that reason."""
     variables: dict[str, str] = {}
+    compile_cache: bool = False
+    """True if it compiles what it computes for minutes, into a folder that is to outlive the process.
+
+    Its environment names the folder, which every container of one image has in common.
+    """
     links: dict[str, str] = {}
     """Symbolic link → target, for shared libraries that a release expects under another name."""
     size_mb: int = 500
@@ -85,8 +97,8 @@ class Entry(_Strict):
     """One framework, which `images/catalog/<name>.yaml` describes."""
 
     title: str
-    builder: str
-    """Module of `benchmarks/frameworks/`."""
+    builder: str = ""
+    """Module of `benchmarks/frameworks/`, or empty for a framework that is measured as a backend alone."""
     computes: bool = True
     """False if the builder's steps do nothing, so that its cells show the time of the harness and are no result."""
     packages: dict[str, str]
@@ -96,7 +108,11 @@ class Entry(_Strict):
     """
     backends: tuple[str, ...] = ()
     """Frameworks that it runs on; if there are any, one of them must follow the pin, as in `… on mxnet==1.5.1`."""
+    backend_variables: dict[str, dict[str, str]] = {}
+    """Backend → variables of an environment in which the framework runs on it, such as `KERAS_BACKEND`."""
     options: dict[str, Option] = {}
     known: tuple[str, ...] = ()
     """Releases that were seen to train, for hints. Other versions inside a range are tried too."""
+    known_backends: dict[str, tuple[str, ...]] = {}
+    """Release in `known` → pins of the backends that it was seen to train on, such as `theano==1.0.5`."""
     releases: tuple[Release, ...] = Field(min_length=1)

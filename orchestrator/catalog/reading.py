@@ -91,16 +91,39 @@ def _wrong(name: str, entry: Entry) -> Iterator[tuple[source.Loc, str]]:
     for option_name, option in entry.options.items():
         if not any(_same(option.default, value) for value in option.values):
             yield ("options", option_name, "values"), f"the builder's default {option.default!r} is none of them"
+    for backend in entry.backend_variables:
+        if backend not in entry.backends:
+            yield ("backend_variables", backend), f"{backend!r} is none of the backends"
     for index, release in enumerate(entry.releases):
-        lines = (*release.requirements, *(release.gpu.requirements if release.gpu else ()))
-        for line in lines:
-            try:
-                Requirement(line)
-            except InvalidRequirement:
-                yield ("releases", index, "requirements"), f"{line!r} is no pip requirement such as 'numpy<1.24'"
+        yield from _wrong_release(("releases", index), entry, release)
+    yield from _wrong_known(entry)
+
+
+def _wrong_known(entry: Entry) -> Iterator[tuple[source.Loc, str]]:
     for index, version in enumerate(entry.known):
         if not any(_holds(release, version) for release in entry.releases):
             yield ("known", index), f"{version!r} is in no range of releases"
+    for version, pins in entry.known_backends.items():
+        if version not in entry.known:
+            yield ("known_backends", version), f"{version!r} is not in known"
+        for pin in pins:
+            if pin.partition("==")[0] not in entry.backends:
+                yield ("known_backends", version), f"{pin!r} names none of the backends as BACKEND==VERSION"
+
+
+def _wrong_release(loc: source.Loc, entry: Entry, release: Release) -> Iterator[tuple[source.Loc, str]]:
+    if not (entry.builder or release.unsupported or release.backend_only):
+        yield loc, "without a `builder` a range is `backend_only`, or `unsupported`; say why"
+    if release.unsupported and release.backend_only:
+        yield (*loc, "backend_only"), "what is `unsupported` is no backend either; keep one of them"
+    for backend in release.backend_versions:
+        if backend not in entry.backends:
+            yield (*loc, "backend_versions", backend), f"{backend!r} is none of the backends"
+    for line in (*release.requirements, *(release.gpu.requirements if release.gpu else ())):
+        try:
+            Requirement(line)
+        except InvalidRequirement:
+            yield (*loc, "requirements"), f"{line!r} is no pip requirement such as 'numpy<1.24'"
 
 
 def _same(first: object, second: object) -> bool:

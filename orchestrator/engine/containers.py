@@ -56,6 +56,8 @@ class ContainerSpec:
     """Device ids, as the driver names them."""
     shown: tuple[tuple[Path, str], ...] = ()
     """Folders that it sees read-only, each with where: a foreign script's, a dataset's."""
+    kept: tuple[Path, str] | None = None
+    """A further folder that it may write to, with its place: what its framework compiles, for containers to come."""
     limits: Limits = field(default_factory=Limits)
     program: str | None = None
     """Runs in place of the image's entry point."""
@@ -201,7 +203,7 @@ def container(
     Raises `StartError` where the engine refuses, `EngineLostError` where it does not answer.
     """
     began = time.perf_counter()
-    writable = {IO} if spec.folder else set()
+    writable = {*((IO,) if spec.folder else ()), *((spec.kept[1],) if spec.kept else ())}
     own = {*writable, *(place for _, place in spec.shown)}
     with ExitStack() as closing:
         try:
@@ -258,6 +260,7 @@ def _configuration(api: docker.APIClient, spec: ContainerSpec, volumes: Sequence
     # Not a bind's "source:target:mode": a colon in the folder's name would end its source.
     host["mounts"] = [
         *([Mount(IO, str(spec.folder.resolve()), type="bind")] if spec.folder else []),
+        *([Mount(spec.kept[1], str(spec.kept[0].resolve()), type="bind")] if spec.kept else []),
         *(Mount(place, str(folder.resolve()), type="bind", read_only=True) for folder, place in spec.shown),
         *volumes,
     ]

@@ -33,5 +33,6 @@ def left_out(matrix: Matrix, catalog: Catalog, models: Mapping[str, ModelInfo], 
 def _hints(framework: Framework, catalog: Catalog) -> Iterator[str]:
     """Yield close matches for the version without an environment, be it the framework's or its backend's."""
     for each in (framework, framework.backend):
-        if each is not None and not catalog.has(each.name, each.version):
-            yield did_you_mean(each.version, catalog.seen(each.name))
+        as_backend = each is framework.backend
+        if each is not None and not catalog.has(each.name, each.version, as_backend=as_backend):
+            yield did_you_mean(each.version, catalog.seen(each.name, as_backend=as_backend))

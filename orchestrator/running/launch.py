@@ -17,7 +17,7 @@ from orchestrator.results.trees import reclaim
 from orchestrator.running.attempts import Attempts
 from orchestrator.running.classify import Classification, classify
 from orchestrator.running.folders import LOG, PhaseWatch, answer, note, relative
-from orchestrator.running.output import OutputWatch
+from orchestrator.running.output import OutputWatches
 from orchestrator.running.requests import request_for, with_data, with_files
 from orchestrator.running.surroundings import Surroundings
 from orchestrator.runtimes import DATA, SCRIPT, Ended, Ready, Task
@@ -55,7 +55,7 @@ class Launcher:
         )  # fmt: skip
         copy = self._script_copy(cell, folder)
         phases = PhaseWatch(folder, lambda phase: self._with.listener(PhaseChanged(cell.id, repeat, phase)))
-        output = OutputWatch(folder, cell.output)
+        output = OutputWatches(folder, cell.output, ready)
         waited = self._idle(allocation)
         started_at = self._with.clock().isoformat(timespec="milliseconds")
         try:
@@ -123,7 +123,7 @@ class Launcher:
         return waited
 
 
-def _judged(ended: Ended, request: Request, task: Task, output: OutputWatch) -> tuple[Classification, Result | None]:
+def _judged(ended: Ended, request: Request, task: Task, output: OutputWatches) -> tuple[Classification, Result | None]:
     exceeded = output.look() if ended.cause is not Cause.STOPPED else None
     reclaim(task.folder)
     if exceeded:

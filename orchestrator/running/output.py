@@ -6,6 +6,7 @@ from pathlib import Path
 
 from orchestrator.domain import OutputLimit
 from orchestrator.results.trees import Usage, usage
+from orchestrator.runtimes import Ready, compile_caches
 
 LOOK_S = 1.0
 """The shortest time between two looks."""
@@ -45,6 +46,22 @@ class OutputWatch:
         now = usage(self._folder, most, known=before.uncounted)
         self.reason = self.reason or _reason(now, before, limit)
         return self.reason
+
+
+class OutputWatches:
+    """Watch over the folder of a launch and over that for what its framework compiles, if it has one."""
+
+    def __init__(self, folder: Path, limit: OutputLimit, ready: Ready) -> None:
+        compiled = [OutputWatch(ready.compile_cache[0], compile_caches.LIMIT)] if ready.compile_cache else []
+        self._watches = [OutputWatch(folder, limit), *compiled]
+
+    def __call__(self) -> bool:
+        """Count what is due. Return true once a limit is exceeded."""
+        return any(watch() for watch in self._watches)
+
+    def look(self) -> str | None:
+        """Count now, and return the reason, or None within the limits."""
+        return next(filter(None, [watch.look() for watch in self._watches]), None)
 
 
 def _reason(now: Usage, before: Usage, limit: OutputLimit) -> str | None:

@@ -25,7 +25,7 @@ from orchestrator.running.attempts import set_aside
 from orchestrator.running.classify import Classification, classify
 from orchestrator.running.folders import LOG, note
 from orchestrator.running.host_lock import Turn
-from orchestrator.running.output import OutputWatch
+from orchestrator.running.output import OutputWatches
 from orchestrator.running.requests import with_files
 from orchestrator.running.surroundings import Surroundings
 from orchestrator.runtimes import Ended, Provided, Ready, Task
@@ -197,7 +197,7 @@ def _in_turn(job: _Job, content: str) -> ParityOutcome | None:
             return None
         set_aside(job.store.folder(job.check.id))
         task = job.task(job.store.prepare(*job.request()))
-        output = OutputWatch(task.folder, job.check.output)
+        output = OutputWatches(task.folder, job.check.output, job.ready)
         started_at = around.clock().isoformat(timespec="milliseconds")
         try:
             ended = around.runtime.launch(task, stop=around.stop, watch=output)
@@ -223,7 +223,7 @@ def _in_turn(job: _Job, content: str) -> ParityOutcome | None:
     )
 
 
-def _judged(ended: Ended, job: _Job, task: Task, output: OutputWatch) -> Classification:
+def _judged(ended: Ended, job: _Job, task: Task, output: OutputWatches) -> Classification:
     exceeded = output.look() if ended.cause is not Cause.STOPPED else None
     reclaim(task.folder)
     if exceeded:

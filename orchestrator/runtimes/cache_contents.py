@@ -13,11 +13,16 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from orchestrator.results.trees import reclaim
+from orchestrator.runtimes import compile_caches
 from orchestrator.runtimes.environments import MARKER
 
 _FOLDERS = {
-    "build-logs": "logs", "parity": "answers", "layer-contents": "contents of layers", "wheel-proofs": "proofs",
-}  # fmt: skip
+    compile_caches.FOLDER: "compiled",
+    "build-logs": "logs",
+    "parity": "answers",
+    "layer-contents": "contents of layers",
+    "wheel-proofs": "proofs",
+}
 """Of small files that go together."""
 _OWN_IMAGES = "own-image"
 
@@ -28,8 +33,8 @@ class CachedItem:
 
     path: Path
     kind: str
-    """`venv`, `index`, `logs`, `answers` (of parity checks), `archive` (of the orchestrator's own image), or what
-    exports keep: `contents of layers`, `proofs` (of wheels)."""
+    """`venv`, `index`, `logs`, `answers` (of parity checks), `compiled` (by frameworks), `archive` (of our
+    own image), or what exports keep: `contents of layers`, `proofs` (of wheels)."""
     name: str
     """What an environment was made for, where it tells."""
     created: str
@@ -55,6 +60,8 @@ def surplus(cache: Path, keep_last: int, in_use: Collection[str] = ()) -> tuple[
     older = sorted(archives, key=lambda one: one.created, reverse=True)[keep_last:]
     folders = [(cache / name, kind) for name, kind in _FOLDERS.items()]
     full = [_kept(path, kind) for path, kind in folders if path.is_dir() and any(path.iterdir())]
+    if in_use:  # which may be compiling just now
+        full = [each for each in full if each.path.name != compile_caches.FOLDER]
     return (*gone, *indexes, *older, *full)
 
 

@@ -26,6 +26,7 @@ from orchestrator.images import base_problems, labels
 from orchestrator.images.build import build, missing, present, recipes
 from orchestrator.images.making import BuildFailure, Built, verified
 from orchestrator.processes import TICK_S, StartError, Stop, Watch
+from orchestrator.runtimes import compile_caches
 from orchestrator.runtimes.model import STOPPED, Ended, Provided, Ready, Task, Unavailable
 from orchestrator.runtimes.variables import in_container
 
@@ -40,14 +41,16 @@ class DockerRuntime:
     pins_cpus = True
     mounts = True
 
-    def __init__(
-        self, client: docker.DockerClient, settings: BuildSettings, *, user: str, owner: Owner, seccomp: bool = True
-    ) -> None:
+    def __init__(  # noqa: PLR0913 - what is fixed for every container, by name
+        self, client: docker.DockerClient, settings: BuildSettings, *, user: str, owner: Owner, seccomp: bool = True,
+        cache: Path | None = None,
+    ) -> None:  # fmt: skip
         self._client = client
         self._seccomp = confinement.shipped_profile() if seccomp else None
         self._settings = settings
         self._user = user
         self._owner = owner
+        self._cache = cache
 
     @staticmethod
     def seen(folder: Path, place: str) -> str:
@@ -70,7 +73,14 @@ class DockerRuntime:
         specs = {image.name: image for image in images}
         with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
             known = pool.map(lambda result: self._asked(specs[result.image], result, stop), built.values())
-            return {result.image: self._provided(result) for result in known}
+            provided = {result.image: self._provided(result) for result in known}
+        return {name: self._with_cache(specs[name], each) for name, each in provided.items()}
+
+    def _with_cache(self, spec: ImageSpec, ready: Ready | Unavailable) -> Ready | Unavailable:
+        """Add the folder for what the framework compiles."""
+        if self._cache is None or isinstance(ready, Unavailable):
+            return ready
+        return replace(ready, compile_cache=compile_caches.of(spec, ready, self._cache))
 
     def _asked(self, spec: ImageSpec, built: Built | BuildFailure, stop: Stop) -> Built | BuildFailure:
         """Ask an image that existed before what it holds. A wrong answer shows when it is launched."""
@@ -105,6 +115,7 @@ class DockerRuntime:
             labels=((labels.KIND, "container"), *task.labels, (ownership.LABEL, str(self._owner))),
             cpus=task.allocation.cpus if task.system.cpus is not None else (),
             shown=task.shown,
+            kept=task.ready.compile_cache,
             gpus=tuple(gpu.uuid for gpu in task.allocation.gpus),
             limits=Limits(memory_bytes=task.system.memory_bytes, seccomp=self._seccomp),
         )
@@ -214,9 +225,9 @@ class BundledRuntime(DockerRuntime):
 
     def __init__(  # noqa: PLR0913 - what every runtime of containers is given, and the images
         self, client: docker.DockerClient, images: Sequence[BundledImage], remedy: str, *, user: str, owner: Owner,
-        seccomp: bool = True,
+        seccomp: bool = True, cache: Path | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(client, BuildSettings(), user=user, owner=owner, seccomp=seccomp)
+        super().__init__(client, BuildSettings(), user=user, owner=owner, seccomp=seccomp, cache=cache)
         self._images = {image.name: image for image in images}
         self._remedy = remedy
 

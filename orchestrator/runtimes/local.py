@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orchestrator import processes
+from orchestrator.domain import COMPILE_CACHE
 from orchestrator.processes import Cause, Finished, StartError, Stop, Watch
 from orchestrator.resources import ROOT
 from orchestrator.runtimes.model import Ended, Task
@@ -67,7 +68,7 @@ def launch(python: Path, task: Task, *, stop: Stop, watch: Watch, variables: Map
     with tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as home:
         base = _base(python)
         environment = base | in_process(task.allocation, path=base["PATH"], home=home)
-        environment |= dict(variables) | dict(task.ready.variables) | dict(task.variables)
+        environment |= dict(variables) | dict(task.ready.variables) | _compile_cache(task) | dict(task.variables)
         kills, began_at, slept_s = oom_kills(), time.time(), processes.sleeping_s()
         finished = processes.run(
             [str(python), "-m", "benchmarks.run", "--io", str(task.folder.resolve())],
@@ -126,6 +127,11 @@ def oom_kills(vmstat: Path = VMSTAT) -> int:
     except OSError:
         return 0
     return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
+
+
+def _compile_cache(task: Task) -> dict[str, str]:
+    """Name the folder of this host in place of that of a container."""
+    return {COMPILE_CACHE: str(task.ready.compile_cache[0].absolute())} if task.ready.compile_cache else {}
 
 
 def _base(python: Path) -> dict[str, str]:

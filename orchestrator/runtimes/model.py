@@ -31,6 +31,8 @@ class Ready:
     """What the framework needs in its environment, where the handle does not carry it."""
     size_bytes: int | None = None
     """Of an image, with all that it stands on; None where there is no image."""
+    compile_cache: tuple[Path, str] | None = None
+    """The folder of this host for what its framework compiles, and its place in a container; None for no cache."""
     seccomp: str | None = None
     """Name and SHA-256 of the profile of system calls that its containers run under; None without one."""
 

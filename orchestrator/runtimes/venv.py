@@ -5,12 +5,13 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from orchestrator.domain import BuildSettings, ImageSpec, Status
 from orchestrator.events import BuildFinished, BuildStarted, Event, Listener
 from orchestrator.processes import Stop, Watch
-from orchestrator.runtimes import environments, interpreters, local
+from orchestrator.runtimes import compile_caches, environments, interpreters, local
 from orchestrator.runtimes.environments import MakingError, MakingStoppedError, Workshop
 from orchestrator.runtimes.model import STOPPED, Ended, Provided, Ready, Task, Unavailable
 from orchestrator.runtimes.names import log_name, only_in_containers
@@ -82,7 +83,8 @@ class VenvRuntime:
             ended = Unavailable(image.name, Status.BUILD_FAILED, str(error), log)
         else:
             listener(BuildFinished(image.name, time.perf_counter() - began, cached=made.cached))
-            return Ready(image.name, str(made.python), made.versions, variables=image.environment.variables)
+            ready = Ready(image.name, str(made.python), made.versions, variables=image.environment.variables)
+            return replace(ready, compile_cache=compile_caches.of(image, ready, workshop.cache))
         stopped = ended.status is Status.NOT_RUN
         listener(BuildFinished(image.name, time.perf_counter() - began, reason=ended.reason, stopped=stopped))
         return ended

@@ -14,6 +14,7 @@ from container_support import (
     CATALOG,
     FAST,
     NEWEST,
+    OTHERS,
     RELEASES,
     REQUIRED,
     Check,
@@ -80,8 +81,9 @@ def environment(
     request: pytest.FixtureRequest, catalog: Catalog, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[ImageSpec, Ready]:
     """The virtual environment of a release, as a run with `--runtime venv` makes and keeps it."""
-    environment = catalog.environment(RELEASES[request.param], gpus=0)
-    image = ImageSpec(f"bench/{request.param}", "test-cpu", "cpu", RELEASES[request.param], environment)
+    release = (RELEASES | OTHERS)[request.param]
+    environment = catalog.environment(release, gpus=0)
+    image = ImageSpec(f"bench/{request.param}", "test-cpu", "cpu", release, environment)
     settings = site_settings(BuildSettings(), None, os.environ)
     runtime = VenvRuntime(places.cache_folder(os.environ), settings, os.environ)
     logs = tmp_path_factory.mktemp("logs")

@@ -4,11 +4,12 @@ import ast
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+from packaging.version import Version
 
 from benchmarks import contract
 from benchmarks.vocabulary import features
@@ -34,16 +35,33 @@ CATALOG = catalog.load(IMAGES / "catalog")
 
 def newest(name: str) -> Framework:
     """Return the newest release of a framework that was seen to run, on its backend where it needs one."""
-    entry, version = CATALOG.entry(name), CATALOG.newest_known(name)
-    assert entry is not None
-    assert version is not None, f"{name} has no release in `known` of its catalog file"
-    return Framework(name, version, backend=MXNET_1_5 if entry.backends else None)
+    releases = list(known_releases(name))
+    assert releases, f"{name} has no release in `known` of its catalog file"
+    return max(releases, key=lambda release: Version(release.version))
 
 
-RELEASES = {name: newest(name) for entry in CATALOG.entries.values() if entry.computes for name in entry.packages} | {
-    "mxnet-1.5.1": MXNET_1_5
+def known_releases(name: str) -> Iterator[Framework]:
+    """Yield every release that was seen to train, on every backend that it was seen on.
+
+    One that needs links in its file system, as an image has them, is left out.
+    """
+    for version in CATALOG.seen(name):
+        for backend in CATALOG.seen_backends(name, version) or (None,):
+            release = Framework(name, version, backend=backend)
+            if not CATALOG.environment(release, 0).links:
+                yield release
+
+
+MEASURED = [entry for entry in CATALOG.entries.values() if entry.builder and entry.computes]
+RELEASES = {name: newest(name) for entry in MEASURED for name in entry.packages} | {"mxnet-1.5.1": MXNET_1_5}
+"""Every framework and flavour of the catalog, and one release more, which are asked everything."""
+OTHERS = {
+    each.label: each
+    for name, entry in CATALOG.entries.items()
+    for each in known_releases(name)
+    if entry.computes and each not in RELEASES.values()
 }
-"""Every framework and flavour of the catalog, and one release more."""
+"""The other releases that were seen to train, which are asked what `test_releases.py` asks."""
 
 
 def offers(builder: str) -> frozenset[str] | tuple[str, ...] | None:

@@ -276,11 +276,11 @@ def test_a_tensorflow_that_is_too_old_for_the_builder_is_unsupported(
     io: Folder, with_builder: Callable[..., Path]
 ) -> None:
     path = with_builder("unused", "")
-    (path / "tensorflow.py").write_text("__version__ = '2.3.4'\nclass keras:\n    layers = None\n")
+    (path / "tensorflow.py").write_text("__version__ = '2.0.4'\nclass keras:\n    layers = None\n")
 
     ended = start("--io", str(io(builder="tensorflow")), path=path)
 
-    sentence = "this builder needs TensorFlow 2.4 or newer; here is 2.3.4\n"
+    sentence = "this builder needs TensorFlow 2.1 or newer; here is 2.0.4\n"
     assert (ended.returncode, ended.stderr) == (3, sentence)
 
 

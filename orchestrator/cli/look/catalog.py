@@ -47,7 +47,9 @@ def frameworks(json: Json = False) -> None:
         return
     table = plain_table("framework", "title", "names", "seen to train", "ranges", "on", "options")
     for name, entry in entries.items():
-        ranges = " or ".join(release.versions for release in entry.releases if not release.unsupported)
+        ranges = " or ".join(
+            release.versions for release in entry.releases if not (release.unsupported or release.backend_only)
+        )
         table.add_row(
             *texts(
                 name, entry.title, ", ".join(entry.packages), ", ".join(entry.known), ranges,

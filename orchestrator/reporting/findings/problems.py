@@ -103,6 +103,7 @@ def warnings(images: Sequence[ImageReport], cells: Sequence[CellReport]) -> Iter
     """Everything that a run's own files say against its figures."""
     yield from _measured_differently(images)
     yield from _other_threads(cells)
+    yield from _compiled_anew(cells)
     yield from _disturbances([repeat.outcome for cell in cells for repeat in cell.repeats])
 
 
@@ -127,6 +128,16 @@ def _other_threads(cells: Sequence[CellReport]) -> Iterable[str]:
         yield clean_line(
             f"{listing_of(ids, 3)}: the framework ran {running} threads where {asked} were asked for: "
             "its figures are not comparable with those of frameworks that kept to it"
+        )
+
+
+def _compiled_anew(cells: Sequence[CellReport]) -> Iterable[str]:
+    """Yield the cells with a repeat that compiled what a later one found compiled."""
+    cold = [cell.cell.id for cell in cells if "cold" in dict(cell.facts).get("compile_cache", "")]
+    if cold:
+        yield clean_line(
+            f"{listing_of(cold, 3)}: a repeat compiled anew (compile_cache: cold), which its build and its first step "
+            "took the time of; repeats that found it compiled are warm"
         )
 
 

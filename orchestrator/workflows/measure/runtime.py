@@ -86,7 +86,8 @@ def of_bundle(name: RuntimeName, bundle: LoadedBundle, plan: Plan, needed: Neede
     remove_leftovers(client, owner, host.listener)
     images = bundle_plans.images_of(bundle, plan)
     seccomp = filters_system_calls(client, host.listener)
-    runtime = BundledRuntime(client, images, bundle_plans.remedy(bundle), user=user, owner=owner, seccomp=seccomp)
+    remedy = bundle_plans.remedy(bundle)
+    runtime = BundledRuntime(client, images, remedy, user=user, owner=owner, seccomp=seccomp, cache=host.cache)
     return Chosen(runtime, str(client.version().get("Version")), client.close)
 
 
@@ -118,7 +119,7 @@ def _docker(client: Client, needed: Needed, settings: BuildSettings, host: Host)
     user, owner = f"{os.getuid()}:{os.getgid()}", this_process()
     remove_leftovers(client, owner, host.listener)
     seccomp = filters_system_calls(client, host.listener)
-    runtime = DockerRuntime(client, settings, user=user, owner=owner, seccomp=seccomp)
+    runtime = DockerRuntime(client, settings, user=user, owner=owner, seccomp=seccomp, cache=host.cache)
     version = str(client.version().get("Version"))
     further = DiskCheck(host, selects=False)
     return Chosen(runtime, version, client.close, lambda images: further.images(client, images, settings))

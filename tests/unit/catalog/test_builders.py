@@ -12,13 +12,12 @@ from orchestrator.domain import Framework
 from orchestrator.resources import BENCHMARKS, IMAGES
 
 CATALOG = load(IMAGES / "catalog")
-RELEASES = [(name, release) for name, entry in CATALOG.entries.items() for release in entry.releases]
+RELEASES = [(name, release) for name, entry in CATALOG.entries.items() if entry.builder for release in entry.releases]
 UNSUPPORTED = [
     Framework("tensorflow", "1.8.0"),
     Framework("tensorflow", "1.13.1"),
-    Framework("tensorflow", "2.1.0"),
-    Framework("tensorflow", "2.3.4"),
-    Framework("torch", "1.3.1"),
+    Framework("theano", "1.0.5"),
+    Framework("cntk", "2.7"),
     Framework("mxnet", "1.0.0"),
     Framework("keras-mxnet", "2.2.2", backend=Framework("mxnet", "1.5.1")),
     Framework("keras-mxnet", "2.2.4.3", backend=Framework("mxnet", "1.0.0")),
@@ -42,29 +41,44 @@ def bound(release: Release, operator: str) -> Version:
 def test_catalog_and_builder_agree(name: str, release: Release) -> None:
     """A range below what its builder takes says so, naming the release it takes; no range has some of both."""
     builder = CATALOG.entries[name].builder
-    first = oldest(builder)
+    first, why = oldest(builder), release.unsupported or release.backend_only
 
     if bound(release, "<") <= first:
-        assert f"benchmarks/frameworks/{builder}.py" in release.unsupported
-        assert f" {first} or newer" in release.unsupported
+        assert f"benchmarks/frameworks/{builder}.py" in why
+        assert f" {first} or newer" in why
     else:
         assert bound(release, ">=") >= first
-        assert "benchmarks/frameworks" not in release.unsupported
+        assert "benchmarks/frameworks" not in why
+
+
+@pytest.mark.parametrize("name", [name for name, entry in CATALOG.entries.items() if entry.builder])
+def test_every_release_that_was_seen_to_train_is_supported(name: str) -> None:
+    entry = CATALOG.entries[name]
+
+    assert CATALOG.seen(name)
+    for version in CATALOG.seen(name):
+        for backend in CATALOG.seen_backends(name, version) or (None,):
+            assert CATALOG.environment(Framework(name, version, backend), 0).builder == entry.builder
 
 
 @pytest.mark.parametrize("name", CATALOG.entries)
-def test_every_release_that_was_seen_to_train_is_supported(name: str) -> None:
-    entry = CATALOG.entries[name]
-    backend = Framework("mxnet", "1.5.1") if entry.backends else None
+def test_every_known_release_is_seen_alone_or_as_a_backend(name: str) -> None:
+    backends = {
+        backend for other in CATALOG.entries.values() for pins in other.known_backends.values() for backend in pins
+    }
 
-    assert [CATALOG.environment(Framework(name, version, backend), 0).builder for version in entry.known] == (
-        [entry.builder] * len(entry.known)
-    )
+    for version in CATALOG.entries[name].known:
+        assert CATALOG.has(name, version) or f"{name}=={version}" in backends
+
+
+def test_a_framework_with_backends_names_those_it_was_seen_on() -> None:
+    for entry in CATALOG.entries.values():
+        assert set(entry.known_backends) == (set(entry.known) if entry.backends else set())
 
 
 @pytest.mark.parametrize("framework", UNSUPPORTED, ids=lambda each: each.label)
 def test_an_unsupported_release_has_no_environment(framework: Framework) -> None:
-    with pytest.raises(UnsupportedError, match=r"cannot be measured: its (builder|library|requirement)"):
+    with pytest.raises(UnsupportedError, match=r"cannot be measured: it(s| has no) (builder|library|requirement)"):
         CATALOG.environment(framework, 0)
 
 

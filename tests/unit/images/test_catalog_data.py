@@ -65,9 +65,9 @@ def test_every_release_of_mxnet_from_1_2_on_shares_a_python_with_every_other() -
 
 def test_every_release_that_was_seen_to_train_is_in_a_range() -> None:
     for name, entry in CATALOG.entries.items():
-        backend = Framework("mxnet", "1.5.1") if entry.backends else None
         flavours = [flavour for flavour in entry.packages if flavour == name]
         for flavour in flavours:
-            for version in entry.known:
+            for version in CATALOG.seen(name):
+                backend = next(iter(CATALOG.seen_backends(name, version)), None)
                 framework = Framework(flavour, version, backend=backend)
                 assert CATALOG.environment(framework, 0).python == CATALOG.default_python(framework)

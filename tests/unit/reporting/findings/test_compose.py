@@ -166,6 +166,21 @@ def test_a_framework_that_ran_other_threads_than_were_asked_for_is_warned_of() -
     assert warning.startswith(f"{strayed.id}: the framework ran 4 threads where 2 were asked for")
 
 
+def test_a_repeat_that_compiled_anew_is_named() -> None:
+    cold, warm = s.cell(s.MXNET, repeats=2), s.cell(s.TORCH, repeats=2)
+    plan = s.plan([cold, warm])
+    stored = []
+    for cell, states in ((cold, ("cold", "warm")), (warm, ("warm", "warm"))):
+        for one, state in zip(s.ok(cell, [100.0, 101.0]), states, strict=True):
+            assert one.result is not None
+            facts = {**one.result.facts, "compile_cache": state}
+            stored.append(replace(one, result=one.result.model_copy(update={"facts": facts})))
+
+    (warning,) = compose(s.record(plan), plan, stored).warnings
+
+    assert warning.startswith(f"{cold.id}: a repeat compiled anew (compile_cache: cold)")
+
+
 def test_containers_that_disagree_about_a_fact_show_both_values() -> None:
     cell = s.cell(s.MXNET, repeats=2)
     plan = s.plan([cell])

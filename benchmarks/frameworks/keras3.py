@@ -1,0 +1,54 @@
+"""Keras 3 on TensorFlow, PyTorch or JAX, through `train_on_batch` and `predict_on_batch`.
+
+The variable `KERAS_BACKEND` chooses the backend, and the catalog sets it. Images are channels last unless the option
+`layout` says otherwise. Keras itself decides whether XLA compiles a step, and `xla` among the facts is its decision.
+
+Keras takes NumPy batches. It copies each one at every step, and it fetches the loss (or the logits) at every step. All
+of that is its own work, and part of what is measured.
+"""
+
+import os
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+
+import keras
+
+from benchmarks.errors import Unsupported
+from benchmarks.native import LAYOUTS, keras3, keras3_on, one_of
+from benchmarks.vocabulary import features
+
+OPTIONS = {"layout": "auto"}
+OFFERS = features.ALL - {"layer gru", "layer separable_conv2d", "padded pools"}
+"""As `keras` has it, so that the layers of both are made by one module."""
+
+
+def start(workload):
+    """Build and compile the model, and lay out its batches."""
+    if keras.backend.backend() not in keras3_on.TITLES:
+        message = "this builder has Keras on %s; here it runs on %s"
+        raise Unsupported(message % (", ".join(sorted(keras3_on.TITLES)), keras.backend.backend()))
+    return _Session(workload)
+
+
+class _Session(keras3.Session):
+    def __init__(self, workload):
+        self._backend = keras.backend.backend()
+        keras.utils.set_random_seed(workload.seed)
+        self._device = keras3_on.prepare(self._backend, workload.threads, workload.one_device())
+        layout = one_of(workload.options, "layout", LAYOUTS)
+        super().__init__(workload, keras3.Builder(layout != "channels_first"))
+
+    def facts(self):
+        """Return facts of Keras and of the backend under it."""
+        version = keras3_on.version(self._backend)
+        return {
+            "framework_version": "%s on %s %s" % (keras.__version__, keras3_on.TITLES[self._backend], version),
+            "backend": self._backend,
+            "backend_version": version,
+            "layout": keras.config.image_data_format(),
+            "precision": keras.config.dtype_policy().name,
+            "threads": keras3_on.threads(self._backend),
+            "device": self._device,
+            "execution": "train_on_batch",
+            "xla": bool(self._network.jit_compile),
+        }

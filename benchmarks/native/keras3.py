@@ -1,0 +1,62 @@
+"""Layers of Keras 3 for the vocabulary, on every backend, and a session that trains them.
+
+Importing it imports Keras, which chooses its backend by the variable `KERAS_BACKEND`.
+"""
+
+import keras
+import numpy
+
+from benchmarks.native import keras2
+
+
+class Session(keras2.Session):
+    """One compiled model with its batches. Keras takes NumPy batches, and fetches the loss or the logits at every step.
+
+    `train_on_batch` returns the mean of all losses since its metrics were reset, so that they are reset at every step.
+    """
+
+    @staticmethod
+    def _step(network):
+        def step(batch):
+            network.reset_metrics()
+            return network.train_on_batch(*batch)
+
+        return step
+
+    @staticmethod
+    def loss(handle):
+        """Return the mean over the batch."""
+        return float(numpy.asarray(handle).reshape(-1)[0])
+
+
+class Builder(keras2.Builder):
+    """A maker of the layers of one model, in one data format, of which the whole process has one."""
+
+    epsilon_inside = True
+
+    def __init__(self, channels_last):
+        self.channels_last = channels_last
+        keras.config.set_image_data_format("channels_last" if channels_last else "channels_first")
+
+    @staticmethod
+    def loss(name):
+        """Return the loss of a batch."""
+        if name == "mean_squared_error":
+            return keras.losses.MeanSquaredError()
+        return keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+    @staticmethod
+    def rate(learning_rate, decay):
+        """Return the learning rate as arguments of an optimizer."""
+        schedule = keras.optimizers.schedules.InverseTimeDecay
+        return {"learning_rate": schedule(learning_rate, 1, decay) if decay else learning_rate}
+
+    @staticmethod
+    def count(holder):
+        """Count the weights that a layer or a network trains."""
+        return int(sum(numpy.prod(weight.shape) for weight in holder.trainable_weights))
+
+    @staticmethod
+    def output_shape(native):
+        """Return the shape that a layer yields, without the batch."""
+        return tuple(native.output.shape)[1:]

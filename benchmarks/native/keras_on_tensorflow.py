@@ -1,0 +1,44 @@
+"""TensorFlow 1 under Keras 2."""
+
+import tensorflow as tf
+from keras import backend
+
+from benchmarks.native import keras2
+
+LAYOUT = "channels_last"
+
+
+def prepare(threads, gpu):
+    """Give Keras a session with so many threads (TensorFlow's choice without them), and return its device."""
+    settings = {"intra_op_parallelism_threads": threads, "inter_op_parallelism_threads": threads} if threads else {}
+    config = tf.ConfigProto(device_count={} if gpu else {"GPU": 0}, **settings)
+    config.gpu_options.allow_growth = True
+    backend.set_session(tf.Session(config=config))
+    return "/GPU:0" if gpu else "/CPU:0"
+
+
+def version():
+    """Return the version that TensorFlow reports."""
+    return tf.__version__
+
+
+def facts():
+    """Return the threads of the intra-op pool as the session has them, where 0 is TensorFlow's own choice."""
+    return {"threads": backend.get_session()._config.intra_op_parallelism_threads or None}
+
+
+class Builder(keras2.Builder):
+    """A maker of layers whose weights are updated only when every gradient is there."""
+
+    @staticmethod
+    def _optimizer(kind):
+        class Gated(kind):
+            def get_gradients(self, loss, params):
+                """Wait for all gradients.
+
+                Keras updates each weight as soon as its own gradient is there. The gradients of the layers below it
+                are then computed through the new weight.
+                """
+                return tf.tuple(super().get_gradients(loss, params))
+
+        return Gated

@@ -1,0 +1,98 @@
+"""Frameworks that run on others, and releases that are measured under others alone."""
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator import catalog
+from orchestrator.catalog import Catalog, UnsupportedError
+from orchestrator.domain import Framework
+from orchestrator.errors import InputError
+
+FRONT = """\
+title: A front-end
+builder: it
+packages: {front: front}
+backends: [under]
+backend_variables: {under: {BACKEND: under, FLAGS: "a=b"}}
+known: ["1.0"]
+known_backends: {"1.0": [under==2.0]}
+releases:
+  - {versions: ">=1,<2", python: ["3.11"], backend_versions: {under: "<3"}, variables: {FLAGS: "c", OWN: "1"}}
+"""
+UNDER = """\
+title: A backend
+packages: {under: under}
+known: ["2.0"]
+releases:
+  - {versions: ">=2,<4", python: ["3.11"], backend_only: "front runs on it", requirements: [numpy], size_mb: 7}
+"""
+
+
+@pytest.fixture
+def loaded(tmp_path: Path) -> Catalog:
+    (tmp_path / "front.yaml").write_text(FRONT)
+    (tmp_path / "under.yaml").write_text(UNDER)
+    return catalog.load(tmp_path)
+
+
+def on(version: str) -> Framework:
+    return Framework("front", "1.0", backend=Framework("under", version))
+
+
+def test_a_backend_alone_has_no_environment(loaded: Catalog) -> None:
+    with pytest.raises(UnsupportedError, match=r"^under 2\.0 cannot be measured: front runs on it$"):
+        loaded.pythons(Framework("under", "2.0"))
+
+
+def test_a_backend_is_installed_under_its_framework(loaded: Catalog) -> None:
+    environment = loaded.environment(on("2.0"), 0)
+
+    assert environment.builder == "it"
+    assert environment.requirements == ("front>=1.0,<=1.0.post9999", "under>=2.0,<=2.0.post9999", "numpy")
+    assert loaded.size_mb(on("2.0")) == 507
+
+
+def test_an_environment_says_what_its_backend_needs(loaded: Catalog) -> None:
+    """What the entry says of a backend counts over what its range says of all."""
+    assert loaded.environment(on("2.0"), 0).variables == (("BACKEND", "under"), ("FLAGS", "a=b"), ("OWN", "1"))
+
+
+def test_a_backend_that_is_too_new_is_refused(loaded: Catalog) -> None:
+    with pytest.raises(UnsupportedError, match=r"^front 1\.0 on under 3\.0: front 1\.0 needs under <3$"):
+        loaded.environment(on("3.0"), 0)
+
+
+def test_a_backend_without_builder_takes_no_own_image(loaded: Catalog) -> None:
+    with pytest.raises(UnsupportedError, match="under has no builder"):
+        loaded.environment(Framework("under", "2.0", image="mine:1"), 0)
+
+
+def test_what_was_seen_of_a_backend_is_seen_as_one(loaded: Catalog) -> None:
+    assert loaded.seen("under") == ()
+    assert loaded.seen("under", as_backend=True) == ("2.0",)
+    assert loaded.seen_backends("front", "1.0") == (Framework("under", "2.0"),)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (
+            "{under: {BACKEND",
+            "{other: {BACKEND",
+            "front.yaml:5:28: backend_variables.other: 'other' is none of the backends",
+        ),
+        ('{under: "<3"}', '{other: "<3"}', "'other' is none of the backends"),
+        ('{"1.0": [under', '{"1.1": [under', "'1.1' is not in known"),
+        ("[under==2.0]", "[other==2.0]", "'other==2.0' names none of the backends as BACKEND==VERSION"),
+        ('backend_only: "front runs on it", ', "", "without a `builder` a range is `backend_only`, or `unsupported`"),
+        ('on it"', 'on it", unsupported: "no"', "what is `unsupported` is no backend either; keep one of them"),
+    ],
+)
+def test_a_mistake_about_backends_names_its_place(tmp_path: Path, old: str, new: str, expected: str) -> None:
+    (tmp_path / "front.yaml").write_text(FRONT.replace(old, new))
+    (tmp_path / "under.yaml").write_text(UNDER.replace(old, new))
+
+    with pytest.raises(InputError) as caught:
+        catalog.load(tmp_path)
+    assert any(expected in message for message in caught.value.messages), caught.value.messages
