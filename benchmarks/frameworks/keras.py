@@ -36,7 +36,7 @@ def start(workload):
     return _Session(workload)
 
 
-class _Session(keras2.Session):
+class _Session(keras2.Keras2Session):
     def __init__(self, workload):
         # Every backend draws the seeds of its dropouts from NumPy.
         numpy.random.seed(workload.seed)
@@ -44,7 +44,7 @@ class _Session(keras2.Session):
         self._device = self._underneath.prepare(workload.threads, workload.one_device())
         layout = one_of(workload.options, "layout", LAYOUTS)
         last = (self._underneath.LAYOUT if layout == "auto" else layout) == "channels_last"
-        super().__init__(workload, self._underneath.Builder(last))
+        super().__init__(workload, self._underneath.BUILDER(last))
 
     def facts(self):
         """Return facts of Keras and of the backend under it."""

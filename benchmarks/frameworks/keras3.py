@@ -30,13 +30,13 @@ def start(workload):
     return _Session(workload)
 
 
-class _Session(keras3.Session):
+class _Session(keras3.Keras3Session):
     def __init__(self, workload):
         self._backend = keras.backend.backend()
         keras.utils.set_random_seed(workload.seed)
         self._device = keras3_on.prepare(self._backend, workload.threads, workload.one_device())
         layout = one_of(workload.options, "layout", LAYOUTS)
-        super().__init__(workload, keras3.Builder(layout != "channels_first"))
+        super().__init__(workload, keras3.Keras3Builder(layout != "channels_first"))
 
     def facts(self):
         """Return facts of Keras and of the backend under it."""

@@ -12,7 +12,7 @@ from benchmarks.vocabulary.weights import channel_first_rows, channels_last_rows
 LAYERS = keras.layers
 
 
-class Session:
+class Keras2Session:
     """One compiled model with its batches.
 
     Keras takes NumPy batches, and it fetches the loss or the logits at every step.
@@ -72,7 +72,7 @@ class Session:
         """Return None, because Keras records no highest use."""
 
 
-class Builder:
+class Keras2Builder:
     """A maker of the layers of one model, in one data format, of which the whole process has one."""
 
     unroll = False

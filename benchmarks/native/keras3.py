@@ -9,7 +9,7 @@ import numpy
 from benchmarks.native import keras2
 
 
-class Session(keras2.Session):
+class Keras3Session(keras2.Keras2Session):
     """One compiled model with its batches. Keras takes NumPy batches, and fetches the loss or the logits at every step.
 
     `train_on_batch` returns the mean of all losses since its metrics were reset, so that they are reset at every step.
@@ -29,7 +29,7 @@ class Session(keras2.Session):
         return float(numpy.asarray(handle).reshape(-1)[0])
 
 
-class Builder(keras2.Builder):
+class Keras3Builder(keras2.Keras2Builder):
     """A maker of the layers of one model, in one data format, of which the whole process has one."""
 
     epsilon_inside = True

@@ -26,7 +26,10 @@ def facts():
     return {"threads": int(cntk.cntk_py.get_max_num_cputhreads())}
 
 
-class Builder(keras2.Builder):
+class CntkBuilder(keras2.Keras2Builder):
     """A maker of layers without loops."""
 
     unroll = True
+
+
+BUILDER = CntkBuilder

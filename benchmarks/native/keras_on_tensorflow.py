@@ -27,7 +27,7 @@ def facts():
     return {"threads": backend.get_session()._config.intra_op_parallelism_threads or None}
 
 
-class Builder(keras2.Builder):
+class TensorFlowBuilder(keras2.Keras2Builder):
     """A maker of layers whose weights are updated only when every gradient is there."""
 
     @staticmethod
@@ -42,3 +42,6 @@ class Builder(keras2.Builder):
                 return tf.tuple(super().get_gradients(loss, params))
 
         return Gated
+
+
+BUILDER = TensorFlowBuilder

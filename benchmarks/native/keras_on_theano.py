@@ -36,10 +36,13 @@ def _flag(name):
     return value if isinstance(value, bool) else str(value)
 
 
-class Builder(keras2.Builder):
+class TheanoBuilder(keras2.Keras2Builder):
     """A maker of layers whose kernels are flipped."""
 
     def _native(self, kind, array):
         return array[::-1, ::-1] if kind == "conv2d" and array.ndim == 4 else array
 
     _canonical = _native
+
+
+BUILDER = TheanoBuilder
