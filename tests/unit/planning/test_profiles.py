@@ -39,7 +39,7 @@ def test_what_is_shorter_already_stays(plan: Planner) -> None:
 
 
 def test_a_file_says_batch_and_repeats(plan: Planner) -> None:
-    plan.models["mlp"] = replace(plan.models["mlp"], quick={"batch_size": 4, "repeats": 1})
+    plan.models = {**plan.models, "mlp": replace(plan.models["mlp"], quick={"batch_size": 4, "repeats": 1})}
     made = quick(plan, "models: [lenet, {name: mlp, batch_size: [2, 32, 64]}]")
 
     assert [(cell.id.partition("/")[2], cell.repeats) for cell in made.cells] == [
@@ -50,7 +50,7 @@ def test_a_file_says_batch_and_repeats(plan: Planner) -> None:
 
 
 def test_rules_are_about_the_batch_of_the_matrix(plan: Planner) -> None:
-    plan.models["mlp"] = replace(plan.models["mlp"], quick={"batch_size": 4})
+    plan.models = {**plan.models, "mlp": replace(plan.models["mlp"], quick={"batch_size": 4})}
     made = quick(plan, "models: [lenet, {name: mlp, batch_size: [32, 64]}]\nexclude: [{model: mlp, batch_size: 32}]")
 
     assert plan.ids(made) == ["mxnet-1.9.1-cpu/lenet-train-b200", "mxnet-1.9.1-cpu/mlp-train-b4"]
@@ -58,7 +58,7 @@ def test_rules_are_about_the_batch_of_the_matrix(plan: Planner) -> None:
 
 
 def test_cells_are_selected_by_the_ids_they_have(plan: Planner) -> None:
-    plan.models["mlp"] = replace(plan.models["mlp"], quick={"batch_size": 4})
+    plan.models = {**plan.models, "mlp": replace(plan.models["mlp"], quick={"batch_size": 4})}
 
     assert plan.ids(quick(plan, "models: [lenet, mlp]", ["mlp-train-b4"])) == ["mxnet-1.9.1-cpu/mlp-train-b4"]
     with pytest.raises(InputError, match="matches no cell"):

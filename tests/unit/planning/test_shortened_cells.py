@@ -71,7 +71,7 @@ def test_they_are_no_part_of_an_id(plan: Planner) -> None:
 
 def test_file_then_matrix_then_entry_then_include_count(plan: Planner) -> None:
     literals = Shortening(blocks=2, latency_steps=20, parity_batch=32)
-    plan.models["mlp"] = replace(plan.models["mlp"], shortening=literals)
+    plan.models = {**plan.models, "mlp": replace(plan.models["mlp"], shortening=literals)}
     text = "latency_steps: 30\nmodels: [lenet, mlp, {name: mlp, batch_size: 64, parity_batch: 8}]"
     made = plan(f"{text}\ninclude:\n  - {{model: mlp, batch_size: 64, blocks: 4}}")
     seen = [(each.duration.blocks, each.duration.latency_steps, each.parity_batch) for each in made.cells]
@@ -80,7 +80,7 @@ def test_file_then_matrix_then_entry_then_include_count(plan: Planner) -> None:
 
 
 def test_an_added_cell_takes_those_of_its_file(plan: Planner) -> None:
-    plan.models["mlp"] = replace(plan.models["mlp"], shortening=Shortening(blocks=2))
+    plan.models = {**plan.models, "mlp": replace(plan.models["mlp"], shortening=Shortening(blocks=2))}
     made = plan("include:\n  - {framework: mxnet==1.9.1, system: cpu, model: mlp}")
 
     assert [cell.duration.blocks for cell in made.cells] == [10, 2]
