@@ -99,7 +99,7 @@ class _Peaks:
 def _sampler(request):
     if not request.telemetry:
         return conditions.Unsampled()
-    return conditions.Sampler(gpus=gpus.watched() if request.gpus else None)
+    return conditions.Sampler(gpus=gpus.watched() if request.gpus else None, workers=request.workers > 0)
 
 
 def _check_parameters(session, workload):
