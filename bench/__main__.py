@@ -27,7 +27,7 @@ NAMES = (
 )
 REAL = ("regress", "bisect", "nights")
 """Regression tests in containers, which go on the page of detection and take hours."""
-WITH_A_PAGE_OF_THEIR_OWN = ("parity", "detection")
+WITH_A_PAGE_OF_THEIR_OWN = ("parity", "detection", "accuracy")
 """Benchmarks that compare no times and have options of their own, as `python -m bench.parity --help` shows."""
 
 

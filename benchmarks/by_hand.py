@@ -11,7 +11,7 @@ import sys
 
 from benchmarks import contract, definitions, modes
 from benchmarks.errors import BadRequest
-from benchmarks.inputs import mounted
+from benchmarks.inputs import feeds, mounted
 from benchmarks.sampling import telemetry
 from benchmarks.workload import model_module
 
@@ -47,6 +47,8 @@ def _arguments():
         "--dataset", default="synthetic", help="synthetic (the default), digits, or a published one that lies in --data"
     )
     add("--data", metavar="DIR", help="folder with the files of mnist, fashion-mnist or cifar10")
+    add("--feed", choices=feeds.NAMES, default=feeds.PLACED, help="how batches reach the steps (default: placed)")
+    add("--workers", type=int, default=0, help="workers of the framework's loader (default 0)")
     add("--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the framework")
     add("--threads", type=int, help="CPU threads of the framework (default: its own choice)")
     add("--gpus", type=int, default=0)
@@ -77,6 +79,8 @@ def _request(options):
         "batch_size": batch_size,
         "dataset": options.dataset,
         "data": mounted.described(options.dataset, options.data) if options.data else None,
+        "feed": options.feed,
+        "workers": options.workers,
         "options": dict(_option(text) for text in options.option),
         "threads": options.threads,
         "gpus": options.gpus,
@@ -128,6 +132,7 @@ def _lines(request, result):
     model = model_module(request.model, request.model_file)
     facts = result["facts"]
     rates = sorted(block["samples"] / block["wall_s"] for block in result["blocks"])
+    waited = [block["waited_s"] / block["wall_s"] for block in result["blocks"] if "waited_s" in block]
     step_ms = [1e3 * block["wall_s"] / block["steps"] for block in result["blocks"]]
     phases = result["phases"]
     yield "%s, %s, batches of %d, %s" % (model.TITLE, request.mode, request.batch_size, _environment(request, facts))
@@ -136,6 +141,11 @@ def _lines(request, result):
     spread = (statistics.median(rates), len(rates), rates[0], rates[-1])
     yield "throughput  %.1f samples/s (median of %d blocks; %.1f to %.1f)" % spread
     yield "step        %.3f ms (median, pipelined)" % statistics.median(step_ms)
+    if waited:
+        yield "waiting     %.1f %% of a block for data (median; feed %s)" % (
+            100 * statistics.median(waited),
+            request.feed,
+        )
     if result["latency_s"]:
         latency = [_percentile(result["latency_s"], share) * 1e3 for share in (0.5, 0.9, 0.99)]
         yield "latency     p50 %.3f ms, p90 %.3f ms, p99 %.3f ms (synchronised at every step)" % tuple(latency)

@@ -9,6 +9,7 @@ from collections import namedtuple
 
 from benchmarks import modes
 from benchmarks.errors import BadRequest, Diverged
+from benchmarks.inputs import feeds
 
 SCHEMA = 1
 _NUMBER = (int, float)
@@ -41,6 +42,10 @@ def _flag(value):
 
 def _mode(value):
     return None if value in modes.NAMES else "must be one of '%s'" % "', '".join(modes.NAMES)
+
+
+def _feed(value):
+    return None if value in feeds.NAMES else "must be one of '%s'" % "', '".join(feeds.NAMES)
 
 
 def _options(value):
@@ -102,6 +107,8 @@ _FIELDS = (
     ("batch_size", _whole(1), _REQUIRED),
     ("dataset", _text, "synthetic"),
     ("data", _optional(_data), None),
+    ("feed", _feed, feeds.PLACED),
+    ("workers", _whole(0), 0),
     ("options", _options, {}),
     ("variables", _variables, {}),
     ("seed", _whole(0), 0),
@@ -140,6 +147,8 @@ def request(document):
         values.append(value)
     if (document.get("steps", 50) is None) == (document.get("epochs") is None):
         mistakes.append("give either 'steps' or 'epochs', and set the other to null")
+    if document.get("workers") and document.get("feed") != feeds.LOADER:
+        mistakes.append("'workers' belong to the feed '%s'" % feeds.LOADER)
     if (document.get("mode") == "script") != (document.get("script") is not None):
         mistakes.append("the mode 'script' and a 'script' go together")
     if mistakes:

@@ -33,7 +33,8 @@ def start(maker, workload):
     if features.TRAINING in missing:
         raise CannotTrain("%s lacks training%s" % (workload.builder, getattr(maker, "WHY_NO_TRAINING", "")))
     if missing:
-        raise Unsupported("%s lacks %s" % (workload.builder, ", ".join(missing)))
+        why = getattr(maker, "WHY_NO_LOADER", "") if "feed loader" in missing else ""
+        raise Unsupported("%s lacks %s%s" % (workload.builder, ", ".join(missing), why))
     return maker.start(workload)
 
 
@@ -55,6 +56,7 @@ class Definition:
         self._module = own_models.run(self._path, name, self._shown)
         self.OPTIONS = builder.OPTIONS
         self.OFFERS = getattr(self._module, "OFFERS", features.offered(builder))
+        self.FEEDS = tuple(getattr(self._module, "FEEDS", ()))
         self._honoured = tuple(getattr(self._module, "OPTIONS", ()))
         unknown = sorted(set(self._honoured) - set(builder.OPTIONS))
         if unknown:

@@ -11,6 +11,7 @@ import time
 from collections import namedtuple
 
 from benchmarks import modes
+from benchmarks.inputs import feeds
 from benchmarks.sampling.conditions import Unsampled
 
 MARGIN = 1.25
@@ -68,6 +69,7 @@ def measure(  # noqa: PLR0913 -- what is measured, for how long, by what clock, 
     enter("latency")
     latency_s, latency_conditions = timer.latencies(latency_steps(request.latency_steps, blocks[-1]), timing.finish)
     end = clock.wall()
+    timer.close()
     logits = timing.outputs(timer.handle)
     last_loss = timing.loss(timer.handle, "at the end")
 
@@ -151,7 +153,7 @@ class _Timer:
         self._step = session.step
         self._synchronise = session.synchronise
         self._batches = session.batches
-        self._ring = itertools.cycle(session.batches)
+        self._ring = feeds.endless(session.batches, clock.wall)
         self._batch_size = batch_size
         self._clock = clock
         self._sampler = sampler
@@ -174,11 +176,24 @@ class _Timer:
         self.handle = handle
         samples = steps * self._batch_size
         block = {"steps": steps, "samples": samples, "wall_s": end - begin, "cpu_s": cpu_end - cpu_begin}
+        waits = self._waits()
+        if waits:
+            block["waited_s"] = sum(waits)
         return dict(block, conditions=conditions) if conditions else block
 
     def rewind(self):
         """Begin the ring of batches again."""
-        self._ring = itertools.cycle(self._batches)
+        self.close()
+        self._ring = feeds.endless(self._batches, self._clock.wall)
+
+    def close(self):
+        """End what a feed has started."""
+        if isinstance(self._ring, feeds.Waiting):
+            self._ring.close()
+
+    def _waits(self):
+        """Return how long each batch was waited for since the last call, or nothing if all of them are placed."""
+        return self._ring.taken() if isinstance(self._ring, feeds.Waiting) else []
 
     def aside(self, action):
         """Run an action between two blocks. Returns the seconds it took, and what it returned."""
@@ -189,7 +204,8 @@ class _Timer:
     def latencies(self, steps, finish):
         """Time this many steps one by one, each with `finish(handle)`, which waits for it or fetches its result.
 
-        Returns their seconds, and the conditions of the whole pass.
+        Returns their seconds, and the conditions of the whole pass. The wait for a batch that a feed makes is a part of
+        its step.
         """
         step, wall = self._step, self._clock.wall
         seconds = [0.0] * steps
@@ -199,4 +215,7 @@ class _Timer:
             self.handle = step(batch)
             finish(self.handle)
             seconds[number] = wall() - begin
-        return seconds, self._sampler.end()
+        conditions = self._sampler.end()
+        for number, waited_s in enumerate(self._waits()):
+            seconds[number] += waited_s
+        return seconds, conditions

@@ -10,6 +10,7 @@ import time
 from contextlib import contextmanager
 
 from benchmarks.errors import BadRequest, DeviceOutOfMemory, ImportFailed, Unsupported
+from benchmarks.inputs import feeds
 from benchmarks.sampling import telemetry
 from benchmarks.vocabulary import losses
 from benchmarks.workload import exists
@@ -109,6 +110,8 @@ def facts(request, workload, session):
     reported = dict(unknown, **session.facts())
     combined = dict(_without_framework(request, workload), **reported)
     combined["definition_sha256"] = workload.definition_sha256
+    if workload.feed != feeds.PLACED:
+        combined.update(feed=workload.feed, workers=workload.workers)
     loss = losses.fact(workload.loss, workload.layers)
     return dict(combined, loss=loss) if loss else combined
 

@@ -7,7 +7,7 @@ import time
 
 from benchmarks import modes, own_models
 from benchmarks.errors import BadRequest, Unsupported
-from benchmarks.inputs import datasets
+from benchmarks.inputs import datasets, feeds
 from benchmarks.vocabulary import features, losses, optimizers, weights
 
 _NAME = re.compile("[a-z][a-z0-9_]*")
@@ -43,6 +43,8 @@ class ModelWorkload:
         self.batch_size = request.batch_size
         self.threads = request.threads
         self.gpus = request.gpus
+        self.feed = request.feed
+        self.workers = request.workers
         self.options = merge_options(defaults, request.options, request.builder)
         self.input_shape = model.INPUT_SHAPE
         self.classes = model.CLASSES
@@ -66,6 +68,13 @@ class ModelWorkload:
         for inputs, labels in self.data.batches(self.batch_size, self.batch_count):
             yield inputs, losses.targets(self.loss, labels, self.classes)
         self.data_s += time.perf_counter() - begin
+
+    def samples(self):
+        """Return the samples of the distinct batches with their order. The time it takes goes to `data_s`."""
+        begin = time.perf_counter()
+        samples = feeds.Samples(*self.data.arrays(self.batch_size, self.batch_count))
+        self.data_s += time.perf_counter() - begin
+        return samples
 
     def weights(self):
         """Draw the initial weights, from parameter name to NumPy array in canonical layout."""

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from orchestrator import modes
+from orchestrator import feeds, modes
+from orchestrator.feeds import Feed
 from orchestrator.modes.parts.duration import PARITY_BATCH, LaterFields, Profile
 from orchestrator.modes.parts.duration import Duration as Duration  # noqa: PLC0414 -- a part of the domain
 from orchestrator.modes.parts.rules import ModeRules
@@ -115,6 +116,8 @@ class Workload:
     """Of a script it is 1 and means nothing."""
     dataset: str = "synthetic"
     axes: StoredAxes = ()
+    feed: feeds.OwnFeed = Feed.PLACED
+    workers: feeds.OwnWorkers = 0
 
     @property
     def rules(self) -> ModeRules:
@@ -123,12 +126,12 @@ class Workload:
 
     @property
     def label(self) -> str:
-        """Return a name such as `lenet-train-b200`, with the dataset unless it is the synthetic one."""
+        """Return a name such as `lenet-train-b200`, with dataset and feed if they are off their defaults."""
         if not self.rules.times_steps or self.rules.subjects:
             axes = self.rules.subjects.label(self.model, self.axes) if self.rules.subjects else ""
             return f"{self.model}-{self.mode}{axes}"
         suffix = "" if self.dataset == "synthetic" else f"-dataset={self.dataset}"
-        return f"{self.model}-{self.mode}-b{self.batch_size}{suffix}"
+        return f"{self.model}-{self.mode}-b{self.batch_size}{suffix}{feeds.suffix(self.feed, self.workers)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,8 @@ MAX_LATENCY_STEPS = 1_000_000
 MAX_PARITY_BATCH = 4096
 MAX_CPUS = 4096
 MAX_GPUS = 64
+MAX_WORKERS = 256
+"""Workers of a framework's own loader."""
 MIN_OUTPUT_FILES = 16
 MAX_OUTPUT_FILES = 10_000_000
 """Files that a repeat may leave."""

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
 
 
 class Take(StrEnum):
@@ -111,3 +114,5 @@ class MountedData:
     testing: int
     files: tuple[tuple[str, str], ...]
     """Name and sum (`sha256:…`, of the unpacked bytes), in the order in which they are read."""
+    stand_in: Annotated[bool, Field(exclude_if=lambda stand_in: not stand_in)] = False
+    """True if the files only have the right format."""

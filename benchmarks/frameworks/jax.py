@@ -17,10 +17,13 @@ import optax
 from flax import nnx
 from jax import numpy as jnp
 
+from benchmarks.inputs import feeds
 from benchmarks.native import PRECISIONS, alike, one_of, precision_fact
 from benchmarks.native import jax as native
 from benchmarks.vocabulary import features
 
+FEEDS = ("fed",)
+WHY_NO_LOADER = ": JAX has no data loader of its own"
 OPTIONS = {"layout": "auto", "precision": "fp32"}
 OFFERS = features.ALL
 LAYOUTS = ("auto", "channels_last")
@@ -47,12 +50,15 @@ class _Session:
         native.set_weights(self._layers, network, workload.weights())
         self._model = _Model(network, workload)
         self.parameters = sum(each.size for each in self._model.state[0])
-        self.batches = [(self._placed(inputs), jnp.asarray(labels)) for inputs, labels in workload.batches()]
+        self.batches = feeds.batches(workload, self._pair)
         self._infer = jax.jit(self._model.logits)
         if workload.training:
             self.step = _training_step(self._model, _optimizer(workload.optimizer))
         else:
             self.step = _inference_step(self._infer, self._model.state)
+
+    def _pair(self, inputs, labels):
+        return self._placed(inputs), jnp.asarray(labels)
 
     def _placed(self, inputs):
         return alike(inputs, self._placed_input)

@@ -17,11 +17,14 @@ import numpy
 from keras import backend
 
 from benchmarks.errors import Unsupported
+from benchmarks.inputs import feeds
+from benchmarks.loaders.keras_mxnet import Loader
 from benchmarks.native import LAYOUTS, one_of
 from benchmarks.native import keras_mxnet as native_layers
 from benchmarks.vocabulary import features
 from benchmarks.vocabulary.weights import channel_first_rows, channels_last_rows
 
+FEEDS = ("fed", "loader")
 OPTIONS = {"layout": "auto"}
 OFFERS = features.ALL - {
     "layer concatenate",
@@ -54,14 +57,18 @@ class _Session:
         network.compile(optimizer=_optimizer(workload.optimizer), loss=_loss(workload.loss), context=[self._context])
         self.parameters = _count(network)
         if workload.training:
-            # Class numbers as a column; targets are a row for each sample already.
-            self.batches = [
-                (self._laid(inputs), labels.reshape(len(labels), -1)) for inputs, labels in workload.batches()
-            ]
+            self.batches = feeds.batches(workload, self._pair, Loader(_columns, self._laid))
             self.step = lambda batch: network.train_on_batch(*batch)
         else:
-            self.batches = [self._laid(inputs) for inputs, _ in workload.batches()]
+            place = self._inputs_alone
+            self.batches = feeds.batches(workload, place, Loader(lambda inputs, _labels: inputs, self._laid))
             self.step = network.predict_on_batch
+
+    def _pair(self, inputs, labels):
+        return _columns(self._laid(inputs), labels)
+
+    def _inputs_alone(self, inputs, _labels):
+        return self._laid(inputs)
 
     def _laid(self, inputs):
         """Return a batch of canonical images in the layout that runs here, and any other batch as it is.
@@ -130,6 +137,11 @@ class _Session:
     @staticmethod
     def peak_device_bytes():
         """Return None, because MXNet records no highest use."""
+
+
+def _columns(inputs, labels):
+    """Return a batch with its classes in a column, as Keras takes them; targets are a row for each sample already."""
+    return inputs, labels.reshape(len(labels), -1)
 
 
 def _network(workload, channels_last):

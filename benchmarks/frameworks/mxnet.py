@@ -10,10 +10,13 @@ import numpy
 from mxnet import autograd, gluon
 
 from benchmarks.errors import Unsupported
+from benchmarks.inputs import feeds
+from benchmarks.loaders.mxnet import Loader
 from benchmarks.native import LAYOUTS, PRECISIONS, alike, one_of, parts, precision_fact
 from benchmarks.native import mxnet as native
 from benchmarks.vocabulary import features, graph
 
+FEEDS = ("fed", "loader")
 OPTIONS = {"hybridize": True, "layout": "auto", "precision": "fp32"}
 OFFERS = features.ALL
 _HAS_STATIC = tuple(int(part) for part in mx.__version__.split(".")[:2]) >= (1, 3)
@@ -45,15 +48,15 @@ class _Session:
             # The network's own graph holds all of it, and what `_walk` runs must not make more graphs.
             for block in self._blocks:
                 block.hybridize(False)
-        self.batches = [
-            (alike(inputs, self._placed), mx.nd.array(labels, self._context, dtype=labels.dtype))
-            for inputs, labels in workload.batches()
-        ]
+        self.batches = feeds.batches(workload, self._pair, Loader(self._context))
         self.parameters = native.count(network)
         forward = (lambda inputs: network(*inputs)) if len(workload.inputs) > 1 else network
         forward = _in_float32(forward) if self._mixed else forward
         self.step = self._training_step(network, forward, workload) if workload.training else _inference_step(forward)
         mx.nd.waitall()
+
+    def _pair(self, inputs, labels):
+        return alike(inputs, self._placed), mx.nd.array(labels, self._context, dtype=labels.dtype)
 
     def _placed(self, array):
         return mx.nd.array(array, self._context, dtype=array.dtype)

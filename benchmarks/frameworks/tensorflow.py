@@ -12,10 +12,13 @@ os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 import tensorflow as tf
 
 from benchmarks.errors import Unsupported
+from benchmarks.inputs import feeds
+from benchmarks.loaders.tensorflow import Loader
 from benchmarks.native import LAYOUTS, PRECISIONS, one_of, parts, precision_fact
 from benchmarks.native import tensorflow as native
 from benchmarks.vocabulary import features
 
+FEEDS = ("fed", "loader")
 OPTIONS = {"eager": False, "layout": "auto", "precision": "fp32", "xla": False}
 OFFERS = features.ALL
 OLDEST = (2, 1)
@@ -46,11 +49,7 @@ class _Session:
         with tf.device(self._device):
             network, self._made = self._builder.network(self._layers, workload.inputs, self._input_dtype)
             self._builder.set_weights(self._layers, self._made, workload.weights())
-            # 64 bits wide, because TensorFlow keeps int32 in the host's memory whatever the device is.
-            self.batches = [
-                (self._placed(inputs), tf.constant(labels, tf.int64 if labels.dtype.kind == "i" else tf.float32))
-                for inputs, labels in workload.batches()
-            ]
+            self.batches = feeds.batches(workload, self._pair, Loader(self._moved, self._builder.native_inputs))
             self._network = network
             self.parameters = sum(native.count(*pair) for pair in zip(self._layers, self._made))
             compiled = decorator(workload.options)
@@ -58,6 +57,16 @@ class _Session:
                 self._function, self.step = _training_step(network, workload, compiled)
             else:
                 self._function, self.step = _inference_step(network, compiled)
+
+    def _pair(self, inputs, labels):
+        # 64 bits wide, because TensorFlow keeps int32 in the host's memory whatever the device is.
+        with tf.device(self._device):
+            return self._placed(inputs), tf.constant(labels, tf.int64 if labels.dtype.kind == "i" else tf.float32)
+
+    def _moved(self, inputs, labels):
+        """Bring a batch of tensors, laid out as it runs here, to the device."""
+        with tf.device(self._device):
+            return tf.cast(inputs, self._input_dtype), tf.cast(labels, tf.int64)
 
     def _placed(self, inputs):
         kinds = {"i": tf.int64, "f": self._input_dtype}

@@ -11,10 +11,13 @@ import tempfile
 import torch
 
 from benchmarks.errors import Unsupported
+from benchmarks.inputs import feeds
+from benchmarks.loaders.torch import Loader
 from benchmarks.native import LAYOUTS, PRECISIONS, alike, one_of, precision_fact
 from benchmarks.native import torch as native
 from benchmarks.vocabulary import features
 
+FEEDS = ("fed", "loader")
 OPTIONS = {"compile": False, "layout": "auto", "precision": "fp32"}
 OFFERS = features.ALL
 OLDEST = (1, 3)
@@ -50,7 +53,7 @@ class _Session:
         self._network = native.network(self._layers, self._made, [each.name for each in workload.inputs])
         native.set_weights(self._layers, self._made, workload.weights())
         self._place(workload.training)
-        self.batches = [self._placed(*batch) for batch in workload.batches()]
+        self.batches = feeds.batches(workload, self._placed, Loader(self._moved, self._device.type == "cuda"))
         trained = [parameter for parameter in self._network.parameters() if parameter.requires_grad]
         self.parameters = sum(parameter.numel() for parameter in trained)
         self._optimizer = _optimizer(trained, workload.optimizer) if workload.training else None
@@ -73,14 +76,22 @@ class _Session:
         kind = torch.long if labels.dtype.kind == "i" else torch.float32
         return self._placed_inputs(inputs), torch.tensor(labels, dtype=kind, device=self._device)
 
+    def _moved(self, inputs, labels):
+        """Bring a batch of tensors to the device, laid out as the weights are."""
+        return self._laid(inputs.to(self._device, self._dtype())), labels.to(self._device, torch.long)
+
     def _placed_inputs(self, inputs):
         return alike(inputs, self._placed_input)
 
     def _placed_input(self, inputs):
         if inputs.dtype.kind == "i":
             return torch.tensor(inputs, dtype=torch.long, device=self._device)
-        dtype = torch.bfloat16 if self._precision == "bf16" else torch.float32
-        inputs = torch.tensor(inputs, dtype=dtype, device=self._device)
+        return self._laid(torch.tensor(inputs, dtype=self._dtype(), device=self._device))
+
+    def _dtype(self):
+        return torch.bfloat16 if self._precision == "bf16" else torch.float32
+
+    def _laid(self, inputs):
         if self._channels_last and inputs.dim() == 4:
             inputs = inputs.contiguous(memory_format=torch.channels_last)
         return inputs

@@ -1,7 +1,8 @@
 """The data that models are trained with, which is seeded synthetic data that can be learned, or real images.
 
-A dataset has `samples` in an epoch, a `batch_count`, `batches` that are drawn one by one, `held_out()` samples that are
-never trained with, as many `seen(batch_size)` ones that are, and `facts()`.
+A dataset has `samples` in an epoch, a `batch_count`, `batches` that are drawn one by one, `arrays(batch_size, count)`
+of all samples with the indices that make up the same batches, `held_out()` samples that are never trained with, as many
+`seen(batch_size)` ones that are, and `facts()`.
 """
 
 from benchmarks.errors import BadRequest, Unsupported
@@ -26,7 +27,9 @@ def named(name, model, seed, data=None, inputs=()):
     if name != "synthetic" and kinds.are_mixed(inputs):
         raise BadRequest("%s holds images; this model takes %s" % (name, kinds.described(inputs)))
     if data is not None:
-        return Pictures(name, mounted.load(data), model.INPUT_SHAPE, model.CLASSES, seed)
+        pictures = Pictures(name, mounted.load(data), model.INPUT_SHAPE, model.CLASSES, seed)
+        pictures.stand_in = data.get("stand_in", False)
+        return pictures
     if name == "synthetic":
         return Synthetic(model, seed, inputs)
     if name == "digits":
@@ -69,6 +72,14 @@ class Synthetic:
         if self._inputs:
             return self._mixed(STREAM, batch_size, count)
         return self._as_taken(synthetic(self._shape, self._classes, batch_size, count, self._seed))
+
+    def arrays(self, batch_size, count):
+        """Return inputs and labels of the samples of so many batches, and the indices that make up each of them."""
+        import numpy
+
+        inputs, labels = zip(*self.batches(batch_size, count))
+        order = numpy.arange(count * batch_size).reshape(count, batch_size)
+        return numpy.concatenate(inputs), numpy.concatenate(labels), list(order)
 
     def held_out(self):
         """Draw inputs and labels that are never trained with, around the same means."""

@@ -55,6 +55,8 @@ class Pictures:
         if int(split.training_labels.max()) >= classes:
             raise BadRequest("%s has more classes than the %d of the model" % (name, classes))
         self.samples = len(split.training)
+        # True for files that only have the format of the dataset.
+        self.stand_in = False
         self._name = name
         self._split = split
         self._shape = shape
@@ -78,6 +80,16 @@ class Pictures:
 
         Samples that do not fill a batch at the end of a pass are left out of it.
         """
+        for chosen in self._order(batch_size, count):
+            yield self._inputs(self._split.training[chosen]), self._split.training_labels[chosen].astype("int32")
+
+    def arrays(self, batch_size, count):
+        """Return inputs and labels of all training samples, and the indices that make up each of the batches."""
+        inputs, labels = self._inputs(self._split.training), self._split.training_labels.astype("int32")
+        return inputs, labels, list(self._order(batch_size, count))
+
+    def _order(self, batch_size, count):
+        """Yield the indices of each batch."""
         import numpy
 
         per_epoch = self.samples // batch_size
@@ -85,8 +97,7 @@ class Pictures:
             epoch, position = divmod(number, per_epoch)
             if position == 0:
                 order = numpy.random.RandomState([self._seed, STREAM, epoch]).permutation(self.samples)
-            chosen = order[position * batch_size : (position + 1) * batch_size]
-            yield self._inputs(self._split.training[chosen]), self._split.training_labels[chosen].astype(numpy.int32)
+            yield order[position * batch_size : (position + 1) * batch_size]
 
     def held_out(self):
         """Return inputs and labels of the test set."""
@@ -99,12 +110,13 @@ class Pictures:
 
     def facts(self):
         """Return name, checksum and sizes of the dataset."""
-        return {
+        facts = {
             "name": self._name,
             "sha256": self._split.sha256,
             "training": self.samples,
             "testing": len(self._split.testing),
         }
+        return dict(facts, stand_in=True) if self.stand_in else facts
 
     def _inputs(self, images):
         return fitted(images, self._shape, self._split.highest)

@@ -33,14 +33,15 @@ class Sampler:
     """A reader of the conditions of this process on its CPUs.
 
     `begin()` and `end()` bracket what is timed, and `close()` releases the files. `gpus` is a reader of GPUs as in
-    `benchmarks/sampling/gpus.py`, or None.
+    `benchmarks/sampling/gpus.py`, or None. With `workers` the CPU time of child processes is read too.
     """
 
-    def __init__(self, places=HOST, cpus=None, clock=time.perf_counter, gpus=None):
+    def __init__(self, places=HOST, cpus=None, clock=time.perf_counter, gpus=None, *, workers=False):
         cpus = sorted(os.sched_getaffinity(0) if cpus is None else cpus)
         self._clock = clock
         self._sources = [source for source in _sources(places, cpus) if source.works()]
         self._gpus = gpus
+        self._proc = places.proc if workers else None
         self._last = None
 
     def begin(self):
@@ -72,6 +73,8 @@ class Sampler:
         used = resource.getrusage(resource.RUSAGE_SELF)
         counters = {"wall_s": self._clock(), "cpu_s": time.process_time()}
         counters.update(user_s=used.ru_utime, system_s=used.ru_stime)
+        if self._proc:
+            counters["workers_cpu_s"] = _of_children(self._proc, os.getpid())
         gauges = {}
         for source in self._sources:
             try:
@@ -119,6 +122,23 @@ class _Source:
         for file in self._files:
             os.close(file)
         self._files = []
+
+
+def _of_children(proc, parent):
+    """Return the CPU time of the child processes of a process, such as the workers of a data loader."""
+    ticks = 0
+    for name in os.listdir(proc):
+        if not name.isdigit():
+            continue
+        try:
+            with open("%s/%s/stat" % (proc, name), encoding="ascii", errors="replace") as file:
+                # The name of the program, in brackets, may hold spaces.
+                fields = file.read().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has ended meanwhile
+        if int(fields[1]) == parent:
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks * _TICK_S
 
 
 def _opened(path):

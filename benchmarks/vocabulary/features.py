@@ -6,6 +6,8 @@ feature, let `needed` name it, and add it to what the builders offer that have i
 builder is held to it.
 """
 
+from benchmarks.inputs import feeds
+
 LOSS = "softmax_cross_entropy"
 """The loss of a model that names none, the mean softmax cross-entropy of its logits."""
 TRAINING = "training"
@@ -33,6 +35,7 @@ def needed(workload):
         names += ["loss " + workload.loss, "optimizer " + workload.optimizer["name"]]
         names += ["learning-rate decay"] if workload.optimizer.get("decay") else []
         names += ["L2 terms"] if any(layer.settings.get("l2") for layer in workload.layers) else []
+    names += ["feed " + workload.feed] if workload.feed != feeds.PLACED else []
     return names + sorted({name for layer in workload.layers for name in _of_layer(layer)})
 
 
@@ -47,8 +50,9 @@ def _of_layer(layer):
 
 
 def offered(builder):
-    """Return the features that a builder has."""
-    return frozenset(getattr(builder, "OFFERS", COMMON))
+    """Return the features that a builder has, the feeds that it names as `FEEDS` among them."""
+    fed = ["feed " + name for name in getattr(builder, "FEEDS", ())]
+    return frozenset(getattr(builder, "OFFERS", COMMON)).union(fed)
 
 
 def lacking(workload, builder):

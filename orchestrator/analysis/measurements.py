@@ -25,6 +25,10 @@ _LEAST_BLOCK_S = 0.01
 _DRAWN_SHARES = tuple(number / 20 for number in range(21))
 
 
+def _is_none(value: object) -> bool:
+    return value is None
+
+
 def cores_busy(blocks: Sequence[Block]) -> float | None:
     """Return CPU time ÷ wall time of blocks, or None if blocks are shorter than 10 ms on average.
 
@@ -142,6 +146,8 @@ class RepeatMeasurement:
     """CPU time and disk of the whole process; None in older results."""
     gpus: GpuUse | None = None
     """Conditions of its GPUs in the timed blocks; None if none was read."""
+    waiting: Annotated[float | None, Field(exclude_if=_is_none)] = None
+    """The share of a block in which steps waited for data, median; None if batches are placed before the blocks."""
 
 
 def repeat_measurement(result: Result, create_s: float | None, *, in_epochs: bool = False) -> RepeatMeasurement:
@@ -173,6 +179,7 @@ def repeat_measurement(result: Result, create_s: float | None, *, in_epochs: boo
         epochs=repeat_epochs(result) if in_epochs else None,
         used=process_use(result.used),
         gpus=gpu_use(result.blocks),
+        waiting=_median([None if block.waited_s is None else block.waited_s / block.wall_s for block in counted]),
     )
 
 
@@ -207,6 +214,8 @@ class Measurement:
     """
     epochs: Epochs | None = None
     """None if steps were timed."""
+    waiting: Annotated[float | None, Field(exclude_if=_is_none)] = None
+    """The share of a block in which steps waited for data, median over the repeats."""
 
 
 def measurement(repeats: Sequence[RepeatMeasurement], step_s: Sequence[Sequence[float]] = ()) -> Measurement:
@@ -234,6 +243,7 @@ def measurement(repeats: Sequence[RepeatMeasurement], step_s: Sequence[Sequence[
         multiply_adds=repeats[0].multiply_adds,
         step_quantiles_s=quantiles(pooled, _DRAWN_SHARES) if pooled else (),
         epochs=epoch_totals([repeat.epochs for repeat in repeats if repeat.epochs is not None]),
+        waiting=_median([repeat.waiting for repeat in repeats]),
     )
 
 

@@ -5,11 +5,12 @@ The order of search is that of `benchmarks/inputs/mounted.py`, which reads them.
 
 import gzip
 import hashlib
+import json
 import tarfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 from typing import IO
@@ -25,6 +26,9 @@ _ARCHIVES = {
     "cifar-binary": ("cifar-10-batches-bin", "cifar-10-binary.tar.gz"),
     "cifar-python": ("cifar-10-batches-py", "cifar-10-python.tar.gz"),
 }
+STAND_IN = "STAND-IN.json"
+"""The file that marks a folder as a stand-in, with the sums of the files in it."""
+_MOST_MARKER_BYTES = 1 << 16
 _CHUNK_BYTES = 1 << 20
 _UNREADABLE = (OSError, EOFError, zlib.error, tarfile.TarError, KeyError)
 
@@ -51,6 +55,12 @@ def examine(info: DatasetInfo, folder: Path) -> tuple[MountedData | None, list[s
     remedy = f"get it from {info.where}" if info.where else "docs/datasets.md says what belongs there"
     if info.image is None or not folder.is_dir():
         return None, [f"{folder}: no such folder; it should hold the files of {info.name}: {remedy}"]
+    image, stand_in = info.image, (folder / STAND_IN).is_file()
+    if stand_in:
+        try:
+            info = _as_marked(info, folder / STAND_IN)
+        except (OSError, ValueError) as error:
+            return None, [f"{folder / STAND_IN}: {error}; make the stand-in anew, or {remedy}"]
     kind, members, missing = min(((kind, *_members(folder, kind, info)) for kind in info.formats), key=_absent)
     if missing:
         other = f", nor is {_ARCHIVES[kind][1]}" if kind in _ARCHIVES else f", nor is {missing[0]}.gz"
@@ -68,10 +78,24 @@ def examine(info: DatasetInfo, folder: Path) -> tuple[MountedData | None, list[s
         except ValueError as error:
             mistakes.append(f"{member.path}: {error}; {remedy}")
     data = MountedData(
-        info.name, kind, str(folder.absolute()), info.image, info.classes, info.training, info.testing,
-        tuple(sums.items()),
+        info.name, kind, str(folder.absolute()), image, info.classes, info.training, info.testing,
+        tuple(sums.items()), stand_in,
     )  # fmt: skip
     return (None if mistakes else data), mistakes
+
+
+def _as_marked(info: DatasetInfo, marker: Path) -> DatasetInfo:
+    """Return a dataset with the sums of a stand-in. Raises `ValueError` if it stands in for another one."""
+    with marker.open("rb") as file:
+        marked = json.loads(file.read(_MOST_MARKER_BYTES))
+    if not isinstance(marked, dict) or marked.get("stand_in_for") != info.name:
+        raise ValueError(f"is no stand-in for {info.name}")
+    kind, sums = str(marked.get("format")), marked.get("files")
+    if kind not in info.formats or not isinstance(sums, dict) or set(sums) != set(info.formats[kind]):
+        raise ValueError("does not have a sum for each of its files")
+    if not all(isinstance(each, str) and each.startswith("sha256:") for each in sums.values()):
+        raise ValueError("has a sum that is no SHA-256")
+    return replace(info, formats={kind: sums})
 
 
 def _absent(of_format: tuple[str, list[_Member], list[str]]) -> int:

@@ -28,7 +28,8 @@ class Threshold:
 
 
 def _other_cpus(seen: Conditions) -> float | None:
-    return None if seen.busy_s is None else (seen.busy_s - seen.cpu_s) / seen.wall_s
+    own_s = seen.cpu_s + (seen.workers_cpu_s or 0.0)
+    return None if seen.busy_s is None else (seen.busy_s - own_s) / seen.wall_s
 
 
 def _rate(name: str) -> Callable[[Conditions], float | None]:

@@ -16,6 +16,7 @@ from orchestrator.catalog import DATASETS, SYNTHETIC, Catalog, ModelInfo, Option
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.domain import OptionValue
 from orchestrator.errors import did_you_mean
+from orchestrator.feeds import Feed
 from orchestrator.matrix import durations, file, files, pins
 from orchestrator.matrix.mistakes import entries
 from orchestrator.matrix.model import EVERY_FRAMEWORK
@@ -195,10 +196,15 @@ def _models(checks: _Checks) -> Mistakes:
         yield from durations.mistakes(checks.source, loc, entry.model_dump(), checks.models.get(entry.name))
         for dataset in entry.dataset or ():
             yield from checks.unknown((*loc, "dataset"), "dataset", dataset, _dataset_names(checks))
+        if any(entry.workers or ()) and Feed.LOADER not in (entry.feed or ()):
+            yield checks.at(
+                (*loc, "workers"), "workers belong to the feed 'loader'; add feed: loader, or drop this", key=True
+            )
         info = checks.models.get(entry.name)
         sizes = entry.batch_size or ((info.batch_size,) if info else ())
-        for size, dataset in product(sizes, entry.dataset or (SYNTHETIC.name,)):
-            first = seen.setdefault((entry.name, size, dataset), loc)
+        feeds = product(entry.feed or (Feed.PLACED,), entry.workers or (0,))
+        for size, dataset, feed in product(sizes, entry.dataset or (SYNTHETIC.name,), tuple(feeds)):
+            first = seen.setdefault((entry.name, size, dataset, feed), loc)
             if first != loc:
                 line = checks.source.place(first).line
                 yield checks.at(loc, f"{entry.name} with batch size {size} is already on line {line}")

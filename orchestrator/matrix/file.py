@@ -14,6 +14,7 @@ from pydantic import (
 
 from orchestrator import limits
 from orchestrator.domain import Mode, Status, is_base_image
+from orchestrator.feeds import Feed
 from orchestrator.matrix import pins
 from orchestrator.matrix.scripts.files import checked_syntax
 from orchestrator.matrix.subjects.shapes import with_sections
@@ -44,6 +45,7 @@ VERSION: Literal[1] = 1
 SECTIONS = ("models", "scripts", *OF_SUBJECTS)
 """Sections of which a matrix has at least one."""
 Argument = Annotated[Text, Field(pattern=names.ARGUMENT, max_length=names.MAX_TEXT)]
+Workers = Annotated[StrictInt, Field(ge=0, le=limits.MAX_WORKERS)]
 OptionLists = dict[str, Axis[Scalar]]
 
 
@@ -106,6 +108,10 @@ class ModelEntry(WorkShape):
     name: Word = Field(description="As `orchestrator models` lists it.")
     batch_size: Axis[Positive] | None = Field(None, description="Samples per step; left out: the model's own.")
     dataset: Axis[Word] | None = Field(None, description="Left out: synthetic data.")
+    feed: Axis[Feed] | None = Field(None, description="How batches reach the steps; left out: placed before them.")
+    workers: Axis[Workers] | None = Field(
+        None, description="Of the framework's own loader (feed: loader); 0 by default."
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -181,6 +187,8 @@ class RuleEntry(Shape):
     mode: Axis[Mode] | None = Field(None, description=f"{' or '.join(MODEL_MODES)}.")
     batch_size: Axis[Positive] | None = Field(None, description="Samples per step.")
     dataset: Axis[Word] | None = Field(None, description="Name of a dataset.")
+    feed: Axis[Feed] | None = Field(None, description="placed, fed or loader.")
+    workers: Axis[Workers] | None = Field(None, description="Workers of the framework's own loader.")
     python: Axis[PythonText] | None = Field(None, description="Python version.")
 
     @property

@@ -15,6 +15,7 @@ from orchestrator.catalog import source as yaml_source
 from orchestrator.catalog.source import Loc, Source
 from orchestrator.domain import BuildSettings, Duration, Framework, OutputLimit, System
 from orchestrator.errors import InputError
+from orchestrator.feeds import Feed
 from orchestrator.files import says_where_it_leads
 from orchestrator.matrix import checks, file, files, mistakes, pins
 from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings
@@ -239,6 +240,8 @@ def _model(entry: file.ModelEntry, info: ModelInfo, of_matrix: Shortening, place
         datasets=entry.dataset or (SYNTHETIC.name,),
         settings=replace(settings, shortening=settings.shortening.over(of_matrix).over(info.shortening)),
         place=place,
+        feeds=entry.feed or (Feed.PLACED,),
+        workers=entry.workers or (0,),
     )
 
 
@@ -277,6 +280,8 @@ def _rule(entry: file.RuleEntry, place: str) -> Rule:
         modes=entry.mode or (),
         batch_sizes=entry.batch_size or (),
         datasets=entry.dataset or (),
+        feeds=entry.feed or (),
+        workers=entry.workers or (),
         pythons=entry.python or (),
         options=tuple(entry.options.items()),
         place=place,

@@ -9,6 +9,7 @@ from typing import Any
 
 from orchestrator.catalog import DatasetInfo
 from orchestrator.domain import BuildSettings, System
+from orchestrator.feeds import Feed
 from orchestrator.matrix.file import VERSION
 from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings
 from orchestrator.matrix.scripts import section as scripts
@@ -86,6 +87,8 @@ def _model(axes: ModelAxes) -> dict[str, Any]:
         "name": axes.name,
         "batch_size": list(axes.batch_sizes),
         "dataset": list(axes.datasets),
+        **({"feed": [feed.value for feed in axes.feeds]} if axes.feeds != (Feed.PLACED,) else {}),
+        **({"workers": list(axes.workers)} if axes.workers != (0,) else {}),
         **settings,
     }
 
@@ -124,6 +127,8 @@ def _rule(rule: Rule) -> dict[str, Any]:
         "mode": tuple(mode.value for mode in rule.modes),
         "batch_size": rule.batch_sizes,
         "dataset": rule.datasets,
+        "feed": tuple(feed.value for feed in rule.feeds),
+        "workers": rule.workers,
         "python": rule.pythons,
         **_lists(rule.options),
     })  # fmt: skip

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from orchestrator.catalog import DatasetInfo, ModelInfo
 from orchestrator.domain import BuildSettings, Duration, Framework, Mode, OptionValue, OutputLimit, Status, System
+from orchestrator.feeds import Feed
 from orchestrator.matrix import pins
 from orchestrator.modes.parts.duration import Shortening
 from orchestrator.studies import Claim, Study
@@ -66,6 +67,16 @@ class ModelAxes:
     datasets: tuple[str, ...]
     settings: Settings = Settings()
     place: str = field(default="", compare=False)
+    feeds: tuple[Feed, ...] = (Feed.PLACED,)
+    workers: tuple[int, ...] = (0,)
+    """Of the framework's own loader."""
+
+    @property
+    def fed(self) -> tuple[tuple[Feed, int], ...]:
+        """Return every feed with its number of workers, which only the framework's own loader has."""
+        return tuple(
+            (feed, workers) for feed in self.feeds for workers in (self.workers if feed is Feed.LOADER else (0,))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +115,8 @@ class Rule:
     modes: tuple[Mode, ...] = ()
     batch_sizes: tuple[int, ...] = ()
     datasets: tuple[str, ...] = ()
+    feeds: tuple[Feed, ...] = ()
+    workers: tuple[int, ...] = ()
     pythons: tuple[str, ...] = ()
     options: OptionAxes = ()
     place: str = field(default="", compare=False)

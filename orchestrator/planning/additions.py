@@ -83,9 +83,13 @@ def _models(matrix: Matrix, rule: Rule, info: ModelInfo) -> Iterator[ModelAxes]:
     if not entries:
         settings = Settings(shortening=matrix.shortening.over(info.shortening))
         entries = [ModelAxes(info.name, (info.batch_size,), (SYNTHETIC.name,), settings)]
-    if rule.batch_sizes or rule.datasets:
+    if rule.batch_sizes or rule.datasets or rule.feeds or rule.workers:
         entries = entries[:1]
     for entry in entries:
         yield replace(
-            entry, batch_sizes=rule.batch_sizes or entry.batch_sizes, datasets=rule.datasets or entry.datasets
+            entry,
+            batch_sizes=rule.batch_sizes or entry.batch_sizes,
+            datasets=rule.datasets or entry.datasets,
+            feeds=rule.feeds or entry.feeds,
+            workers=rule.workers or entry.workers,
         )

@@ -79,7 +79,9 @@ def main_grid(matrix: Matrix) -> Grid:
 
 def count(grid: Grid, catalog: Catalog) -> int:
     """Return the number of combinations that a grid spans, before anything is left out."""
-    works = sum(len(model.batch_sizes) * len(model.datasets) for model in grid.models) * len(grid.modes)
+    works = sum(len(model.batch_sizes) * len(model.datasets) * len(model.fed) for model in grid.models) * len(
+        grid.modes
+    )
     works += sum(1 for axes in grid.subjects for _ in subject_workloads(axes))
     return sum(
         len(axes.versions)
@@ -122,8 +124,8 @@ def default_python(framework: Framework, catalog: Catalog) -> str:
 def works(grid: Grid, known: Mapping[str, ModelInfo], datasets: Mapping[str, DatasetInfo]) -> Iterator[PlannedWork]:
     """Yield every workload of a grid, its models first and then its scripts."""
     for model in grid.models:
-        for size, dataset, mode in product(model.batch_sizes, model.datasets, grid.modes):
-            workload = Workload(model=model.name, mode=mode, batch_size=size, dataset=dataset)
+        for size, dataset, (feed, workers), mode in product(model.batch_sizes, model.datasets, model.fed, grid.modes):
+            workload = Workload(model.name, mode, size, dataset, feed=feed, workers=workers)
             reason = unsuitable(datasets[dataset], known[model.name], size)
             yield PlannedWork(workload, workload.label, model.settings, reason)
     for entry in grid.subjects:

@@ -6,12 +6,14 @@ from functools import cache
 from typing import Any
 
 from orchestrator.documents import DocumentKind, Envelope
-from orchestrator.domain import Cell, Duration, Framework, ImageSpec, Plan
+from orchestrator.domain import Cell, Duration, Framework, ImageSpec, Plan, Workload
 from orchestrator.encoded import json_text
+from orchestrator.feeds import Feed
 from orchestrator.modes.parts.duration import PARITY_BATCH
 from orchestrator.planning import collector, parity
 from orchestrator.planning.cost.estimate import PlanEstimate
 from orchestrator.planning.document_types import (
+    FedCell,
     PlanData,
     PlannedCell,
     PlannedFile,
@@ -102,6 +104,7 @@ def _cell(cell: Cell, shared: _Shared) -> PlannedCell:
         "mode": workload.mode,
         "batch_size": workload.batch_size,
         "dataset": workload.dataset,
+        **_fed(workload),
         "options": shared(cell.options),
         "script": cell.script.file if cell.script else None,
         "definition": cell.definition or None,
@@ -133,6 +136,13 @@ def _shorter(cell: Cell) -> ShorterCell:
     if cell.parity_batch != PARITY_BATCH:
         shorter["parity_batch"] = cell.parity_batch
     return shorter
+
+
+def _fed(workload: Workload) -> FedCell:
+    """Return the keys of a feed that is off its default."""
+    if workload.feed is Feed.PLACED:
+        return {}
+    return {"feed": workload.feed, "workers": workload.workers}
 
 
 def script_document(script: Script) -> PlannedScript:

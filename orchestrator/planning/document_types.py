@@ -5,6 +5,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from orchestrator.domain import Mode, OptionValue, Status
+from orchestrator.feeds import Feed
 from orchestrator.modes.parts.duration import Profile
 from orchestrator.planning.cost.estimate import PlanEstimate
 from orchestrator.studies import Study
@@ -40,7 +41,14 @@ class ShorterCell(TypedDict, total=False):
     """Axes of the mode itself; of an operator its size, seeds and tries, in place of the settings above."""
 
 
-class PlannedCell(ShorterCell):
+class FedCell(TypedDict, total=False):
+    """The feed of a cell, if it is off its default."""
+
+    feed: Feed
+    workers: int
+
+
+class PlannedCell(ShorterCell, FedCell):
     """A cell of a plan, as a flat row."""
 
     id: str

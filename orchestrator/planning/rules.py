@@ -31,6 +31,8 @@ def work_bits(rules: Sequence[Rule], work: Workload) -> int:
             and _any(rule.modes, work.mode)
             and _any(rule.batch_sizes, work.batch_size)
             and _any(rule.datasets, work.dataset)
+            and _any(rule.feeds, work.feed)
+            and _any(rule.workers, work.workers)
         )
 
     return _bits(rules, agrees)

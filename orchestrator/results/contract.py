@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from orchestrator.domain import Mode
+from orchestrator.feeds import Feed, OwnFeed, OwnWorkers
 from orchestrator.modes.parts.duration import BLOCKS, LATENCY_STEPS
 from orchestrator.results.facts import Facts
 from orchestrator.results.outputs import Outputs
@@ -68,6 +69,8 @@ class DataRequest(Strict):
     testing: Some
     files: dict[str, str]
     """Name → sum (`sha256:…`, of the unpacked bytes) that it must have, in the order in which they are read."""
+    stand_in: Annotated[bool, Field(exclude_if=lambda stand_in: not stand_in)] = False
+    """Whether the files only have the right format."""
 
 
 class Request(Strict):
@@ -95,6 +98,8 @@ class Request(Strict):
     dataset: str = "synthetic"
     data: DataRequest | None = None
     """Where the dataset lies, for one in a folder of the user's own; None for one of the image's."""
+    feed: OwnFeed = Feed.PLACED
+    workers: OwnWorkers = 0
     options: dict[str, bool | int | float | str] = {}
     variables: dict[str, str] = {}
     """Environment variables that the matrix sets, beside those of the runtime; the runtime sets them, before Python."""
@@ -154,6 +159,8 @@ class Conditions(Strict):
     """The part of it in the code of the process; None in older results."""
     system_s: Seconds | None = None
     """The part of it in the kernel."""
+    workers_cpu_s: Annotated[Finite | None, Field(exclude_if=lambda seconds: seconds is None)] = None
+    """CPU time of the workers of a data loader, counted in ticks of the kernel; None without workers."""
     busy_s: Seconds | None = None
     """CPU time of everything that ran on the CPUs of the process, itself included; counted in ticks of the kernel."""
     steal_s: Seconds | None = None
@@ -191,6 +198,8 @@ class Block(Strict):
     wall_s: Taken
     cpu_s: Seconds
     """CPU time of the process over all its threads: as itself, never as wall time."""
+    waited_s: Annotated[Seconds | None, Field(exclude_if=lambda seconds: seconds is None)] = None
+    """The part of the wall time in which a step waited for its batch; None where batches are placed before a block."""
     conditions: Conditions | None = None
     """None in older results."""
 

@@ -26,6 +26,8 @@ def request_for(  # noqa: PLR0913 - all that makes a request, the last one by na
         axes=dict(cell.workload.axes),
         batch_size=cell.workload.batch_size,
         dataset=cell.workload.dataset,
+        feed=cell.workload.feed,
+        workers=cell.workload.workers,
         options=without_variables(cell.options),
         variables=variables(cell.options),
         seed=seed,
@@ -69,6 +71,7 @@ def with_data(request: Request, data: MountedData | None, folder: str) -> Reques
         training=data.training,
         testing=data.testing,
         files=dict(data.files),
+        stand_in=data.stand_in,
     )
     return request.model_copy(update={"data": request_data})
 

@@ -11,9 +11,10 @@ import orchestrator
 
 PACKAGE = Path(orchestrator.__file__).parent
 ORDER = [
-    "errors", "encoded", "documents", "wording", "limits", "user_files", "studies", "modes", "domain", "events",
-    "resources", "files", "logs", "processes", "engine", "catalog", "matrix", "planning", "results", "images",
-    "devices", "runtimes", "running", "analysis", "regression", "bundles", "reporting", "workflows", "api", "cli",
+    "errors", "encoded", "documents", "wording", "limits", "user_files", "studies", "modes", "feeds", "domain",
+    "events", "resources", "files", "logs", "processes", "engine", "catalog", "datasets", "matrix", "planning",
+    "results", "images", "devices", "runtimes", "running", "analysis", "regression", "bundles", "reporting",
+    "workflows", "api", "cli",
 ]  # fmt: skip
 WITHIN = {
     "bundles": {
@@ -29,11 +30,12 @@ WITHIN = {
     "workflows": {
         "host": (), "option_values": (), "pages": (), "outputs": (), "inputs": ("host",), "measure": ("host", "inputs"),
         "plan": ("host", "inputs"), "build": ("host", "inputs"), "run": ("host", "inputs", "measure", "pages"),
-        "report": ("host", "inputs", "outputs", "pages"), "clean": ("host",), "doctor": ("host", "inputs"),
+        "report": ("host", "inputs", "outputs", "pages"), "clean": ("host",),
+        "data": ("host", "inputs"), "doctor": ("host", "inputs"),
         "look": ("host", "inputs"), "ship": ("build", "host", "inputs", "outputs"),
         "compare": ("host", "inputs", "outputs", "pages"), "history": ("host", "inputs", "outputs"),
         "regress": ("host", "inputs", "measure", "outputs", "pages"),
-        "documents": ("build", "clean", "doctor", "look", "nightly", "ship"), "schemas": ("documents",),
+        "documents": ("build", "clean", "data", "doctor", "look", "nightly", "ship"), "schemas": ("documents",),
         "nightly": ("host", "inputs", "measure", "pages"), "search": ("host", "inputs", "measure", "pages"),
     },
 }  # fmt: skip

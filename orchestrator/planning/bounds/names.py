@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 from orchestrator import limits
 from orchestrator.domain import Cell, Framework, ImageSpec, Plan, System, Workload
+from orchestrator.feeds import Feed
 from orchestrator.matrix.values import names
 from orchestrator.matrix.values.variables import is_variable, name_problem, value_problem
 
@@ -99,6 +100,9 @@ def _system(system: System) -> Iterator[str]:
 def _workload(workload: Workload) -> Iterator[str]:
     yield from _wrong(_is_word, workload.model, "name of a model", _LETTERS)
     yield from _wrong(_is_dataset, workload.dataset, "name of a dataset")
+    most = limits.MAX_WORKERS if workload.feed is Feed.LOADER else 0
+    if not 0 <= workload.workers <= most:
+        yield f"{workload.workers} workers do not go with the feed {workload.feed}"
 
 
 def _cell(cell: Cell, images: dict[str, None]) -> Iterator[str]:

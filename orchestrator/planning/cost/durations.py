@@ -219,4 +219,5 @@ def _similar(cell: Cell) -> tuple[object, ...]:
 
 
 def _exact(cell: Cell) -> tuple[object, ...]:
-    return (*_similar(cell), cell.workload.mode, cell.framework.label, cell.options)
+    work = cell.workload
+    return (*_similar(cell), work.mode, cell.framework.label, cell.options, work.feed, work.workers)

@@ -8,6 +8,7 @@ from orchestrator.analysis.estimates import Estimate, estimate
 from orchestrator.analysis.parity.work import PairParity, WorkParity
 from orchestrator.analysis.printed import Printed
 from orchestrator.domain import Cell
+from orchestrator.feeds import Feed
 from orchestrator.modes.parts.metrics import FIRST_EPOCH, Metric
 from orchestrator.reporting.findings.model import CellReport, Floor, Group, Repeat
 from orchestrator.reporting.inline import options, statuses
@@ -25,6 +26,7 @@ METRICS_NOTE = "Metrics of this mode: geometric mean over the repeats, with its 
 
 MOST_NAMES = 6
 _SECONDS = "s"
+FED = ("feed", "workers", "waiting_share")
 
 
 def labels(cells: Sequence[Cell]) -> tuple[str, ...]:
@@ -69,6 +71,13 @@ def _line(floor: Floor, fastest: str) -> str:
         return f"Harness floor: {floor.label} was not measured."
     of = "" if floor.share is None else f", {share(floor.share)} of a step of {fastest}"
     return f"Harness floor: {floor.label} takes {seconds(floor.step_s)} a step{of}."
+
+
+def waiting_lines(cells: Iterable[CellReport]) -> list[str]:
+    """Say what share of a block the steps of each cell waited for data, nothing if all batches were placed before."""
+    shares = [(cell.label, cell.measurement.waiting) for cell in cells if cell.measurement]
+    said = [f"{label} {share(waiting)}" for label, waiting in shares if waiting is not None]
+    return [f"Waiting for data, share of a block: {'; '.join(said)}."] if said else []
 
 
 def printed_rows(cells: Sequence[CellReport]) -> list[tuple[str, ...]]:
@@ -136,6 +145,20 @@ def _metric_name(metric: Metric) -> str:
 def metric_names(cells: Iterable[CellReport]) -> tuple[str, ...]:
     """Return the names of the metrics that records of some cells hold, each once."""
     return tuple(dict.fromkeys(_metric_name(metric) for cell in cells for metric in _recorded(cell)))
+
+
+def fed_names(cells: Iterable[CellReport]) -> tuple[str, ...]:
+    """Return the names of the columns that cells with a feed have besides those of every cell."""
+    return FED if any(cell.cell.workload.feed is not Feed.PLACED for cell in cells) else ()
+
+
+def fed_values(cell: CellReport, repeat: Repeat) -> dict[str, str | int | float | None]:
+    """Return the feed of a cell and what a repeat waited for data, nothing if batches are placed before blocks."""
+    work = cell.cell.workload
+    if work.feed is Feed.PLACED:
+        return {}
+    waiting = repeat.measurement.waiting if repeat.measurement else None
+    return dict(zip(FED, (work.feed.value, work.workers, waiting), strict=True))
 
 
 def metric_values(cell: CellReport, repeat: Repeat) -> dict[str, str | int | float | None]:

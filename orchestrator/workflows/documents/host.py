@@ -1,5 +1,6 @@
 """The documents of a host's state."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from typing_extensions import TypedDict
@@ -7,6 +8,7 @@ from typing_extensions import TypedDict
 from orchestrator.devices.fitness import HostFinding
 from orchestrator.documents import DocumentKind, Envelope
 from orchestrator.workflows.clean import CleanResult, SurplusItem
+from orchestrator.workflows.data import DatasetFiles, DataState
 from orchestrator.workflows.doctor import DoctorResult
 
 
@@ -27,8 +29,28 @@ class SurplusData(TypedDict):
     surplus: list[SurplusItem]
 
 
+class DatasetData(TypedDict):
+    """A dataset with the files that are expected of it."""
+
+    name: str
+    folder: str
+    formats: dict[str, list[str]]
+    """The files of each format; one format is enough."""
+    where: str
+    state: DataState
+    problems: list[str]
+    made: bool
+    """True if this command has made the files."""
+
+
+DATASETS = DocumentKind("datasets", 1, list[DatasetData])
 FITNESS = DocumentKind("fitness", 1, FitnessData)
 SURPLUS = DocumentKind("surplus", 1, SurplusData)
+
+
+def datasets_document(datasets: Sequence[DatasetFiles]) -> Envelope:
+    """Return the files of datasets."""
+    return DATASETS.envelope([asdict(each) for each in datasets])
 
 
 def fitness_document(result: DoctorResult) -> Envelope:

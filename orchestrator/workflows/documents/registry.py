@@ -19,13 +19,13 @@ DOCUMENTS: tuple[DocumentKind, ...] = (
     REPORT, RUNS_SIDE_BY_SIDE, look.RUNS, look.REPEATS, look.REPEATS_OF_CELL, look.MODELS, look.FRAMEWORKS,
     REGRESSION_RECORD, records.SEARCH_RECORD, records.NIGHT_RECORD, records.ACCEPTED_RELEASE, HISTORY_SERIES,
     ship.EXPORTED_BUNDLE, ship.VERIFIED_BUNDLE, ship.LOADED_BUNDLE, ship.COLLECTED_RUNS, ship.MERGED_RUNS,
-    host.FITNESS, host.SURPLUS,
+    host.DATASETS, host.FITNESS, host.SURPLUS,
 )  # fmt: skip
 """A row for each kind of document, in the order of the commands."""
 
 
 class _DocumentSchema(GenerateJsonSchema):
-    """Makes schemas of what is written: every field is there, and there is no other, but for `NotRequired` ones."""
+    """Makes schemas of what is written: every field is there but those that say when, and there is no other."""
 
     def field_is_required(
         self,
@@ -34,8 +34,10 @@ class _DocumentSchema(GenerateJsonSchema):
     ) -> bool:
         """Return true for fields with a default too, which are written like all others.
 
-        Keys that a row may lack are none of them.
+        Keys that a row may lack, and fields that are written only off their default, are none of them.
         """
+        if "serialization_exclude_if" in field:
+            return False
         if field["type"] == "typed-dict-field" and field.get("required") is False:
             return False
         if "serialization_exclude_if" in field:

@@ -101,7 +101,11 @@ def check_again(plan: Plan) -> None:
 
     Raises `InputError` if one has changed.
     """
-    _examined([(_as_it_was(data), Path(data.folder)) for data in plan.data])
+    now = _examined([(_as_it_was(data), Path(data.folder)) for data in plan.data])
+    # The sums of a stand-in are those that its own folder has.
+    changed = [then.folder for then, data in zip(plan.data, now, strict=True) if then.files != data.files]
+    if changed:
+        raise InputError(*(f"{folder}: is another stand-in than when the run began" for folder in changed))
 
 
 def _as_it_was(data: MountedData) -> DatasetInfo:

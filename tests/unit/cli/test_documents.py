@@ -57,6 +57,7 @@ CASES: Mapping[str, tuple[str, ...]] = {
     "loaded-bundle": ("load", "bundle"),
     "collected-runs": ("collect", "20260201", "--results", "hosts"),
     "merged-runs": ("merge", "hosts.tar.zst"),
+    "datasets": ("data",),
     "fitness": ("doctor",),
     "surplus": ("clean",),
 }

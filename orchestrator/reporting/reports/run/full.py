@@ -68,7 +68,8 @@ def _group(cells: Mapping[str, CellReport], group: Group) -> Iterator[Block]:
     if group.places:
         rows = [_row(cells[place.cell_id], place) for place in group.places]
         yield table((*_RANKING, *_DETAILS), rows, _NUMBERS)
-    remarks = (*parity_lines(group), *floor_lines(group))
+    waiting = shared_texts.waiting_lines(cells[place.cell_id] for place in group.places)
+    remarks = (*waiting, *parity_lines(group), *floor_lines(group))
     if remarks:
         yield Items(remarks)
     if effects := effect_rows(group, cells):

@@ -85,6 +85,7 @@ def _blocks(view: PageView, part: GroupPart, number: int) -> Iterator[Block]:
     lines = parity_lines(group) if part.first == 1 else ()
     if lines:
         yield Items(tuple(lines))
+    yield from (Paragraph(line) for line in shared_texts.waiting_lines(cells))
     measured = [(cell, cell.measurement) for cell in cells if cell.computes and cell.measurement]
     if any(cell.epochs for cell, _ in measured):
         yield _epochs(measured, names, group)

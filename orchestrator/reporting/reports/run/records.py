@@ -38,6 +38,7 @@ def records(report: Report) -> Records:
     """Return a row for every repeat and skip, with figures of the repeat alone but for `cell_…`.
 
     What scripts printed has a column for each figure and unit, after all others; so have the axes and metrics of modes.
+    The feed has columns where a cell has one.
     """
     return records_of([(report, {})])
 
@@ -49,11 +50,12 @@ def records_of(reports: Sequence[tuple[Report, Mapping[str, str]]]) -> Records:
     )
     axes = dict.fromkeys(name for report, _ in reports for cell in report.cells for name, _ in cell.cell.workload.axes)
     of_modes = dict.fromkeys(name for report, _ in reports for name in shared_texts.metric_names(report.cells))
+    fed = dict.fromkeys(name for report, _ in reports for name in shared_texts.fed_names(report.cells))
     hosts = dict.fromkeys(f"host_{name}" for _, host in reports for name in host)
     of_claims = RECORD_COLUMNS if any(report.study and report.study.claims for report, _ in reports) else ()
     profile = ("profile",) if any(report.profile for report, _ in reports) else ()
     return Records(
-        (*COLUMNS, *printed, *axes, *of_modes, *of_claims, *hosts, *profile),
+        (*COLUMNS, *printed, *axes, *of_modes, *fed, *of_claims, *hosts, *profile),
         (row for report, host in reports for row in _rows_of(report, host)),
     )
 
@@ -73,7 +75,7 @@ def _rows(report: Report) -> Iterator[dict[str, Value]]:
         for repeat in cell.repeats:
             of_script = printed.get(repeat.outcome.repeat, {})
             share = _share_columns(cell, repeat, floors.get(cell.cell.id))
-            own = share | of_script | shared_texts.metric_values(cell, repeat)
+            own = share | of_script | shared_texts.metric_values(cell, repeat) | shared_texts.fed_values(cell, repeat)
             yield columns | _outcome_columns(repeat) | _measured_columns(repeat) | own
     for skip in report.skips:
         yield _skip_columns(skip)

