@@ -49,7 +49,7 @@ class StandIn:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOutPart:
     """A part of a study that its file leaves out."""
 
     part: str
@@ -64,6 +64,6 @@ class Study:
     citation: str = ""
     link: str = ""
     stand_ins: tuple[StandIn, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[LeftOutPart, ...] = ()
     claims: tuple[Claim, ...] = ()
     """In the order of the file."""

@@ -8,7 +8,7 @@ from orchestrator.matrix import file
 from orchestrator.matrix.mistakes import without_wrong_keys
 from orchestrator.matrix.model import ClaimedCells, Rule, StudyAxes
 from orchestrator.matrix.studies.shapes import ClaimEntry, PublishedEntry, StudyFile
-from orchestrator.studies import Claim, LeftOut, PublishedValue, StandIn, Study
+from orchestrator.studies import Claim, LeftOutPart, PublishedValue, StandIn, Study
 
 SIDES = ("both", "of", "over")
 
@@ -59,7 +59,7 @@ def resolved(
             stand_ins=tuple(StandIn(each.published, each.used, each.reason) for each in about.stand_ins)
             if about
             else (),
-            left_out=tuple(LeftOut(each.part, each.reason) for each in about.left_out) if about else (),
+            left_out=tuple(LeftOutPart(each.part, each.reason) for each in about.left_out) if about else (),
         ),
         claims=tuple(
             ClaimedCells(_claim(claim), *(to_rule(getattr(claim, side), place(("claims", index))) for side in SIDES))

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 
-from orchestrator.studies import Claim, LeftOut, StandIn
+from orchestrator.studies import Claim, LeftOutPart, StandIn
 
 
 class ClaimVerdict(StrEnum):
@@ -53,7 +53,7 @@ class StudyReport:
     citation: str
     link: str
     stand_ins: tuple[StandIn, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[LeftOutPart, ...]
     claims: tuple[ClaimFinding, ...]
     """In the order of the file."""
     smoke_run: bool = False

@@ -19,7 +19,7 @@ from orchestrator.regression.model import Judged
 from orchestrator.reporting.findings.claim_findings import ClaimFinding, ClaimVerdict, StudyReport
 from orchestrator.reporting.findings.model import CellReport
 from orchestrator.reporting.inline import ratio, ratio_interval
-from orchestrator.studies import Claim, LeftOut, StandIn, Study
+from orchestrator.studies import Claim, LeftOutPart, StandIn, Study
 from orchestrator.wording import clean_line, counted
 
 _ALONE = Look(1, 1 - ALPHA, ALPHA)
@@ -50,7 +50,7 @@ class ClaimJudge:
             stand_ins=tuple(
                 StandIn(*map(clean_line, (each.published, each.used, each.reason))) for each in study.stand_ins
             ),
-            left_out=tuple(LeftOut(*map(clean_line, (each.part, each.reason))) for each in study.left_out),
+            left_out=tuple(LeftOutPart(*map(clean_line, (each.part, each.reason))) for each in study.left_out),
             claims=tuple(self.claim(_clean(claim)) for claim in study.claims),
             smoke_run=self.smoke_run,
         )

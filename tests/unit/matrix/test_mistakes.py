@@ -121,7 +121,7 @@ def test_every_mistake_is_told_at_once_in_the_order_of_the_file(
         (SMALL + "systems: {a: {memory: -1g}}\n", "m.yaml:4:23: systems.a.memory: '-1g' is no size; write 8g, 512m or a number of bytes"),
         (SMALL + "systems: {a: {memory: 8}}\n", "m.yaml:4:23: systems.a.memory: 8 is less than the 6 MiB a container needs; write 8g, for example"),
         (SMALL + "systems: {a: 3}\n", "m.yaml:4:14: systems.a: should be a mapping, not 3"),
-        (SMALL.replace("[lenet]", "[{name: lenet, dataset: imagenet}]"), "m.yaml:3:33: models.dataset: unknown dataset 'imagenet'; there is synthetic, digits, mnist, fashion-mnist, cifar10"),
+        (SMALL.replace("[lenet]", "[{name: lenet, dataset: imagenet}]"), "m.yaml:3:33: models.dataset: unknown dataset 'imagenet'; there is synthetic, digits, mnist, fashion-mnist, cifar10, mnist-10k"),
         (SMALL.replace("[lenet]", "[lenet, {name: lenet, batch_size: 200}]"), "m.yaml:3:17: models: lenet with batch size 200 is already on line 3"),
         (SMALL.replace("[mxnet==1.9.1]", "[mxnet==1.9.1, mxnet==1.9.1]"), "m.yaml:2:28: frameworks: mxnet 1.9.1 is already on line 2"),
         (SMALL.replace("[lenet]", "[{batch_size: 3}]"), "m.yaml:3:10: models: 'name' is missing"),

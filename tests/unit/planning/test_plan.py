@@ -283,7 +283,15 @@ def test_the_long_form_spells_every_field_and_plans_the_same(plan: Any) -> None:
         "expect": None,
     }
     assert document["systems"]["free"] == {"cpus": None, "gpus": 0, "memory": None}
-    only_where_set = {"blocks", "latency_steps", "evaluate_every_epoch", "parity_batch", "feed", "workers", *OF_SUBJECTS}
+    only_where_set = {
+        "blocks",
+        "latency_steps",
+        "evaluate_every_epoch",
+        "parity_batch",
+        "feed",
+        "workers",
+        *OF_SUBJECTS,
+    }
     assert set(document["models"][0]) == set(file.ModelEntry.model_fields) - only_where_set
     assert set(document) == set(file.MatrixFile.model_fields) - only_where_set
     assert set(document["build"]) == set(file.BuildEntry.model_fields)

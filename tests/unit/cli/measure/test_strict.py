@@ -28,7 +28,7 @@ def test_strict_names_each_release(command: Program, tmp_path: Path, command_lin
         "matrix.yaml:3:26: frameworks: tensorflow 1.8.0",
     ]
     assert "; there is 1.9.1, 1.9.0" in lines[0]
-    assert "TensorFlow 2.4 or newer" in lines[1]
+    assert "TensorFlow 2.1 or newer" in lines[1]
     assert not (tmp_path / "results").exists()
 
 

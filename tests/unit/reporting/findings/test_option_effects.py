@@ -77,7 +77,7 @@ def test_the_end_of_the_first_epoch_is_shown() -> None:
     found = compose(s.record(plan), plan, [*s.ok(timed, [52_000.0] * 3), *s.ok(steps, [100.0] * 3)])
     text = render(RUN, found, "md")
 
-    assert text.count("to the end of the first epoch (s)") == 1
+    assert text.count("to the end of the first epoch |") == 1
     assert "first epoch" not in render(RUN, found, "csv")
 
 

@@ -24,7 +24,7 @@ from orchestrator.reporting.live import plain
 from orchestrator.reporting.reports.run import RUN
 from orchestrator.results.evidence import Stored
 from orchestrator.results.scripts.contract import PrintedMemory, PrintedValues, ScriptResult
-from orchestrator.studies import Claim, LeftOut, PublishedValue, StandIn, Study
+from orchestrator.studies import Claim, LeftOutPart, PublishedValue, StandIn, Study
 from orchestrator.user_files import PrintedMetric, Script
 from tests.effort import examples
 from tests.envelopes import data_of
@@ -65,7 +65,7 @@ def printed(cell: Cell, text: str) -> Stored:
 def study_of(text: str, cells: Sequence[Cell]) -> Study:
     value, ids = PublishedValue(2.0), [cell.id for cell in cells]
     claims = (Claim(text, text, "throughput", ids[0], ids[1], value, text, caveats=(text,)),)
-    return Study(text, text, "https://example.org", (StandIn(text, text, text),), (LeftOut(text, text),), claims)
+    return Study(text, text, "https://example.org", (StandIn(text, text, text),), (LeftOutPart(text, text),), claims)
 
 
 def report_of(text: str) -> Report:
