@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
@@ -12,7 +12,7 @@ from orchestrator.analysis.percentiles import least_steps
 from orchestrator.errors import InputError, did_you_mean
 from orchestrator.modes import METRICS, RULES
 from orchestrator.modes.parts.duration import LATENCY_STEPS
-from orchestrator.modes.parts.metrics import Metric
+from orchestrator.modes.parts.metrics import Metric, least_steps_of_a_repeat
 
 BY_NAME: Final[Mapping[str, Metric]] = {metric.name: metric for metric in METRICS}
 LEAST_BLOCKS = 2
@@ -157,6 +157,25 @@ def blocks_needed(metric: str, steps: int = LATENCY_STEPS) -> int:
     """Return the fewest blocks whose single steps bound a metric, or 0 if the metric is not made of single steps."""
     share = BY_NAME[metric].share if metric in BY_NAME else None
     return 0 if share is None else math.ceil(least_steps(share) / steps)
+
+
+def short_repeats(gates: Sequence[Gate], steps: Iterable[int], blocks: int) -> list[str]:
+    """Return a sentence for each deciding percentile that repeats of so many single steps have too few for.
+
+    `steps` is `latency_steps` of each cell. A repeat has a percentile of its own from `least_steps_of_a_repeat` steps
+    on, and that many `blocks` of repeats have its bounds from `least_steps` on.
+    """
+    fewest = min(steps, default=LATENCY_STEPS)
+    shares = {gate.metric: share for gate in gates if (share := BY_NAME[gate.metric].share) is not None}
+    least = {
+        metric: max(least_steps_of_a_repeat(share), math.ceil(least_steps(share) / blocks))
+        for metric, share in shares.items()
+    }
+    return [
+        f"{metric} decides after {blocks} blocks only with latency_steps: {needed} or more, and a cell has {fewest}"
+        for metric, needed in least.items()
+        if fewest < min(needed, LATENCY_STEPS)
+    ]
 
 
 def too_few_blocks(metric: str, blocks: int) -> str:

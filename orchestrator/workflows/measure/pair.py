@@ -10,10 +10,11 @@ from pathlib import Path
 from orchestrator import matrix
 from orchestrator.catalog import load_faults
 from orchestrator.domain import BuildSettings, Plan
+from orchestrator.errors import InputError
 from orchestrator.limits import DEFAULT_CELLS
 from orchestrator.planning import Selection
 from orchestrator.regression.pairing import EVERYTHING, Pairing, PairPlanner
-from orchestrator.regression.rules import Rules
+from orchestrator.regression.rules import Rules, short_repeats
 from orchestrator.regression.sides import Side, parse_side
 from orchestrator.regression.trials.carry_out import MeasuredTrial, carry_out, trial_of
 from orchestrator.regression.trials.files import Trial, first_plan, store_trial, stored_trial
@@ -122,9 +123,20 @@ class PairRun:
 def new_pair_run(
     setup: RegressionSetup, pairing: Pairing, rules: Rules, results: Path, runtime: RuntimeName
 ) -> PairRun:
-    """Return a new run for a pairing. Nothing is written yet."""
+    """Return a new run for a pairing. Nothing is written yet.
+
+    Raises `InputError` where a percentile decides for which the cells take too few single steps.
+    """
+    check_single_steps(pairing, rules)
     planned = setup.planned(first_plan(pairing.plan, rules))
     return PairRun(jobs.new(planned, results, runtime, None), trial_of(pairing, rules))
+
+
+def check_single_steps(pairing: Pairing, rules: Rules) -> None:
+    """Raise `InputError` where a percentile decides for which the cells take too few single steps."""
+    steps = [cell.duration.latency_steps for cell in pairing.plan.cells if cell.workload.rules.times_steps]
+    if mistakes := short_repeats(rules.gates, steps, rules.looks[-1]):
+        raise InputError(*mistakes)
 
 
 def resumed_pair_run(

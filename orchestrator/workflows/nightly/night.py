@@ -37,7 +37,7 @@ def night(options: NightlyOptions, host: Host) -> NightResult:
     with files.held(), host.working():
         budget = Budget(host.stop)
         progress = NightInProgress(nightly, files, night_services(planner, trials, budget, files), known)
-        planner.check_baseline(baseline(nightly.settings, progress.state))
+        planner.check_baseline(baseline(nightly.settings, progress.state), trials.rules)
         with budget.running(nightly.settings.budget):
             measured = progress.try_releases()
         return _finish(progress, measured, known, gates, setup)

@@ -16,8 +16,9 @@ from orchestrator.regression.nightly.loading import Nightly
 from orchestrator.regression.pairing import Pair, Pairing
 from orchestrator.regression.releases.package_index import Offered
 from orchestrator.regression.releases.pages import PublishedRelease
+from orchestrator.regression.rules import Rules
 from orchestrator.regression.sides import Side
-from orchestrator.workflows.measure.pair import RegressionSetup
+from orchestrator.workflows.measure.pair import RegressionSetup, check_single_steps
 
 MAX_LISTED = 5
 """Releases that a message names."""
@@ -63,8 +64,8 @@ class NightlyPlanner:
         backend = Framework(pin.backend.name, pin.backend.version or "") if pin.backend else None
         return self.setup.planner.catalog.pythons(Framework(pin.name, version, backend))
 
-    def check_baseline(self, baseline: str) -> None:
-        """Raise `InputError` if no selected cell of the baseline can be measured."""
+    def check_baseline(self, baseline: str, rules: Rules) -> None:
+        """Raise `InputError` if no selected cell of the baseline can be measured, or none decides by the rules."""
         if reason := self.unknown_reason(baseline):
             place = self._origin(baseline) if self.nightly.settings.package is None else self.nightly.at("watch")
             raise InputError(f"{place}: {reason}")
@@ -83,6 +84,10 @@ class NightlyPlanner:
             mistakes = [f"{self.nightly.at('exclude')}: leaves nothing of what is selected; drop one of its globs"]
         if mistakes:
             raise InputError(*mistakes)
+        try:
+            check_single_steps(self.pair(baseline, baseline), rules)
+        except InputError as error:
+            raise InputError(*(f"{self.nightly.at('metrics')}: {message}" for message in error.messages)) from None
 
     def check_listed(self, baseline: str, offered: Offered) -> None:
         """Raise `InputError` if the baseline's environments pin what is watched and no index has that release.

@@ -28,6 +28,12 @@ class Trials:
     gates: tuple[Gate, ...]
     options: MeasureOptions
 
+    @property
+    def rules(self) -> Rules:
+        """Return the rules of every trial of the night."""
+        most_blocks = self.planner.nightly.settings.max_blocks
+        return Rules(gates=self.gates, looks=looks_up_to(most_blocks, "max_blocks"))
+
     def measure(self, tonight: Tonight, begins: Callable[[str], None]) -> TrialResult:
         """Measure a release next to its baseline, or go on with the run that was begun for it.
 
@@ -35,11 +41,10 @@ class Trials:
         """
         setup, settings = self.planner.setup, self.planner.nightly.settings
         pairing = self.planner.pair(tonight.release, tonight.baseline)
-        rules = Rules(gates=self.gates, looks=looks_up_to(settings.max_blocks, "max_blocks"))
-        pair_run = self._begun(tonight.run, pairing, rules)
+        pair_run = self._begun(tonight.run, pairing, self.rules)
         if pair_run is None:
             runtime = RuntimeName(settings.runtime)
-            pair_run = new_pair_run(setup, pairing, rules, self.planner.nightly.results, runtime)
+            pair_run = new_pair_run(setup, pairing, self.rules, self.planner.nightly.results, runtime)
         begins(pair_run.job.run.name)
         measured = measure(pair_run, self.options, setup.host)
         write_html(measured.regression, measured.run.folder / REGRESSION_FOLDER)

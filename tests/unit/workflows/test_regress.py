@@ -170,3 +170,13 @@ def test_the_options_that_the_page_speaks_of_are_there(command: Program) -> None
         named = set(re.findall(r"--[a-z][a-z-]+", text))
         assert len(named) > 8
         assert named <= set(re.findall(r"--[a-z][a-z-]+", shown))
+
+
+def test_a_percentile_of_short_repeats_is_refused(command: Program, matrix: Path, tmp_path: Path) -> None:
+    matrix.write_text(matrix.read_text() + "latency_steps: 20\n")
+
+    code, out, error = command("regress", *ITSELF[1:5], "--metric", "latency_p99", "--repeats", "6")
+
+    assert (code, out) == (2, "")
+    assert "latency_p99 decides after 6 blocks only with latency_steps: 100 or more, and a cell has 20" in error
+    assert not (tmp_path / "results").exists()

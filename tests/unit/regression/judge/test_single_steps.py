@@ -14,7 +14,7 @@ from orchestrator.modes.parts.duration import LATENCY_STEPS
 from orchestrator.modes.parts.metrics import least_steps_of_a_repeat
 from orchestrator.regression.judge.judge import with_enough_steps
 from orchestrator.regression.model import Judged
-from orchestrator.regression.rules import BY_NAME, blocks_needed, parse_gates, too_few_blocks
+from orchestrator.regression.rules import BY_NAME, blocks_needed, parse_gates, short_repeats, too_few_blocks
 from orchestrator.regression.sides import Side
 from orchestrator.regression.stored_runs.comparison import compare_runs
 from orchestrator.regression.stored_runs.operands import Operand
@@ -51,6 +51,21 @@ def test_a_gate_without_bounds_names_the_number_needed() -> None:
         "latency_p99 has no bounds with fewer than 368 single steps of each side; 2 blocks of 150 steps are 300, and "
         "3 blocks are needed"
     )
+
+
+@pytest.mark.parametrize(
+    ("steps", "blocks", "needed"),
+    [((150, 99), 24, 100), ((150, 100), 24, 0), ((122,), 3, 123), ((123,), 3, 0), ((150,), 2, 0), ((), 3, 0)],
+)
+def test_repeats_short_of_steps_are_named(steps: tuple[int, ...], blocks: int, needed: int) -> None:
+    """Usual repeats are not short: the blocks are too few then."""
+    mistakes = short_repeats(parse_gates(["latency_p99", "throughput"], "--metric", ["mlp"]), steps, blocks)
+
+    assert mistakes == [
+        f"latency_p99 decides after {blocks} blocks only with latency_steps: {needed} or more, and a cell has "
+        f"{min(steps)}"
+        for _ in range(bool(needed))
+    ]
 
 
 def test_too_few_steps_in_total_are_inconclusive() -> None:

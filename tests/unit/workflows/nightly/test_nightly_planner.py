@@ -5,18 +5,23 @@ from pathlib import Path
 import pytest
 
 from orchestrator.catalog import UnsupportedError
+from orchestrator.errors import InputError
 from orchestrator.regression.nightly.loading import load
+from orchestrator.regression.rules import Gate, Rules
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.shipped import shipped_catalog
 from orchestrator.workflows.measure.pair import SourceOptions, regression_setup
 from orchestrator.workflows.nightly.planner import NightlyPlanner
 
+P99 = Rules(gates=(Gate("latency_p99", 0.1),), looks=(6, 12))
+
 
 @pytest.fixture
 def gpu_only(tmp_path: Path) -> NightlyPlanner:
-    """A nightly of MXNet's cells on a GPU, beside others of its matrix."""
+    """A nightly of MXNet's cells on a GPU, beside others of its matrix that have fewer single steps."""
     (tmp_path / "matrix.yaml").write_text(
         "version: 1\nframeworks: [mxnet==1.9.1]\nmodels: [mlp]\nsystems: {cpu: {}, gpu: {gpus: 1}}\n"
+        "include: [{system: cpu, latency_steps: 20}]\n"
     )
     (tmp_path / "nightly.yaml").write_text("version: 1\nwatch: mxnet\nfirst: 1.9.0\nselect: ['gpu/*']\n")
     nightly = load(tmp_path / "nightly.yaml", shipped_catalog())
@@ -24,9 +29,18 @@ def gpu_only(tmp_path: Path) -> NightlyPlanner:
 
 
 def test_a_release_is_paired_over_what_is_selected(gpu_only: NightlyPlanner) -> None:
-    gpu_only.check_baseline("1.9.0")
+    gpu_only.check_baseline("1.9.0", P99)
 
     assert [pair.id for pair in gpu_only.pair("1.9.1", "1.9.0").pairs] == ["gpu/mlp-train-b32"]
+
+
+def test_a_percentile_needs_single_steps(gpu_only: NightlyPlanner, tmp_path: Path) -> None:
+    file = tmp_path / "matrix.yaml"
+    file.write_text(file.read_text().replace("system: cpu", "system: gpu"))
+    setup = regression_setup(gpu_only.nightly.matrix, SourceOptions(), Host({}))
+
+    with pytest.raises(InputError, match="metrics: latency_p99 decides after 12 blocks only with latency_steps: 100"):
+        NightlyPlanner(gpu_only.nightly, setup).check_baseline("1.9.0", P99)
 
 
 @pytest.mark.parametrize(
