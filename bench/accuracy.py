@@ -97,7 +97,7 @@ def page(figures: dict[str, Any]) -> str:
     ]
     for model, settings in MODELS.items():
         lines += ["", *_model(model, settings, [row for row in figures["rows"] if row["model"] == model])]
-    lines += ["", f"Trained: {where(figures['measured'])}."]
+    lines += ["", "Trained:", "", *(f"- {on}" for on in sorted({row["trained"] for row in figures["rows"]}))]
     return "\n".join(lines) + "\n"
 
 
@@ -142,8 +142,10 @@ def main() -> None:
         folder = Path(scratch)
         write_folder(folder / npm_digits.NAME, npm_digits.converted(options.package))
         for framework, seed in product(options.frameworks, options.seeds):
-            rows = _merged(rows, trained(framework, seed, folder, ["--runtime", options.runtime]))
-            figures = {"measured": conditions(), "rows": rows}
+            on = where(conditions())
+            new = trained(framework, seed, folder, ["--runtime", options.runtime])
+            rows = _merged(rows, [row | {"trained": on} for row in new])
+            figures = {"rows": rows}
             FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
             PAGE.write_text(page(figures))
     print(PAGE.read_text())
