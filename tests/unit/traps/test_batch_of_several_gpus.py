@@ -36,7 +36,7 @@ def test_gpus_multiply_no_batch() -> None:
     assert first_batch(ASKED, gpus=GPUS) == first_batch(ASKED, gpus=1) == ASKED
 
 
-def test_the_rate_counts_the_samples_that_were_asked_for() -> None:
+def test_the_rate_counts_the_samples_asked_for() -> None:
     result = measured(Queue(repeat(0.5)), 10, batch_size=ASKED)
 
     assert PRINTED / 0.5 == 256, "wrong: the rate by the batch in the log"

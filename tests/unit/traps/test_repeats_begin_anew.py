@@ -33,7 +33,7 @@ def losses(repeat: int) -> tuple[float, float]:
     return result["loss"]["first"], result["loss"]["last"]
 
 
-def test_a_repeat_begins_with_the_weights_of_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_repeat_begins_with_the_same_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     kept: list[Learner] = []
 
     def refitted(workload: Any) -> Learner:

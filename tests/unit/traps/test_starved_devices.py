@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from counted_sessions import BATCH, Queue, measured, request_of
 
+from benchmarks.errors import Failure
 from benchmarks.inputs import feeds
 from benchmarks.models import lenet
 from benchmarks.workload import ModelWorkload
@@ -38,6 +39,16 @@ class SmallLoader:
         return inputs
 
 
+class GappyLoader(SmallLoader):
+    """A loader with a row of zeros and class 0 in place of a sample that it could not read."""
+
+    def __call__(self, samples: feeds.Samples, _workers: int) -> Iterator[tuple[Any, Any]]:
+        for chosen in samples.chosen():
+            inputs, labels = samples.inputs[chosen].copy(), samples.labels[chosen].copy()
+            inputs[-1], labels[-1] = 0, 0
+            yield inputs, labels
+
+
 def test_a_busy_share_is_told_as_waiting() -> None:
     result = measured(Starved(), 10)
     waited_s = [block.waited_s or 0.0 for block in result.blocks]
@@ -61,3 +72,13 @@ def test_a_loader_of_smaller_batches_is_refused() -> None:
 
     with pytest.raises(Exception, match=r"planned samples|cannot reshape array of size 12544 into shape"):
         feeds.batches(workload, None, SmallLoader())
+
+
+def test_a_row_of_zeros_is_refused() -> None:
+    """The formula counts it as a sample, and it is none."""
+    workload = ModelWorkload(request_of(dataset="digits", batch_size=128, feed="loader"), lenet, {})
+    planned, _ = next(workload.batches())
+    assert all(sample.any() for sample in planned)
+
+    with pytest.raises(Failure, match="batch 0 of the framework's loader does not hold the planned samples"):
+        feeds.batches(workload, None, GappyLoader())

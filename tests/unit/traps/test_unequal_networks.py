@@ -8,7 +8,7 @@ from counted_sessions import request_of
 from benchmarks import timed
 from benchmarks.errors import Failure
 from benchmarks.frameworks import noop
-from benchmarks.models import resnet50, resnet56, vgg19
+from benchmarks.models import mnist_cnn, resnet50, resnet56, vgg19
 from benchmarks.vocabulary import counting, layers
 from orchestrator.analysis.parity.sides import ParitySide
 from orchestrator.analysis.parity.work import WorkParity, pair
@@ -28,6 +28,13 @@ def pooled_by_three(net: Any) -> Any:
             x = net.relu(net.batch_norm(net.conv2d(x, filters, 3, padding="same")))
         x = net.max_pool(x, 3, 2) if x.shape[1] > 2 else x
     return net.dense(net.flatten(x), vgg19.CLASSES)
+
+
+def ported(net: Any) -> Any:
+    """Build the CNN of MNIST with kernels as large as the image, and without its pool."""
+    x = net.relu(net.conv2d(net.input(*mnist_cnn.INPUT_SHAPE), 32, 28, padding="same"))
+    x = net.relu(net.conv2d(x, 64, 28, padding="same"))
+    return net.dense(net.relu(net.dense(net.flatten(x), 128)), mnist_cnn.CLASSES)
 
 
 def answered(framework: Any, recorded: Any) -> ParitySide:
@@ -61,6 +68,15 @@ def test_unequal_networks_are_not_comparable() -> None:
 
 def test_equal_networks_are_the_same_work() -> None:
     assert pair(answered(TORCH, ONE), answered(MXNET, ONE), Mode.TRAIN).work is WorkParity.SAME
+
+
+def test_a_port_with_other_kernels_is_not_comparable() -> None:
+    right, port = layers.record(mnist_cnn.build), layers.record(ported)
+    found = pair(answered(TORCH, right), answered(MXNET, port), Mode.TRAIN)
+
+    assert counting.multiply_adds(port) / counting.multiply_adds(right) == pytest.approx(107.1, abs=0.1), "wrong"
+    assert found.work is WorkParity.NOT_COMPARABLE
+    assert found.reason.startswith("conv2d_1 yields 32×26×26 in torch 2.13.0, 32×28×28 in mxnet 1.9.1")
 
 
 def test_a_label_is_held_to_its_network(monkeypatch: pytest.MonkeyPatch) -> None:
