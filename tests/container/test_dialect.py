@@ -22,7 +22,22 @@ def own(builder: str) -> set[str]:
     entries = [entry for entry in CATALOG.entries.values() if entry.builder == builder]
     lines = [line for entry in entries for release in entry.releases for line in release.requirements]
     backends = [backend for entry in entries for backend in entry.backends]
-    return {builder, *builder.split("_"), *backends, *(Requirement(line).name for line in lines)}
+    distributions = [distribution for entry in entries for distribution in entry.packages.values()]
+    return {builder, *builder.split("_"), *backends, *distributions, *(Requirement(line).name for line in lines)}
+
+
+def of_frameworks(path: Path) -> set[str]:
+    """Return what a file may import for the builders that it serves.
+
+    These are each builder that names it, or those of its own name.
+    """
+    if path.parent.name not in {"frameworks", "native", "loaders", "operators"}:
+        return set()
+    builders = [file for file in FILES if file.parent.name == "frameworks" and file.stem != "__init__"]
+    if path in builders:
+        return own(path.stem)
+    naming = [file.stem for file in builders if path.stem in file.read_text(encoding="utf-8")]
+    return set().union(*map(own, naming or [path.stem]))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -37,8 +52,7 @@ def test_every_file_parses_with_the_grammar_of_python_3_6(path: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_file_imports_only_the_standard_library_numpy_and_its_framework(path: Path) -> None:
-    frameworks = own(path.stem) if path.parent.name in {"frameworks", "native"} else set()
-    allowed = sys.stdlib_module_names | {"benchmarks", "numpy", "pynvml"} | frameworks
+    allowed = sys.stdlib_module_names | {"benchmarks", "numpy", "pynvml"} | of_frameworks(path)
 
     imported = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

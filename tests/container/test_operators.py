@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 import pytest
-from container_support import Measure, document, request_of, start
+from container_support import FAST, Measure, document, request_of, start
 
 from benchmarks.errors import Diverged, Failure
 from benchmarks.measure import Clock
@@ -18,6 +18,7 @@ from orchestrator.results.container_answers import read_result
 from orchestrator.results.contract import Request, Result
 from orchestrator.running.classify import discrepancy
 
+WITH_OPERATORS = ("mxnet", "tensorflow", "torch", "jax")
 AXES = {"size": 7, "seeds": 3, "tries": 2}
 ASKED = {
     "cell": "noop-1-cpu/gemm-ops-size=7", "model": "gemm", "mode": "ops", "axes": AXES, "batch_size": 1,
@@ -207,7 +208,11 @@ def test_a_result_says_what_ran(io: Callable[..., Path]) -> None:
 
 
 @pytest.mark.frameworks
-@pytest.mark.parametrize("environment", ["mxnet", "tensorflow", "torch", "jax"], indirect=True)
+@pytest.mark.parametrize(
+    "environment",
+    [name if name in FAST else pytest.param(name, marks=pytest.mark.slow) for name in WITH_OPERATORS],
+    indirect=True,
+)
 @pytest.mark.parametrize("name", definitions.OPERATORS)
 def test_a_framework_keeps_the_bar_of_an_operator(measure: Measure, name: str) -> None:
     size = 550 if name in OF_MATRICES else 95_000

@@ -16,7 +16,7 @@ def test_container_and_host_know_the_same_fields_with_the_same_defaults() -> Non
 
     ours = contract.request(minimal)._asdict()
     request = Request.model_validate(minimal)
-    only_off_default = {"feed": request.feed, "workers": request.workers}
+    only_off_default = {"feed": request.feed, "workers": request.workers, "axes": request.axes}
 
     assert ours == request.model_dump(mode="json", by_alias=True) | only_off_default
 
@@ -28,7 +28,7 @@ def test_container_and_host_limit_the_latency_pass_alike() -> None:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"mode": "fly"}, "bad request: 'mode' must be one of 'infer', 'parity', 'script', 'train'"),
+        ({"mode": "fly"}, "bad request: 'mode' must be one of 'infer', 'ops', 'parity', 'script', 'train'"),
         ({"mode": "script"}, "bad request: the mode 'script' and a 'script' go together"),
         (
             {"script": {}},

@@ -138,7 +138,7 @@ NO_MNIST = (
 @pytest.mark.parametrize(
     ("changes", "exit_code", "sentence"),
     [
-        ({"mode": "fly"}, 5, "bad request: 'mode' must be one of 'infer', 'parity', 'script', 'train'"),
+        ({"mode": "fly"}, 5, "bad request: 'mode' must be one of 'infer', 'ops', 'parity', 'script', 'train'"),
         ({"model": "lenett"}, 5, "there is no model 'lenett' in this image"),
         ({"model": "../run"}, 5, "there is no model '../run' in this image"),
         ({"builder": "caffe"}, 5, "there is no framework builder 'caffe' in this image"),
