@@ -152,4 +152,8 @@ def _array(native):
 def _same(arrived, planned):
     import numpy
 
-    return all(numpy.array_equal(one.reshape(other.shape), other) for one, other in zip(arrived, planned))
+    # Labels may come as a column.
+    return all(
+        one.size == other.size and numpy.array_equal(one.reshape(other.shape), other)
+        for one, other in zip(arrived, planned)
+    )

@@ -134,6 +134,16 @@ def test_other_samples_than_planned_are_a_failure(wrong: int) -> None:
     assert loader.closed == 1
 
 
+def test_a_loader_of_smaller_batches_is_a_failure() -> None:
+    class Small(Loader):
+        def __call__(self, samples: feeds.Samples, workers: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+            for inputs, labels in super().__call__(samples, workers):
+                yield inputs[:16], labels[:16]
+
+    with pytest.raises(Failure, match="batch 0 of the framework's loader does not hold the planned samples"):
+        feeds.batches(workload(feed="loader"), None, Small())
+
+
 def test_workers_belong_to_the_loader_alone() -> None:
     with pytest.raises(BadRequest, match="'workers' belong to the feed 'loader'"):
         request_of(feed="fed", workers=2)
