@@ -15,9 +15,18 @@ class Take(StrEnum):
     LAST = "last"
 
 
+class Workdir(StrEnum):
+    """The working directory of a script."""
+
+    READ_ONLY = "read-only"
+    """Its files as they were frozen, where the runtime can show them so."""
+    COPY = "copy"
+    """A copy of its files for each repeat, which it may write to."""
+
+
 @dataclass(frozen=True, slots=True)
 class PrintedMetric:
-    """A figure that a script prints, and how to find it."""
+    """A figure that a script prints or writes into a file, and how to find it."""
 
     class Better(StrEnum):
         """Which way a printed figure is better."""
@@ -31,6 +40,8 @@ class PrintedMetric:
     unit: str
     better: Better
     take: Take = Take.ALL
+    file: Annotated[str, Field(exclude_if=lambda file: not file)] = ""
+    """Below the working directory, with slashes; empty for what the script prints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +68,17 @@ class Script:
     environment: tuple[tuple[str, str], ...] = ()
     path: str = ""
     """Where the script lay on a host, in plans of earlier versions. It is shown, and never opened."""
+    workdir: Annotated[Workdir, Field(exclude_if=lambda workdir: workdir is Workdir.READ_ONLY)] = Workdir.READ_ONLY
 
     @property
     def file(self) -> str:
         """The name of the file that is run, for people."""
         return self.entry or self.path.rpartition("/")[2]
+
+    @property
+    def has_copy(self) -> bool:
+        """True if it asks for a copy of its files that it may write to."""
+        return self.workdir is Workdir.COPY
 
     @property
     def size_bytes(self) -> int:

@@ -1,15 +1,17 @@
-"""A foreign script, run unchanged, with numbers taken by patterns from the lines that it prints.
+"""A foreign script, run unchanged, with numbers taken by patterns from the lines that it prints or leaves in files.
 
 Only the duration of the whole script is measured here. A pattern may be any regular expression, also one that takes
 forever on some line. So lines are cut, and each pattern has a limited number of seconds for a whole run.
 """
 
+import contextlib
 import hashlib
 import math
 import os
 import re
 import resource
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -22,6 +24,8 @@ LINE_BYTES = 4096
 MATCHING_S = 10.0
 """Seconds of one pattern, over all lines."""
 MOST_VALUES = 100000
+FILE_BYTES = 64 * 1024**2
+"""Largest file that figures are read from."""
 _CHUNK_BYTES = 65536
 
 
@@ -35,7 +39,8 @@ def execute(request, enter):
     """Run the script of a request to its end and return the result as plain values."""
     started_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     script = request.script
-    readers = [Reader(metric["name"], metric["pattern"], metric["take"]) for metric in script["metrics"]]
+    readers = [(metric, Reader(metric["name"], metric["pattern"], metric["take"])) for metric in script["metrics"]]
+    printed = [reader for metric, reader in readers if not metric.get("file")]
     path = os.path.join(script["folder"], script["file"])
     try:
         with open(path, "rb") as file:
@@ -44,11 +49,15 @@ def execute(request, enter):
         raise BadRequest("the script %s cannot be read: %s" % (script["file"], error.strerror)) from None
     enter("script")
     begin = time.perf_counter()
-    status = _run([sys.executable, path] + script["arguments"], script["folder"], _environment(script), readers)
+    status = _run([sys.executable, path] + script["arguments"], script["folder"], _environment(script), printed)
     wall_s = time.perf_counter() - begin
     if status:
         ended = "was killed by signal %d" % -status if status < 0 else "ended with status %d" % status
         raise Failure("the script %s %s" % (script["file"], ended))
+    for metric, reader in readers:
+        if metric.get("file"):
+            with _alarmed():
+                _read_file(script["folder"], metric["file"], reader)
     return {
         "schema": 1,
         "measurement_version": MEASUREMENT_VERSION,
@@ -56,7 +65,7 @@ def execute(request, enter):
         "repeat": request.repeat,
         "started_at": started_at,
         "wall_s": wall_s,
-        "metrics": {reader.name: reader.result() for reader in readers},
+        "metrics": {reader.name: reader.result() for _, reader in readers},
         "memory": {"peak_rss_bytes": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024},
         "facts": dict(
             telemetry.machine(),
@@ -105,6 +114,10 @@ class Reader:
         for text in texts:
             self._add(text)
 
+    def refuse(self, problem):
+        """Record the reason that nothing can be looked for."""
+        self._problem = self._problem or problem
+
     def result(self):
         """Return the values that count, the number of matches, and what went wrong or None."""
         return {"values": self._values, "matches": self._matches, "problem": self._problem or None}
@@ -151,8 +164,7 @@ def _environment(script):
 
 def _run(command, folder, environment, readers):
     """Run a command to its end, pass on what it prints, and let the readers see each line. Returns its status."""
-    before = signal.signal(signal.SIGALRM, _too_long)
-    try:
+    with _alarmed():
         child = subprocess.Popen(
             command,
             cwd=folder,
@@ -172,8 +184,66 @@ def _run(command, folder, environment, readers):
                         reader.read(line)
                 if not chunk:
                     return child.wait()
+
+
+@contextlib.contextmanager
+def _alarmed():
+    """Let the alarm of a pattern's seconds be heard."""
+    before = signal.signal(signal.SIGALRM, _too_long)
+    try:
+        yield
     finally:
         signal.signal(signal.SIGALRM, before)
+
+
+def _read_file(folder, path, reader):
+    """Let a reader see each line of a file below the working directory that the script has left."""
+    try:
+        with os.fdopen(_opened(folder, path), "rb") as file:
+            if os.fstat(file.fileno()).st_size > FILE_BYTES:
+                raise _Unreadable("it is larger than %d MiB" % (FILE_BYTES // 1024**2))
+            lines, left = Lines(), FILE_BYTES
+            while True:
+                chunk = file.read(min(_CHUNK_BYTES, left))
+                left -= len(chunk)
+                for line in lines.split(chunk):
+                    reader.read(line)
+                if not chunk:
+                    return
+    except _Unreadable as error:
+        reason = str(error)
+    except FileNotFoundError:
+        reason = "the script left no such file in its working directory"
+    except OSError as error:
+        reason = "it cannot be read: %s" % error.strerror
+    reader.refuse("cannot be looked for in the file %r: %s" % (path, reason))
+
+
+class _Unreadable(Exception):
+    """A file that no figure is read from."""
+
+
+def _opened(folder, path):
+    """Open a plain file below a folder. A link within the folder is followed, one out of it never.
+
+    Each part of the resolved path is opened relative to the one above it, so that no link put there since leads away.
+    """
+    top = os.path.realpath(folder)
+    parts = os.path.relpath(os.path.realpath(os.path.join(top, path)), top).split(os.sep)
+    if parts[0] == os.pardir:
+        raise _Unreadable("it leads out of the working directory through a link")
+    descriptor = os.open(top, os.O_RDONLY | os.O_DIRECTORY)
+    for index, part in enumerate(parts):
+        kind = os.O_DIRECTORY if index + 1 < len(parts) else os.O_NONBLOCK
+        try:
+            inner = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | kind, dir_fd=descriptor)
+        finally:
+            os.close(descriptor)
+        descriptor = inner
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise _Unreadable("it is no plain file")
+    return descriptor
 
 
 class Lines:

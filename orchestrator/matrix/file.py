@@ -39,7 +39,7 @@ from orchestrator.matrix.values.kinds import (
 from orchestrator.matrix.values.settings import OutputEntry, SettingsShape, WorkShape
 from orchestrator.matrix.values.shape import Shape, or_short
 from orchestrator.modes import OF_SUBJECTS
-from orchestrator.user_files import PrintedMetric, Take
+from orchestrator.user_files import PrintedMetric, Take, Workdir
 
 VERSION: Literal[1] = 1
 SECTIONS = ("models", "scripts", *OF_SUBJECTS)
@@ -135,7 +135,7 @@ Datasets = dict[Annotated[str, Field(pattern=names.DATASET)], DatasetEntry]
 
 
 class MetricEntry(Shape):
-    """A figure that a script prints."""
+    """A figure that a script prints or writes into a file."""
 
     pattern: Annotated[Text, Field(min_length=1, max_length=names.MAX_PATTERN), AfterValidator(checked_syntax)] = Field(
         description="Regular expression, held against each line; its group (or (?P<value>…)) is the number."
@@ -145,6 +145,9 @@ class MetricEntry(Shape):
     )
     better: PrintedMetric.Better = Field(description="higher or lower.")
     take: Take = Field(Take.ALL, description="Which matches count: all, first or last.")
+    file: Annotated[Text, Field(min_length=1)] | None = Field(
+        None, description="Looked for in this file of the working directory (workdir: copy); left out: in the output."
+    )
 
 
 class ScriptEntry(Shape):
@@ -157,6 +160,7 @@ class ScriptEntry(Shape):
     files: list[Annotated[Text, Field(min_length=1)]] = Field(
         [], description="Further files that it needs: paths and patterns, relative to its folder.", examples=[["*.py"]]
     )
+    workdir: Workdir = Field(Workdir.READ_ONLY, description="copy: each repeat gets a copy that it may write to.")
     arguments: Annotated[list[Argument], Field(max_length=names.MAX_ARGUMENTS)] = Field(
         [], description="Its command line."
     )

@@ -150,7 +150,10 @@ def script_document(script: Script) -> PlannedScript:
     files: list[PlannedFile] = [
         {"path": file.path, "size_bytes": file.size_bytes, "sha256": file.sha256} for file in script.files
     ]
-    return {"name": script.name, "entry": script.file, "files": files}
+    planned: PlannedScript = {"name": script.name, "entry": script.file, "files": files}
+    if script.has_copy:
+        planned["workdir"] = script.workdir
+    return planned
 
 
 def _pin(framework: Framework | None) -> str | None:

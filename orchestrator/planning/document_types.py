@@ -9,6 +9,7 @@ from orchestrator.feeds import Feed
 from orchestrator.modes.parts.duration import Profile
 from orchestrator.planning.cost.estimate import PlanEstimate
 from orchestrator.studies import Study
+from orchestrator.user_files import Workdir
 
 PlannedImage = TypedDict(
     "PlannedImage",
@@ -111,6 +112,8 @@ class PlannedScript(TypedDict):
     name: str
     entry: str
     files: list[PlannedFile]
+    workdir: NotRequired[Workdir]
+    """Only of a script that works on a copy of its files."""
 
 
 class SkippedCell(TypedDict):

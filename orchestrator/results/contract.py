@@ -39,11 +39,13 @@ class Strict(BaseModel):
 
 
 class MetricRequest(Strict):
-    """A figure to take from what a script prints."""
+    """A figure to take from what a script prints or writes into a file."""
 
     name: str
     pattern: str
     take: Take
+    file: Annotated[str, Field(exclude_if=lambda file: not file)] = ""
+    """Below the folder of the script, to be read once the script has ended; empty for what it prints."""
 
 
 class ScriptRequest(Strict):

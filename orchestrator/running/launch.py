@@ -20,7 +20,8 @@ from orchestrator.running.folders import LOG, PhaseWatch, answer, note, relative
 from orchestrator.running.output import OutputWatches
 from orchestrator.running.requests import request_for, with_data, with_files
 from orchestrator.running.surroundings import Surroundings
-from orchestrator.runtimes import DATA, SCRIPT, Ended, Ready, Task
+from orchestrator.runtimes import DATA, IO, SCRIPT, Ended, Ready, Task
+from orchestrator.user_files import Script
 
 
 class Launcher:
@@ -42,11 +43,13 @@ class Launcher:
         builder, pinned = self._builders[cell.image], runtime.pins_cpus
         request = request_for(cell, repeat, builder, self._plan.seed, allocation, pinned=pinned)
         request, files = with_files(request, self._plan, cell.definition)
-        shown = tuple(self._shown(cell, repeat))
-        seen = runtime.seen(*shown[0]) if shown else ""
+        shown = tuple(self._shown(cell))
         if cell.script:
-            request = with_script(request, cell.script, seen)
-        request = with_data(request, self._data.get(cell.workload.dataset), seen)
+            request = with_script(
+                request, cell.script, self._script_seen(cell.script, run.repeat_folder(cell.id, repeat))
+            )
+        elif shown:
+            request = with_data(request, self._data.get(cell.workload.dataset), runtime.seen(*shown[0]))
         folder = run.prepare(request, files)
         labels = (("bench.run", run.name), ("bench.cell", cell.id), ("bench.repeat", str(repeat)))
         task = Task(
@@ -90,22 +93,31 @@ class Launcher:
         )
         return outcome, result
 
-    def _shown(self, cell: Cell, repeat: int) -> Iterator[tuple[Path, str]]:
-        """Give the folder that a cell works with, if there is one.
+    def _shown(self, cell: Cell) -> Iterator[tuple[Path, str]]:
+        """Give the folder that is shown to a cell, which is its script as it was frozen, or its dataset.
 
-        It is its script as it was frozen, or the copy of this repeat where that could be written to, or its dataset.
+        A copy of the script is none: it lies in the folder of the repeat.
         """
-        data, run = self._data.get(cell.workload.dataset), self._with.run
-        if cell.script and self._with.runtime.mounts:
-            yield frozen_scripts.folder_of(run.folder.absolute(), cell.script), SCRIPT
-        elif cell.script:
-            yield run.repeat_folder(cell.id, repeat).absolute() / script_copies.FOLDER, SCRIPT
-        elif data:
+        data = self._data.get(cell.workload.dataset)
+        if cell.script and not self._works_on_a_copy(cell.script):
+            yield frozen_scripts.folder_of(self._with.run.folder.absolute(), cell.script), SCRIPT
+        elif data and not cell.script:
             yield Path(data.folder), DATA
 
+    def _works_on_a_copy(self, script: Script) -> bool:
+        """Return true if each repeat gets a copy of a script, which asks for it or could write to the frozen one."""
+        return script.has_copy or not self._with.runtime.mounts
+
+    def _script_seen(self, script: Script, folder: Path) -> str:
+        """Return the working directory of a script as a launch with the folder of a repeat finds it."""
+        if self._works_on_a_copy(script):
+            working = folder.absolute() / script_copies.FOLDER
+            return self._with.runtime.seen(working, f"{IO}/{script_copies.FOLDER}")
+        return self._with.runtime.seen(frozen_scripts.folder_of(self._with.run.folder.absolute(), script), SCRIPT)
+
     def _script_copy(self, cell: Cell, folder: Path) -> script_copies.ScriptCopy:
-        """Copy the script of a cell into the folder of a repeat, where it could write to the frozen one."""
-        if cell.script is None or self._with.runtime.mounts:
+        """Copy the script of a cell into the folder of a repeat, where it works on a copy."""
+        if cell.script is None or not self._works_on_a_copy(cell.script):
             return script_copies.ScriptCopy()
         return script_copies.copy(self._with.run.folder, cell.script, folder)
 

@@ -1,6 +1,6 @@
 """Runtimes of cells, which are `docker`, `venv` and `host` behind one small interface."""
 
-from orchestrator.engine.containers import DATA, SCRIPT
+from orchestrator.engine.containers import DATA, IO, SCRIPT
 from orchestrator.engine.ownership import Owner, this_process
 from orchestrator.runtimes.choice import Choice, choose
 from orchestrator.runtimes.docker import (
@@ -19,6 +19,7 @@ from orchestrator.runtimes.venv import VenvRuntime
 
 __all__ = [
     "DATA",
+    "IO",
     "SCRIPT",
     "STOPPED",
     "BundledImage",

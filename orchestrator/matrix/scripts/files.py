@@ -4,7 +4,7 @@ import hashlib
 import os
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
@@ -113,6 +113,21 @@ def checked_syntax(text: str) -> str:
     except re.error as error:
         raise ValueError(f"is no regular expression: {error}") from None
     return text
+
+
+def written_file_problem(path: str, files: Collection[str], *, has_copy: bool) -> str | None:
+    """Return the reason that no figure can be read from a file that a script writes, or None.
+
+    `files` are the script's own, by path.
+    """
+    if not has_copy:
+        return "needs `workdir: copy` beside it; without that the script cannot write into its working directory"
+    if problem := problem_of_path(path):
+        told = problem.replace("the bundle", "the working directory")
+        return f"{path!r} {told}; write a path such as logs/train.csv"
+    if path in files:
+        return f"{path!r} is one of the script's own files, with figures from before the run; name one that it writes"
+    return None
 
 
 def groups_problem(text: str) -> str | None:

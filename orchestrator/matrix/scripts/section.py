@@ -13,7 +13,7 @@ from orchestrator.matrix.model import ScriptAxes, Settings
 from orchestrator.matrix.scripts import files as script_files
 from orchestrator.matrix.scripts.files import groups_problem
 from orchestrator.matrix.values.variables import OURS, name_problem, value_problem
-from orchestrator.user_files import PrintedMetric, Script
+from orchestrator.user_files import PrintedMetric, Script, Workdir
 
 
 def mistakes(source: Source, models: Any, frameworks: Collection[str], folder: Path) -> Iterator[Mistake]:
@@ -43,6 +43,7 @@ def mistakes(source: Source, models: Any, frameworks: Collection[str], folder: P
                 yield source.mistake((*loc, "framework"), wrong)
         yield from _environment(source, (*loc, "environment"), entry.get("environment"))
         yield from _patterns(source, (*loc, "metrics"), entry.get("metrics"))
+        yield from _written_files(source, loc, entry, folder)
 
 
 def named(value: Mapping[str, Any]) -> list[str]:
@@ -104,6 +105,21 @@ def _patterns(source: Source, loc: Loc, metrics: object) -> Iterator[Mistake]:
             yield source.mistake((*loc, name, "pattern"), wrong)
 
 
+def _written_files(source: Source, loc: Loc, entry: dict[str, Any], folder: Path) -> Iterator[Mistake]:
+    """Yield the mistakes in the files that figures are read from."""
+    metrics, text, listed = entry.get("metrics"), entry.get("file"), entry.get("files")
+    files: tuple[str, ...] = ()
+    if isinstance(text, str) and text and _is_file(folder / text):
+        patterns = [each for each in (listed if isinstance(listed, list) else ()) if isinstance(each, str) and each]
+        files, _ = script_files.find((folder / text).parent, (folder / text).name, patterns)
+    for name, metric in metrics.items() if isinstance(metrics, dict) else ():
+        path = metric.get("file") if isinstance(metric, dict) else None
+        if isinstance(path, str) and path:
+            has_copy = entry.get("workdir") == Workdir.COPY
+            if wrong := script_files.written_file_problem(path, files, has_copy=has_copy):
+                yield source.mistake((*loc, "metrics", name, "file"), wrong)
+
+
 def _texts(value: object) -> list[str]:
     return [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
 
@@ -125,7 +141,7 @@ def _is_file(path: Path) -> bool:
 def resolved(entry: file.ScriptEntry, folder: Path, place: str) -> ScriptAxes:
     """Return a script with the hashes of its files, or raise `InputError` if a file has gone meanwhile."""
     metrics = tuple(
-        PrintedMetric(name, metric.pattern, metric.unit, metric.better, metric.take)
+        PrintedMetric(name, metric.pattern, metric.unit, metric.better, metric.take, metric.file or "")
         for name, metric in entry.metrics.items()
     )
     path = folder / entry.file
@@ -138,6 +154,7 @@ def resolved(entry: file.ScriptEntry, folder: Path, place: str) -> ScriptAxes:
             files=tuple(script_files.described(path.parent, each) for each in paths),
             arguments=tuple(entry.arguments),
             environment=tuple(entry.environment.items()),
+            workdir=entry.workdir,
         ),
         folder=str(path.parent),
         frameworks=entry.framework or (),
@@ -159,6 +176,7 @@ def long_form(axes: ScriptAxes) -> dict[str, Any]:
         "name": script.name,
         "file": str(Path(axes.folder) / script.entry),
         "files": [file.path for file in script.files if file.path != script.entry],
+        **({"workdir": script.workdir.value} if script.has_copy else {}),
         "arguments": list(script.arguments),
         "environment": dict(script.environment),
         "framework": list(axes.frameworks) or None,
@@ -168,6 +186,7 @@ def long_form(axes: ScriptAxes) -> dict[str, Any]:
                 "unit": metric.unit,
                 "better": metric.better.value,
                 "take": metric.take.value,
+                **({"file": metric.file} if metric.file else {}),
             }
             for metric in script.metrics
         },

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from orchestrator import limits
 from orchestrator.domain import VARIABLE, Plan
 from orchestrator.files import problem_of_path
-from orchestrator.matrix.scripts.files import checked_syntax, groups_problem
+from orchestrator.matrix.scripts.files import checked_syntax, groups_problem, written_file_problem
 from orchestrator.matrix.values import names
 from orchestrator.matrix.values.variables import name_problem, value_problem
 from orchestrator.user_files import PrintedMetric, Script
@@ -31,7 +31,7 @@ def _script(script: Script) -> Iterator[str]:
     if not re.fullmatch(names.WORD, script.name) or len(script.name) > names.MAX_WORD:
         yield "has a name that no matrix could give it"
     for metric in script.metrics:
-        yield from (f"metric {metric.name[:100]!r}: {problem}" for problem in _metric(metric))
+        yield from (f"metric {metric.name[:100]!r}: {problem}" for problem in _metric(metric, script))
     if len(script.arguments) > names.MAX_ARGUMENTS:
         yield f"has more than {names.MAX_ARGUMENTS:,} arguments"
     for text in script.arguments:
@@ -47,7 +47,10 @@ def _script(script: Script) -> Iterator[str]:
             yield f"environment: {problem[:300]}"
 
 
-def _metric(metric: PrintedMetric) -> Iterator[str]:
+def _metric(metric: PrintedMetric, script: Script) -> Iterator[str]:
+    files = {file.path for file in script.files}
+    if metric.file and (problem := written_file_problem(metric.file, files, has_copy=script.has_copy)):
+        yield f"its file {ascii(problem)[1:-1][:300]}"
     if not re.fullmatch(names.METRIC, metric.name):
         yield "has a name that no matrix could give it"
     if not re.fullmatch(names.UNIT, metric.unit):

@@ -58,7 +58,10 @@ def with_script(request: Request, script: Script, folder: str) -> Request:
         file=script.file,
         arguments=script.arguments,
         environment=dict(script.environment),
-        metrics=tuple(MetricRequest(name=each.name, pattern=each.pattern, take=each.take) for each in script.metrics),
+        metrics=tuple(
+            MetricRequest(name=each.name, pattern=each.pattern, take=each.take, file=each.file)
+            for each in script.metrics
+        ),
     )
     return request.model_copy(update={"script": script_request})
 
@@ -74,5 +77,6 @@ def discrepancy(request: Request, result: ScriptResult) -> str | None:
         if printed.problem:
             return f"metric {metric.name!r}: the pattern {metric.pattern!r} {printed.problem}"
         if not printed.values:
-            return f"metric {metric.name!r}: nothing in the output matches the pattern {metric.pattern!r}"
+            searched = f"the file {metric.file!r}" if metric.file else "the output"
+            return f"metric {metric.name!r}: nothing in {searched} matches the pattern {metric.pattern!r}"
     return None

@@ -1,4 +1,7 @@
-"""A script's frozen files copied for one repeat, where no container keeps the script from writing to them."""
+"""A script's frozen files copied for one repeat.
+
+They are copied where no container keeps the script from writing to them, and where it asks for a copy to write to.
+"""
 
 import contextlib
 import os
@@ -13,6 +16,7 @@ from orchestrator.user_files import Script
 
 FOLDER = "script"
 """In the folder of a repeat; the script's working directory."""
+_WRITABLE = 0o644
 _Seen = tuple[int, ...]
 
 
@@ -51,6 +55,8 @@ def copy(base: Path, script: Script, repeat: Path) -> ScriptCopy:
             if not frozen_scripts.copied(file, frozen / file.path, target):
                 why = "is not what it was when the run began; bring it back, or begin a new run"
                 raise FolderError(f"{frozen / file.path}: {why}")
+            if script.has_copy:
+                target.chmod(_WRITABLE)
             made.files[target] = _seen(target)
             above = target.relative_to(repeat).parents
             made.folders.update({repeat / each: _seen(repeat / each) for each in above if each.parts})

@@ -13,7 +13,7 @@ from orchestrator.domain import Environment, Mode, Plan, Workload
 from orchestrator.errors import InputError
 from orchestrator.planning.bounds import plan as bounds
 from orchestrator.results.plans import plan_from_json, plan_to_json
-from orchestrator.user_files import ModelDefinition, ModelFile, MountedData, PrintedMetric, Script, ScriptFile
+from orchestrator.user_files import ModelDefinition, ModelFile, MountedData, PrintedMetric, Script, ScriptFile, Workdir
 from tests.unit.planning.conftest import Planner
 from tests.unit.reporting import synthetic as s
 
@@ -24,8 +24,9 @@ Change = Callable[[dict[str, Any]], None]
 
 def _plan() -> Plan:
     """A plan that has every kind of name."""
-    metric = PrintedMetric("rate", r"rate (\d+)", "samples/s", PrintedMetric.Better.HIGHER)
-    script = Script("lm", (metric,), "lm.py", (ScriptFile("lm.py", 1, SUM),), ("--fast",), (("A", "b"),))
+    metric = PrintedMetric("rate", r"rate (\d+)", "samples/s", PrintedMetric.Better.HIGHER, file="log.csv")
+    files = (ScriptFile("lm.py", 1, SUM),)
+    script = Script("lm", (metric,), "lm.py", files, ("--fast",), (("A", "b"),), workdir=Workdir.COPY)
     scripted = replace(s.cell(s.MXNET, Workload("lm", Mode.SCRIPT, 1)), script=script)
     modelled = replace(
         s.cell(s.KERAS), definition=SUM, options=(("env.A", "b"), ("layout", "auto")), image="bench/keras-mxnet:x"
@@ -114,6 +115,10 @@ def test_a_text_with_an_escape_or_without_end_is_refused(path: str, value: str) 
         ("cells.1.script.metrics.0.pattern", "", "is empty"),
         ("cells.1.script.metrics.0.pattern", "x" * 1001, "is longer than 1,000 characters"),
         ("cells.1.script.metrics.0.unit", "", "unit: ''"),
+        ("cells.1.script.metrics.0.file", "../log", "leads out of the working directory"),
+        ("cells.1.script.metrics.0.file", "/etc/passwd", "leads out of the working directory"),
+        ("cells.1.script.metrics.0.file", "lm.py", "is one of the script's own files"),
+        ("cells.1.script.workdir", "read-only", "needs `workdir: copy` beside it"),
         ("cells.0.framework.image", "mine:1\nRUN true", "own image"),
         ("cells.0.framework.image", "-v", "own image"),
         ("cells.0.framework.dockerfile", "a\nb", "Dockerfile"),
