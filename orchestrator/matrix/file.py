@@ -168,6 +168,9 @@ class ScriptEntry(Shape):
         {}, description="Environment variables that it gets."
     )
     framework: Axis[PinText] | None = Field(None, description="Where it runs; left out: in every framework.")
+    packages: dict[Annotated[str, Field(pattern=names.DISTRIBUTION)], VersionText] = Field(
+        {}, description="Further packages, each with its version, installed in an environment of their own."
+    )
     metrics: dict[Annotated[str, Field(pattern=names.METRIC)], MetricEntry] = Field(
         min_length=1, description="What to take from its output, by name."
     )

@@ -90,6 +90,8 @@ class ScriptAxes:
     """Pins of the frameworks that run it; empty for all."""
     settings: Settings = Settings()
     place: str = field(default="", compare=False)
+    packages: tuple[tuple[str, str], ...] = ()
+    """Further packages, each with its version, over those of the framework's entry."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,10 @@ class Grid:
     subjects: tuple[SubjectAxes, ...] = ()
 
 
+Placed = Iterator[tuple[Framework, System]]
+"""Frameworks, each on a system."""
+
+
 @dataclass(frozen=True, slots=True)
 class PlannedWork:
     """A workload with the settings of its model."""
@@ -41,6 +45,8 @@ class PlannedWork:
     """Blocks that the axes of its mode ask for, and the calls of each; None where settings say how much is timed."""
     frameworks: tuple[str, ...] = ()
     """Pins of the frameworks that do it; empty for all."""
+    packages: tuple[tuple[str, str], ...] = ()
+    """Further packages, each with its version, that its environment holds over the framework's own."""
     asked: Workload | None = None
     """The workload that the matrix asks for, where a profile has made it smaller."""
 
@@ -94,8 +100,11 @@ def count(grid: Grid, catalog: Catalog) -> int:
     )
 
 
-def frameworks(axes: FrameworkAxes) -> Iterator[Framework]:
-    """Yield every framework of an entry, with an empty Python if the catalog chooses it."""
+def frameworks(axes: FrameworkAxes, further: Sequence[tuple[str, str]] = ()) -> Iterator[Framework]:
+    """Yield every framework of an entry, with an empty Python if the catalog chooses it.
+
+    It has `further` packages over those of the entry.
+    """
     names = [name for name, _ in axes.packages]
     backends: Sequence[Framework | None] = [Framework(*backend) for backend in axes.backends] or [None]
     for version, backend, python in product(axes.versions, backends, axes.pythons or ("",)):
@@ -105,10 +114,15 @@ def frameworks(axes: FrameworkAxes) -> Iterator[Framework]:
                 version=version,
                 backend=backend,
                 python=python,
-                packages=tuple(zip(names, versions, strict=True)),
+                packages=tuple(sorted({**dict(zip(names, versions, strict=True)), **dict(further)}.items())),
                 image=axes.image,
                 dockerfile=axes.dockerfile,
             )
+
+
+def placed(entry: FrameworkAxes, systems: Sequence[System], further: Sequence[tuple[str, str]] = ()) -> Placed:
+    """Yield every framework of an entry, with `further` packages, on every system."""
+    yield from product(frameworks(entry, further), systems)
 
 
 def default_python(framework: Framework, catalog: Catalog) -> str:
@@ -133,7 +147,14 @@ def works(grid: Grid, known: Mapping[str, ModelInfo], datasets: Mapping[str, Dat
             yield PlannedWork(workload, workload.label, entry.settings, calls=_calls(workload))
     for axes in grid.scripts:
         workload = Workload(axes.script.name, Mode("script"), 1)
-        yield PlannedWork(workload, workload.label, axes.settings, script=axes.script, frameworks=axes.frameworks)
+        yield PlannedWork(
+            workload,
+            workload.label,
+            axes.settings,
+            script=axes.script,
+            frameworks=axes.frameworks,
+            packages=axes.packages,
+        )
 
 
 def subject_workloads(entry: SubjectAxes) -> Iterator[Workload]:

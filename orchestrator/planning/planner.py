@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 from orchestrator.catalog import DATASETS, Catalog, DatasetInfo, ModelInfo, UnsupportedError
 from orchestrator.domain import Cell, Framework, ImageSpec, Plan, Skip, Status, System
 from orchestrator.errors import InputError
 from orchestrator.limits import DEFAULT_CELLS
-from orchestrator.matrix import FrameworkAxes, Matrix, Rule, Settings
+from orchestrator.matrix import Matrix, Rule, Settings
 from orchestrator.modes.parts.duration import Profile
 from orchestrator.planning import axes, collector, ids, profiles, rules
 from orchestrator.planning.additions import grids
@@ -148,10 +149,13 @@ class _Draft:
                 (chosen, rules.option_bits(excludes, chosen.options), rules.option_bits(includes, chosen.options))
                 for chosen in axes.combinations(entry, grid, self.catalog)
             ]
-            for site in self._sites(entry, grid.systems, excludes, includes):
-                for work, work_out, work_in in works:
-                    if not work.is_for(site.framework):
-                        continue
+            sites = [
+                (packages, site)
+                for packages in dict.fromkeys(work.packages for work, _, _ in works)
+                for site in self._sites(axes.placed(entry, grid.systems, packages), entry.expect, excludes, includes)
+            ]
+            for (packages, site), (work, work_out, work_in) in product(sites, works):
+                if work.packages == packages and work.is_for(site.framework):
                     out, into = site.excluded & work_out, site.included & work_in
                     for chosen, options_out, options_in in combinations if work.script is None else without_options:
                         self._add(site, work, chosen, (out & options_out, into & options_in), added=added)
@@ -177,28 +181,30 @@ class _Draft:
             )
 
     def _sites(
-        self, entry: FrameworkAxes, systems: Sequence[System], excludes: Sequence[Rule], includes: Sequence[Rule]
+        self, placed: axes.Placed, expect: Status | None, excludes: Sequence[Rule], includes: Sequence[Rule]
     ) -> Iterator[_Site]:
-        for listed in axes.frameworks(entry):
+        for listed, system in placed:
             default = axes.default_python(listed, self.catalog)
             framework = replace(listed, python=listed.python or default)
             special = ids.environment(framework, default)
-            for system in systems:
-                site = _Site(
-                    framework=framework,
-                    system=system,
-                    part=ids.first_part(framework, special, system),
-                    expect=entry.expect or Status.OK,
-                    excluded=rules.site_bits(excludes, framework, system),
-                    included=rules.site_bits(includes, framework, system),
-                )
-                try:
-                    yield replace(site, image=self._image(framework, special, system))
-                except UnsupportedError as error:
-                    yield replace(site, reason=error.reason)
+            site = _Site(
+                framework=framework,
+                system=system,
+                part=ids.first_part(framework, special, system),
+                expect=expect or Status.OK,
+                excluded=rules.site_bits(excludes, framework, system),
+                included=rules.site_bits(includes, framework, system),
+            )
+            try:
+                yield replace(site, image=self._image(framework, special, system))
+            except UnsupportedError as error:
+                yield replace(site, reason=error.reason)
 
     def _image(self, framework: Framework, special: str, system: System) -> str:
         """Return the name of the image that a framework needs on a system, and add the image to the plan's."""
+        if framework.packages and (own := framework.image or framework.dockerfile):
+            asked = ", ".join(f"{name} {version}" for name, version in framework.packages)
+            raise UnsupportedError(f"nothing is installed in your own image; drop `packages` and have {asked} in {own}")
         repository, alias = ids.image(framework, special, system)
         environment = self.catalog.environment(framework, system.gpus)
         spec = ImageSpec(repository, alias, system.image_class, framework, environment)

@@ -5,6 +5,9 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.errors import did_you_mean
 from orchestrator.files import problem_of_path, says_where_it_leads
@@ -44,6 +47,7 @@ def mistakes(source: Source, models: Any, frameworks: Collection[str], folder: P
         yield from _environment(source, (*loc, "environment"), entry.get("environment"))
         yield from _patterns(source, (*loc, "metrics"), entry.get("metrics"))
         yield from _written_files(source, loc, entry, folder)
+        yield from _packages(source, (*loc, "packages"), entry.get("packages"))
 
 
 def named(value: Mapping[str, Any]) -> list[str]:
@@ -120,6 +124,19 @@ def _written_files(source: Source, loc: Loc, entry: dict[str, Any], folder: Path
                 yield source.mistake((*loc, "metrics", name, "file"), wrong)
 
 
+def _packages(source: Source, loc: Loc, packages: object) -> Iterator[Mistake]:
+    first: dict[str, str] = {}
+    for name, version in packages.items() if isinstance(packages, dict) else ():
+        if first.setdefault(canonicalize_name(str(name)), name) != name:
+            same = first[canonicalize_name(str(name))]
+            yield source.mistake((*loc, name), f"{name!r} is the same package as {same!r}; keep one", key=True)
+        try:
+            Version(str(version))
+        except InvalidVersion:
+            if isinstance(version, str) and version:
+                yield source.mistake((*loc, name), f"{version!r} is no version such as '1.9.1'")
+
+
 def _texts(value: object) -> list[str]:
     return [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
 
@@ -157,6 +174,7 @@ def resolved(entry: file.ScriptEntry, folder: Path, place: str) -> ScriptAxes:
             workdir=entry.workdir,
         ),
         folder=str(path.parent),
+        packages=tuple(sorted((canonicalize_name(name), version) for name, version in entry.packages.items())),
         frameworks=entry.framework or (),
         settings=Settings(
             timeout_s=entry.timeout,
@@ -180,6 +198,7 @@ def long_form(axes: ScriptAxes) -> dict[str, Any]:
         "arguments": list(script.arguments),
         "environment": dict(script.environment),
         "framework": list(axes.frameworks) or None,
+        **({"packages": dict(axes.packages)} if axes.packages else {}),
         "metrics": {
             metric.name: {
                 "pattern": metric.pattern,
