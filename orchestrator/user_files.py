@@ -44,6 +44,10 @@ class PrintedMetric:
     """Below the working directory, with slashes; empty for what the script prints."""
 
 
+DATA_PLACE = "{data}"
+"""The place in the arguments and the environment of a script that the folder of its dataset takes."""
+
+
 @dataclass(frozen=True, slots=True)
 class ScriptFile:
     """A file of a script, without its place on a host."""

@@ -168,6 +168,9 @@ class ScriptEntry(Shape):
         {}, description="Environment variables that it gets."
     )
     framework: Axis[PinText] | None = Field(None, description="Where it runs; left out: in every framework.")
+    data: Word | None = Field(
+        None, description="A dataset of files, whose read-only folder takes the place of {data} in its arguments."
+    )
     packages: dict[Annotated[str, Field(pattern=names.DISTRIBUTION)], VersionText] = Field(
         {}, description="Further packages, each with its version, installed in an environment of their own."
     )

@@ -92,6 +92,8 @@ class ScriptAxes:
     place: str = field(default="", compare=False)
     packages: tuple[tuple[str, str], ...] = ()
     """Further packages, each with its version, over those of the framework's entry."""
+    dataset: str = ""
+    """The dataset whose folder it is shown; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from itertools import product
 from math import prod
 
 from orchestrator import modes
-from orchestrator.catalog import Catalog, DatasetInfo, ModelInfo, Option, UnsupportedError, unsuitable
+from orchestrator.catalog import SYNTHETIC, Catalog, DatasetInfo, ModelInfo, Option, UnsupportedError, unsuitable
 from orchestrator.domain import VARIABLE, Duration, Framework, Mode, Options, OptionValue, System, Workload
 from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, ScriptAxes, Settings, SubjectAxes
 from orchestrator.matrix.model import EVERY_FRAMEWORK, OptionAxes, covers
@@ -146,7 +146,7 @@ def works(grid: Grid, known: Mapping[str, ModelInfo], datasets: Mapping[str, Dat
         for workload in subject_workloads(entry):
             yield PlannedWork(workload, workload.label, entry.settings, calls=_calls(workload))
     for axes in grid.scripts:
-        workload = Workload(axes.script.name, Mode("script"), 1)
+        workload = Workload(axes.script.name, Mode("script"), 1, axes.dataset or SYNTHETIC.name)
         yield PlannedWork(
             workload,
             workload.label,

@@ -21,7 +21,7 @@ from orchestrator.running.output import OutputWatches
 from orchestrator.running.requests import request_for, with_data, with_files
 from orchestrator.running.surroundings import Surroundings
 from orchestrator.runtimes import DATA, IO, SCRIPT, Ended, Ready, Task
-from orchestrator.user_files import Script
+from orchestrator.user_files import MountedData, Script
 
 
 class Launcher:
@@ -43,18 +43,17 @@ class Launcher:
         builder, pinned = self._builders[cell.image], runtime.pins_cpus
         request = request_for(cell, repeat, builder, self._plan.seed, allocation, pinned=pinned)
         request, files = with_files(request, self._plan, cell.definition)
-        shown = tuple(self._shown(cell))
+        data = self._data.get(cell.workload.dataset)
+        data_folder = runtime.seen(Path(data.folder), DATA) if data else ""
         if cell.script:
-            request = with_script(
-                request, cell.script, self._script_seen(cell.script, run.repeat_folder(cell.id, repeat))
-            )
-        elif shown:
-            request = with_data(request, self._data.get(cell.workload.dataset), runtime.seen(*shown[0]))
+            working = self._script_seen(cell.script, run.repeat_folder(cell.id, repeat))
+            request = with_script(request, cell.script, working, data_folder)
+        request = with_data(request, data, data_folder)
         folder = run.prepare(request, files)
         labels = (("bench.run", run.name), ("bench.cell", cell.id), ("bench.repeat", str(repeat)))
         task = Task(
             ready, folder, folder / LOG, cell.system, allocation, cell.timeout_s, labels,
-            tuple(request.variables.items()), shown=shown,
+            tuple(request.variables.items()), shown=tuple(self._shown(cell, data)),
         )  # fmt: skip
         copy = self._script_copy(cell, folder)
         phases = PhaseWatch(folder, lambda phase: self._with.listener(PhaseChanged(cell.id, repeat, phase)))
@@ -93,15 +92,14 @@ class Launcher:
         )
         return outcome, result
 
-    def _shown(self, cell: Cell) -> Iterator[tuple[Path, str]]:
-        """Give the folder that is shown to a cell, which is its script as it was frozen, or its dataset.
+    def _shown(self, cell: Cell, data: MountedData | None) -> Iterator[tuple[Path, str]]:
+        """Give the folders that are shown to a cell, which are its script as it was frozen, and its dataset.
 
         A copy of the script is none: it lies in the folder of the repeat.
         """
-        data = self._data.get(cell.workload.dataset)
         if cell.script and not self._works_on_a_copy(cell.script):
             yield frozen_scripts.folder_of(self._with.run.folder.absolute(), cell.script), SCRIPT
-        elif data and not cell.script:
+        if data:
             yield Path(data.folder), DATA
 
     def _works_on_a_copy(self, script: Script) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from orchestrator.catalog import DATASETS
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.errors import did_you_mean
 from orchestrator.files import problem_of_path, says_where_it_leads
@@ -48,6 +49,7 @@ def mistakes(source: Source, models: Any, frameworks: Collection[str], folder: P
         yield from _patterns(source, (*loc, "metrics"), entry.get("metrics"))
         yield from _written_files(source, loc, entry, folder)
         yield from _packages(source, (*loc, "packages"), entry.get("packages"))
+        yield from _data(source, loc, entry)
 
 
 def named(value: Mapping[str, Any]) -> list[str]:
@@ -124,6 +126,21 @@ def _written_files(source: Source, loc: Loc, entry: dict[str, Any], folder: Path
                 yield source.mistake((*loc, "metrics", name, "file"), wrong)
 
 
+def _data(source: Source, loc: Loc, entry: dict[str, Any]) -> Iterator[Mistake]:
+    """Yield the mistake of a dataset that is not known, or of one that has no folder."""
+    own, name = source.value.get("datasets"), entry.get("data")
+    own_names = tuple(map(str, own)) if isinstance(own, dict) else ()
+    of_files = (*(each.name for each in DATASETS.values() if each.formats), *own_names)
+    if not isinstance(name, str) or not name:
+        return
+    if name in DATASETS and name not in of_files:
+        wrong = f"{name!r} has no files to show a script; there is {', '.join(of_files)}"
+        yield source.mistake((*loc, "data"), wrong)
+    elif name not in of_files:
+        wrong = f"unknown dataset {name!r}, and `datasets` describes none of that name{did_you_mean(name, of_files)}"
+        yield source.mistake((*loc, "data"), wrong)
+
+
 def _packages(source: Source, loc: Loc, packages: object) -> Iterator[Mistake]:
     first: dict[str, str] = {}
     for name, version in packages.items() if isinstance(packages, dict) else ():
@@ -174,6 +191,7 @@ def resolved(entry: file.ScriptEntry, folder: Path, place: str) -> ScriptAxes:
             workdir=entry.workdir,
         ),
         folder=str(path.parent),
+        dataset=entry.data or "",
         packages=tuple(sorted((canonicalize_name(name), version) for name, version in entry.packages.items())),
         frameworks=entry.framework or (),
         settings=Settings(
@@ -198,6 +216,7 @@ def long_form(axes: ScriptAxes) -> dict[str, Any]:
         "arguments": list(script.arguments),
         "environment": dict(script.environment),
         "framework": list(axes.frameworks) or None,
+        **({"data": axes.dataset} if axes.dataset else {}),
         **({"packages": dict(axes.packages)} if axes.packages else {}),
         "metrics": {
             metric.name: {

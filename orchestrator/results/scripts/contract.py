@@ -15,7 +15,7 @@ from orchestrator.results.contract import (
     Strict,
 )
 from orchestrator.results.facts import Facts
-from orchestrator.user_files import Script
+from orchestrator.user_files import DATA_PLACE, Script
 
 
 class PrintedMemory(Strict):
@@ -51,13 +51,20 @@ class ScriptResult(Strict):
     facts: Facts
 
 
-def with_script(request: Request, script: Script, folder: str) -> Request:
-    """Ask for a script in place of a model. `folder` is its place as the container sees it."""
+def with_script(request: Request, script: Script, folder: str, data_folder: str) -> Request:
+    """Ask for a script in place of a model.
+
+    `folder` is its place as the container sees it, and `data_folder` that of its dataset, empty if it has none.
+    """
+
+    def filled(text: str) -> str:
+        return text.replace(DATA_PLACE, data_folder) if data_folder else text
+
     script_request = ScriptRequest(
         folder=folder,
         file=script.file,
-        arguments=script.arguments,
-        environment=dict(script.environment),
+        arguments=tuple(map(filled, script.arguments)),
+        environment={name: filled(text) for name, text in script.environment},
         metrics=tuple(
             MetricRequest(name=each.name, pattern=each.pattern, take=each.take, file=each.file)
             for each in script.metrics

@@ -45,7 +45,7 @@ def _wanted(
 ) -> list[tuple[DatasetInfo, Path]]:
     """Return the datasets of a plan that are files, each with the folder of its name below `folder`."""
     known = {**DATASETS, **{info.name: info for info in own}}
-    named = dict.fromkeys(cell.workload.dataset for cell in plan.cells if cell.script is None)
+    named = dict.fromkeys(cell.workload.dataset for cell in plan.cells)
     if unknown := [name for name in named if name not in known]:
         raise InputError(
             *(f"{place}: no dataset is called {name[:100]!r}, and its matrix describes none" for name in unknown)
