@@ -65,6 +65,7 @@ def test_every_repeat_writes_into_a_fresh_copy(program: Program, tmp_path: Path)
         assert json.loads((repeat / "result.json").read_text())["metrics"]["speed"]["values"] == [12.0]
         left = sorted(path.relative_to(repeat).as_posix() for path in repeat.glob("script/**/*"))
         assert left == ["script/logs", "script/logs/train.txt", "script/settings.txt"]
+        assert (repeat / "script" / "settings.txt").stat().st_mode & 0o200, "its owner may write to the copy"
     assert (the_run(tmp_path) / "scripts/word-lm/settings.txt").read_text() == "as is"
 
 
