@@ -18,7 +18,7 @@ from keras import backend
 
 from benchmarks.errors import Unsupported
 from benchmarks.inputs import feeds
-from benchmarks.loaders.keras_mxnet import Loader
+from benchmarks.loaders.keras_mxnet import ArraySlices
 from benchmarks.native import LAYOUTS, one_of
 from benchmarks.native import keras_mxnet as native_layers
 from benchmarks.vocabulary import features
@@ -57,11 +57,11 @@ class _Session:
         network.compile(optimizer=_optimizer(workload.optimizer), loss=_loss(workload.loss), context=[self._context])
         self.parameters = _count(network)
         if workload.training:
-            self.batches = feeds.batches(workload, self._pair, Loader(_columns, self._laid))
+            self.batches = feeds.batches(workload, self._pair, ArraySlices(_columns, self._laid))
             self.step = lambda batch: network.train_on_batch(*batch)
         else:
             place = self._inputs_alone
-            self.batches = feeds.batches(workload, place, Loader(lambda inputs, _labels: inputs, self._laid))
+            self.batches = feeds.batches(workload, place, ArraySlices(lambda inputs, _labels: inputs, self._laid))
             self.step = network.predict_on_batch
 
     def _pair(self, inputs, labels):

@@ -11,7 +11,7 @@ from mxnet import autograd, gluon
 
 from benchmarks.errors import Unsupported
 from benchmarks.inputs import feeds
-from benchmarks.loaders.mxnet import Loader
+from benchmarks.loaders.mxnet import GluonLoader
 from benchmarks.native import LAYOUTS, PRECISIONS, alike, one_of, parts, precision_fact
 from benchmarks.native import mxnet as native
 from benchmarks.vocabulary import features, graph
@@ -48,7 +48,7 @@ class _Session:
             # The network's own graph holds all of it, and what `_walk` runs must not make more graphs.
             for block in self._blocks:
                 block.hybridize(False)
-        self.batches = feeds.batches(workload, self._pair, Loader(self._context))
+        self.batches = feeds.batches(workload, self._pair, GluonLoader(self._context))
         self.parameters = native.count(network)
         forward = (lambda inputs: network(*inputs)) if len(workload.inputs) > 1 else network
         forward = _in_float32(forward) if self._mixed else forward

@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from benchmarks.errors import Unsupported
 from benchmarks.inputs import feeds
-from benchmarks.loaders.tensorflow import Loader
+from benchmarks.loaders.tensorflow import TensorPipeline
 from benchmarks.native import LAYOUTS, PRECISIONS, one_of, parts, precision_fact
 from benchmarks.native import tensorflow as native
 from benchmarks.vocabulary import features
@@ -49,7 +49,7 @@ class _Session:
         with tf.device(self._device):
             network, self._made = self._builder.network(self._layers, workload.inputs, self._input_dtype)
             self._builder.set_weights(self._layers, self._made, workload.weights())
-            self.batches = feeds.batches(workload, self._pair, Loader(self._moved, self._builder.native_inputs))
+            self.batches = feeds.batches(workload, self._pair, TensorPipeline(self._moved, self._builder.native_inputs))
             self._network = network
             self.parameters = sum(native.count(*pair) for pair in zip(self._layers, self._made))
             compiled = _decorator(workload.options)

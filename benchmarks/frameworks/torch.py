@@ -12,7 +12,7 @@ import torch
 
 from benchmarks.errors import Unsupported
 from benchmarks.inputs import feeds
-from benchmarks.loaders.torch import Loader
+from benchmarks.loaders.torch import TorchLoader
 from benchmarks.native import LAYOUTS, PRECISIONS, alike, one_of, precision_fact
 from benchmarks.native import torch as native
 from benchmarks.vocabulary import features
@@ -50,7 +50,7 @@ class _Session:
         self._network = native.network(self._layers, self._made, [each.name for each in workload.inputs])
         native.set_weights(self._layers, self._made, workload.weights())
         self._place(workload.training)
-        self.batches = feeds.batches(workload, self._placed, Loader(self._moved, self._device.type == "cuda"))
+        self.batches = feeds.batches(workload, self._placed, TorchLoader(self._moved, self._device.type == "cuda"))
         trained = [parameter for parameter in self._network.parameters() if parameter.requires_grad]
         self.parameters = sum(parameter.numel() for parameter in trained)
         self._optimizer = _optimizer(trained, workload.optimizer) if workload.training else None

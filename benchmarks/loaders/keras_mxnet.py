@@ -5,7 +5,7 @@ from keras.utils.generic_utils import slice_arrays
 from benchmarks.errors import Unsupported
 
 
-class Loader:
+class ArraySlices:
     """A loader for a session, which takes arrays of NumPy."""
 
     def __init__(self, place, lay):

@@ -4,7 +4,7 @@ import mxnet as mx
 from mxnet.gluon.data import ArrayDataset, DataLoader
 
 
-class Loader:
+class GluonLoader:
     """A loader for a session on a device."""
 
     def __init__(self, context):

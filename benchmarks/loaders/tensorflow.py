@@ -4,7 +4,7 @@ import numpy
 import tensorflow as tf
 
 
-class Loader:
+class TensorPipeline:
     """A loader for a session, whose batches `place` brings to the device."""
 
     def __init__(self, place, lay):

@@ -4,7 +4,7 @@ import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 
-class Loader:
+class TorchLoader:
     """A loader for a session, whose batches `place` brings to the device."""
 
     def __init__(self, place, pinned):
