@@ -18,7 +18,7 @@ from orchestrator.reporting.reports.run import RUN
 from orchestrator.reporting.reports.run.claims import RECORD_COLUMNS
 from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
 from orchestrator.reporting.selected import selected
-from orchestrator.studies import Claim, LeftOut, PublishedValue, StandIn, Study
+from orchestrator.studies import Claim, LeftOutPart, PublishedValue, StandIn, Study
 from tests.envelopes import data_of
 from tests.unit.reporting import synthetic as s
 
@@ -34,7 +34,7 @@ STUDY = Study(
     "A journal, 2019",
     "https://example.org/study",
     (StandIn("cntk 2.1", "cntk 2.7", "2.1 is no package"),),
-    (LeftOut("table 9", "its data are gone"),),
+    (LeftOutPart("table 9", "its data are gone"),),
     CLAIMS,
 )
 
