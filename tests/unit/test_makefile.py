@@ -1,5 +1,6 @@
 """The set-up takes what the lock names, and says how to call what it has installed."""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -52,7 +53,10 @@ def _studies(place: Path) -> tuple[int, list[str], str]:
     variables = [f"VENV={venv}", f"RESULTS={place / 'results'}", "STUDIES=anu-2019 smartia-2019", "DATA=sets"]
     variables += [f"ORCHESTRATOR=cd {place} && {venv}/bin/orchestrator"]
     command = [make, "--no-print-directory", "-o", f"{venv}/installed", *variables, "studies-quick"]
-    ended = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    # A test started by make would hand down the variables of that call, ARGS among them.
+    makes = {"ARGS", "MAKEFLAGS", "MFLAGS", "MAKELEVEL"}
+    outer = {name: value for name, value in os.environ.items() if name not in makes}
+    ended = subprocess.run(command, cwd=ROOT, env=outer, check=False, capture_output=True, text=True)
     return ended.returncode, (place / "calls").read_text().splitlines(), ended.stderr
 
 
