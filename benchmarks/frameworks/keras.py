@@ -22,6 +22,7 @@ from benchmarks.errors import Unsupported
 from benchmarks.native import LAYOUTS, keras2, one_of
 from benchmarks.vocabulary import features
 
+FEEDS = keras2.FEEDS
 OPTIONS = {"layout": "auto"}
 OFFERS = features.ALL - {"layer gru", "layer separable_conv2d", "padded pools"}
 """Early Keras 2 has no GRU that resets after the product, and backends pad pools in other ways."""

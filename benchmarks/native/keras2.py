@@ -7,8 +7,11 @@ import keras
 import numpy
 from keras import backend
 
+from benchmarks.inputs import feeds
+from benchmarks.loaders.keras import KerasLoader
 from benchmarks.vocabulary.weights import channel_first_rows, channels_last_rows
 
+FEEDS = ("fed", "loader")
 LAYERS = keras.layers
 
 
@@ -28,14 +31,10 @@ class Keras2Session:
         self._network = network
         network.compile(optimizer=builder.optimizer(workload.optimizer), loss=builder.loss(workload.loss), **compiled)
         self.parameters = builder.count(network)
-        laid = builder.native_inputs
-        if workload.training:
-            # Class numbers as a column; targets are a row for each sample already.
-            self.batches = [(laid(inputs), labels.reshape(len(labels), -1)) for inputs, labels in workload.batches()]
-            self.step = self._step(network)
-        else:
-            self.batches = [laid(inputs) for inputs, _ in workload.batches()]
-            self.step = network.predict_on_batch
+        taken = _columns if workload.training else _inputs_alone
+        load = KerasLoader(taken, builder.native_inputs)
+        self.batches = feeds.batches(workload, lambda inputs, labels: taken(load.lay(inputs), labels), load)
+        self.step = self._step(network) if workload.training else network.predict_on_batch
 
     @staticmethod
     def _step(network):
@@ -280,6 +279,15 @@ class Keras2Builder:
 
     def _dropout(self, layer):
         return LAYERS.Dropout(layer.settings["rate"])
+
+
+def _columns(inputs, labels):
+    """Return a batch with its classes in a column, as Keras takes them; targets are a row for each sample already."""
+    return inputs, labels.reshape(len(labels), -1)
+
+
+def _inputs_alone(inputs, _labels):
+    return inputs
 
 
 def _l2(settings):

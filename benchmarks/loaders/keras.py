@@ -1,6 +1,10 @@
 """Keras' own path for NumPy arrays, which cuts the samples of each batch out of the arrays as `fit` does."""
 
-from keras.utils.generic_utils import slice_arrays
+try:
+    from keras.utils.generic_utils import slice_arrays
+except ImportError:
+    # Keras before 2.1.
+    from keras.engine.training import _slice_arrays as slice_arrays
 
 from benchmarks.errors import Unsupported
 
