@@ -55,7 +55,7 @@ def test_default_matrix_does_the_same_work(engine: docker.DockerClient, base_ima
     ended = orchestrator(tmp_path, base_image, *RUN, "-f", str(ROOT / "matrix.yaml"))
 
     assert ended.returncode == 0, ended.stderr
-    report = json.loads(ended.stdout)
+    report = data_of(ended.stdout)
     assert {check["status"] for check in report["checks"]} == {"ok"}
     verdicts = [verdict for group in report["groups"] for row in group["parity"] for verdict in row if verdict]
     assert {verdict["work"] for verdict in verdicts} == {"same work"}

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from far_support import FarSide
 
+from orchestrator.bundles.returns.results_manifest import MERGED
 from tests.documented import blocks
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow]
@@ -111,7 +112,8 @@ def _statuses(results: Path, run: str) -> dict[str, set[str]]:
 
 
 def _files(folder: Path) -> dict[str, bytes]:
-    paths = {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file() and path.name != ".lock"}
+    marks = {".lock", MERGED}
+    paths = {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file() and path.name not in marks}
     return {str(name): path.read_bytes() for name, path in paths.items() if name.parts[0] != "report"}
 
 
