@@ -82,8 +82,9 @@ def _data(value):
     fine = isinstance(value, dict) and all(isinstance(value.get(name), str) for name in ("folder", "format"))
     fine = fine and value["format"] in ("idx", "cifar-binary", "cifar-python")
     fine = fine and not any(_whole(1)(value.get(name)) for name in counts)
-    fine = fine and isinstance(value.get("image"), list) and isinstance(value.get("files"), dict)
-    return None if fine else "must say where images lie, their format, and the sums of their files"
+    fine = fine and isinstance(value.get("image") or value.get("inputs"), list)
+    fine = fine and isinstance(value.get("files"), dict)
+    return None if fine else "must say where samples lie, their format, and the sums of their files"
 
 
 def _cpuset(value):

@@ -120,6 +120,17 @@ class ModelFile:
 
 
 @dataclass(frozen=True, slots=True)
+class SequenceInput:
+    """An input of a dataset that has a row of whole numbers for each sample, such as words or characters."""
+
+    name: str
+    length: int
+    """Numbers in a row."""
+    vocabulary: int
+    """Numbers are smaller than this."""
+
+
+@dataclass(frozen=True, slots=True)
 class MountedData:
     """A dataset in a folder of the user's own, as it was when the run began."""
 
@@ -128,8 +139,8 @@ class MountedData:
     """`idx`, `cifar-binary` or `cifar-python`."""
     folder: str
     """Absolute, on this host; containers see it read-only."""
-    image: tuple[int, int, int]
-    """Channels, height, width."""
+    image: tuple[int, int, int] | None
+    """Channels, height, width; None for rows of whole numbers."""
     classes: int
     training: int
     testing: int
@@ -137,3 +148,5 @@ class MountedData:
     """Name and sum (`sha256:…`, of the unpacked bytes), in the order in which they are read."""
     stand_in: Annotated[bool, Field(exclude_if=lambda stand_in: not stand_in)] = False
     """True if the files only have the right format."""
+    inputs: Annotated[tuple[SequenceInput, ...], Field(exclude_if=lambda inputs: not inputs)] = ()
+    """Rows of whole numbers; empty for images."""

@@ -4,10 +4,13 @@ import gzip
 import io
 import pickle
 import tarfile
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+
+from orchestrator.user_files import MountedData
 
 IDX = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
 Drawn = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
@@ -82,3 +85,9 @@ def _pickled(images: np.ndarray[Any, Any], labels: np.ndarray[Any, Any]) -> byte
     batch = {"data": images.reshape(len(images), -1), "labels": [int(label) for label in labels]}
     _AsPython2(written, 2).dump(batch)
     return written.getvalue()
+
+
+def asked_for(data: MountedData) -> dict[str, Any]:
+    """A dataset as a request describes it."""
+    asked = {key: value for key, value in asdict(data).items() if key != "name"}
+    return asked | {"files": dict(data.files), "inputs": [asdict(each) for each in data.inputs]}

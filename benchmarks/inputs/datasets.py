@@ -1,4 +1,4 @@
-"""The data that models are trained with, which is seeded synthetic data that can be learned, or real images.
+"""The data that models are trained with, which is seeded synthetic data that can be learned, or real samples.
 
 A dataset has `samples` in an epoch, a `batch_count`, `batches` that are drawn one by one, `arrays(batch_size, count)`
 of all samples with the indices that make up the same batches, `held_out()` samples that are never trained with, as many
@@ -7,7 +7,9 @@ of all samples with the indices that make up the same batches, `held_out()` samp
 
 from benchmarks.errors import BadRequest, Unsupported
 from benchmarks.inputs import digits, kinds, mounted
-from benchmarks.inputs.pictures import EPOCH_BYTES, Pictures
+from benchmarks.inputs.dealt import EPOCH_BYTES
+from benchmarks.inputs.pictures import Pictures
+from benchmarks.inputs.sequences import Sequences
 from benchmarks.vocabulary import losses
 
 RING_BATCHES = 16
@@ -24,12 +26,17 @@ def named(name, model, seed, data=None, inputs=()):
     `data` describes a dataset in a folder of the user's own, as a request does. `inputs` are those that the model
     recorded; without them it has one of floats.
     """
-    if name != "synthetic" and kinds.are_mixed(inputs):
+    rows = data.get("inputs") if data else None
+    if name != "synthetic" and not rows and kinds.are_mixed(inputs):
         raise BadRequest("%s holds images; this model takes %s" % (name, kinds.described(inputs)))
     if data is not None:
-        pictures = Pictures(name, mounted.load(data), model.INPUT_SHAPE, model.CLASSES, seed)
-        pictures.stand_in = data.get("stand_in", False)
-        return pictures
+        split = mounted.load(data)
+        if rows:
+            dealt = Sequences(name, split, rows, inputs, seed)
+        else:
+            dealt = Pictures(name, split, model.INPUT_SHAPE, model.CLASSES, seed)
+        dealt.stand_in = data.get("stand_in", False)
+        return dealt
     if name == "synthetic":
         return Synthetic(model, seed, inputs)
     if name == "digits":

@@ -9,7 +9,7 @@ import hashlib
 import os
 
 from benchmarks.errors import Failure
-from benchmarks.inputs.pictures import Split
+from benchmarks.inputs.dealt import Split
 
 PATH = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "digits.gz")
 SHA256 = "e1d88a0854e29e01d16358d2cd026aa8fc20dfc4cdb3fce004300857ea82aa70"

@@ -12,7 +12,7 @@ import tarfile
 import zlib
 
 from benchmarks.errors import BadRequest
-from benchmarks.inputs.pictures import Split
+from benchmarks.inputs.dealt import Split
 
 FOLDER = "/data"
 PUBLISHED = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "published.json")
@@ -22,8 +22,11 @@ ARCHIVES = {
     "cifar-python": ("cifar-10-batches-py", "cifar-10-python.tar.gz"),
 }
 HIGHEST = 255
-_IDX_BYTES = 0x08
-"""The third byte of the magic number, for unsigned bytes. The last one is the number of dimensions."""
+_IDX_TYPES = {"ubyte": (0x08, ">u1"), "short": (0x0B, ">i2")}
+"""The third byte of the magic number by the end of a file's name, and the type of its values.
+
+The last byte of the magic number is the number of dimensions.
+"""
 
 
 def published():
@@ -56,16 +59,28 @@ def load(data):
             raise BadRequest("%s in %s is not the file it should be: its checksum is another" % (name, data["folder"]))
         sums.append("%s  %s\n" % (hashlib.sha256(content).hexdigest(), name))
         members[name] = content
-    training, testing = {"idx": _idx, "cifar-binary": _cifar_binary, "cifar-python": _cifar_python}[data["format"]](
-        members, tuple(data["image"])
-    )
-    for (images, labels), count in ((training, data["training"]), (testing, data["testing"])):
-        if images.shape != (count,) + tuple(data["image"]) or labels.shape != (count,):
-            message = "%s holds images %s and labels %s, not the %d images asked for"
-            raise BadRequest(message % (data["folder"], images.shape, labels.shape, count))
-        if int(labels.max()) >= data["classes"]:
-            raise BadRequest("%s has a label %d, beyond its classes" % (data["folder"], labels.max()))
+    read = {"idx": _idx, "cifar-binary": _cifar_binary, "cifar-python": _cifar_python}[data["format"]]
+    training, testing = read(members, data)
+    for (samples, labels), count in ((training, data["training"]), (testing, data["testing"])):
+        _check(data, samples, labels, count)
     return Split(*(training + testing + (HIGHEST, hashlib.sha256("".join(sums).encode()).hexdigest())))
+
+
+def _check(data, samples, labels, count):
+    """Raise `BadRequest` unless samples and labels are as many, as large and as low as a request says."""
+    if data.get("inputs"):
+        held = [each.shape for each in samples]
+        expected = [(count, each["length"]) for each in data["inputs"]]
+        for rows, each in zip(samples, data["inputs"]):
+            if int(rows.min()) < 0 or int(rows.max()) >= each["vocabulary"]:
+                raise BadRequest("%s has a number %d, beyond the vocabulary" % (each["name"], rows.max()))
+    else:
+        held, expected = samples.shape, (count,) + tuple(data["image"])
+    if held != expected or labels.shape != (count,):
+        message = "%s holds samples %s and labels %s, not the %d samples asked for"
+        raise BadRequest(message % (data["folder"], held, labels.shape, count))
+    if int(labels.min()) < 0 or int(labels.max()) >= data["classes"]:
+        raise BadRequest("%s has a label %d, beyond its classes" % (data["folder"], labels.max()))
 
 
 def _places(folder, kind, name):
@@ -102,29 +117,47 @@ def _read(folder, kind, name):
     raise BadRequest("%s is missing in %s" % (name, folder))
 
 
-def _idx(members, _image):
-    """Read MNIST's own format, which is a magic number, the extents, big-endian, then bytes."""
-    names = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
-    images, labels, test_images, test_labels = [_array(members[name], name) for name in names]
-    return (images[:, None], labels), (test_images[:, None], test_labels)
+def _idx(members, data):
+    """Read MNIST's own format, which is a magic number, the extents, then big-endian values.
+
+    A file is named by its part, what it holds, and the form of its values, as `train-images-idx3-ubyte`.
+    """
+    names = [each["name"] for each in data.get("inputs") or ()]
+    return tuple(_idx_part(members, part, names) for part in ("train", "t10k"))
+
+
+def _idx_part(members, part, names):
+    """Return the samples and labels of one part, where images of one channel have no extent for it."""
+    arrays = {}
+    for member in members:
+        of_part, holds, _, _ = member.rsplit("-", 3)
+        if of_part == part:
+            arrays[holds] = _array(members[member], member)
+    if names:
+        return tuple(arrays[name] for name in names), arrays["labels"]
+    images = arrays["images"]
+    return (images[:, None] if images.ndim == 3 else images), arrays["labels"]
 
 
 def _array(content, name):
     import numpy
 
-    dimensions = 3 if "idx3" in name else 1
+    form, ending = name.rsplit("-", 2)[1:]
+    dimensions, (number, kind) = int(form[len("idx") :]), _IDX_TYPES[ending]
     extents = numpy.frombuffer(content[4 : 4 + 4 * dimensions], ">u4")
-    if content[:4] != bytes([0, 0, _IDX_BYTES, dimensions]) or len(extents) != dimensions:
+    if content[:4] != bytes([0, 0, number, dimensions]) or len(extents) != dimensions:
         raise BadRequest("%s is no idx file of %d dimensions" % (name, dimensions))
-    values = numpy.frombuffer(content, numpy.uint8, offset=4 + 4 * dimensions)
+    values = numpy.frombuffer(content, kind, offset=4 + 4 * dimensions)
     if values.size != int(numpy.prod(extents.astype(numpy.int64))):
         raise BadRequest("%s is cut: it holds %d values" % (name, values.size))
     return values.reshape([int(extent) for extent in extents])
 
 
-def _cifar_binary(members, image):
+def _cifar_binary(members, data):
     """Read CIFAR's binary version, in which an image is a byte of label, then its channels one after another."""
     import numpy
+
+    image = tuple(data["image"])
 
     def rows(content):
         record = 1 + int(numpy.prod(image))
@@ -136,13 +169,14 @@ def _cifar_binary(members, image):
     return _joined(members, rows)
 
 
-def _cifar_python(members, image):
+def _cifar_python(members, data):
     """Read CIFAR's Python version, whose batches are dictionaries of `data` and `labels`, pickled by Python 2."""
     import numpy
 
     def rows(content):
         batch = _unpickled(content)
-        return numpy.asarray(batch[b"data"]).reshape((-1,) + image), numpy.array(batch[b"labels"], numpy.uint8)
+        images = numpy.asarray(batch[b"data"]).reshape((-1,) + tuple(data["image"]))
+        return images, numpy.array(batch[b"labels"], numpy.uint8)
 
     return _joined(members, rows)
 

@@ -6,12 +6,11 @@ from orchestrator.catalog.datasets import DATASETS, SYNTHETIC, DatasetInfo, unsu
 from orchestrator.catalog.faults import KnownFault, load_faults
 from orchestrator.catalog.model import Entry, GpuVariant, Option, Release
 from orchestrator.catalog.model_files.models import ModelInfo, carried_model, load_models, own_models
-from orchestrator.catalog.mounted import MEMBERS, examine, own_dataset
+from orchestrator.catalog.mounted import examine, own_dataset
 from orchestrator.catalog.reading import load
 
 __all__ = [
     "DATASETS",
-    "MEMBERS",
     "SYNTHETIC",
     "BaseImages",
     "Catalog",

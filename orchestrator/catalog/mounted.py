@@ -20,8 +20,9 @@ from orchestrator.user_files import MountedData
 
 IDX = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
 CIFAR = (*(f"data_batch_{number}.bin" for number in range(1, 6)), "test_batch.bin")
-MEMBERS = {"idx": IDX, "cifar-binary": CIFAR}
-"""The formats that a user's own dataset may have, with their members."""
+_IDX_TYPES = {"ubyte": (0x08, 1), "short": (0x0B, 2)}
+"""The third byte of the magic number and the bytes of a value, by the end of a file's name."""
+_UBYTE_VALUES = 256
 _ARCHIVES = {
     "cifar-binary": ("cifar-10-batches-bin", "cifar-10-binary.tar.gz"),
     "cifar-python": ("cifar-10-batches-py", "cifar-10-python.tar.gz"),
@@ -30,6 +31,8 @@ STAND_IN = "STAND-IN.json"
 """The file that marks a folder as a stand-in, with the sums of the files in it."""
 _MOST_MARKER_BYTES = 1 << 16
 _CHUNK_BYTES = 1 << 20
+_HEAD_BYTES = 20
+"""Longest head of an idx file, of four dimensions."""
 _UNREADABLE = (OSError, EOFError, zlib.error, tarfile.TarError, KeyError)
 
 
@@ -42,20 +45,32 @@ class _Member:
     """Its name in the archive; empty if the file is no archive."""
 
 
-def own_dataset(
-    name: str, kind: str, image: tuple[int, int, int], classes: int, counts: tuple[int, int]
-) -> DatasetInfo:
-    """Describe a dataset of the user's own, with `counts` as the numbers of its training and test samples."""
-    members = {kind: dict.fromkeys(MEMBERS[kind], "")}
-    return DatasetInfo(name, image, classes, *counts, formats=members, own=True)
+def own_dataset(described: DatasetInfo, kind: str) -> DatasetInfo:
+    """Return a dataset of the user's own with the files that it has in a format, `idx` or `cifar-binary`."""
+    names = CIFAR if kind == "cifar-binary" else idx_names(described)
+    return replace(described, formats={kind: dict.fromkeys(names, "")}, own=True)
+
+
+def idx_names(info: DatasetInfo) -> tuple[str, ...]:
+    """Return the names of a dataset's idx files: the inputs and the labels to train with, then those to test with."""
+    if info.image is None:
+        held = [f"{each.name}-idx2-{_ending(each.vocabulary)}" for each in info.inputs]
+    else:
+        held = ["images-idx3-ubyte" if info.image[0] == 1 else "images-idx4-ubyte"]
+    held.append(f"labels-idx1-{_ending(info.classes)}")
+    return tuple(f"{part}-{each}" for part in ("train", "t10k") for each in held)
+
+
+def _ending(values: int) -> str:
+    return "ubyte" if values <= _UBYTE_VALUES else "short"
 
 
 def examine(info: DatasetInfo, folder: Path) -> tuple[MountedData | None, list[str]]:
     """Read the files of a dataset whole, and return what containers are told of them, or every mistake."""
     remedy = f"get it from {info.where}" if info.where else "docs/datasets.md says what belongs there"
-    if info.image is None or not folder.is_dir():
+    if not info.formats or not folder.is_dir():
         return None, [f"{folder}: no such folder; it should hold the files of {info.name}: {remedy}"]
-    image, stand_in = info.image, (folder / STAND_IN).is_file()
+    stand_in = (folder / STAND_IN).is_file()
     if stand_in:
         try:
             info = _as_marked(info, folder / STAND_IN)
@@ -78,8 +93,8 @@ def examine(info: DatasetInfo, folder: Path) -> tuple[MountedData | None, list[s
         except ValueError as error:
             mistakes.append(f"{member.path}: {error}; {remedy}")
     data = MountedData(
-        info.name, kind, str(folder.absolute()), image, info.classes, info.training, info.testing,
-        tuple(sums.items()), stand_in,
+        info.name, kind, str(folder.absolute()), info.image, info.classes, info.training, info.testing,
+        tuple(sums.items()), stand_in, info.inputs,
     )  # fmt: skip
     return (None if mistakes else data), mistakes
 
@@ -125,7 +140,7 @@ def _sum(member: _Member, kind: str, info: DatasetInfo) -> str:
     head, size = b"", 0
     with _opened(member) as stream:
         while chunk := stream.read(_CHUNK_BYTES):
-            head, size = head or chunk[:16], size + len(chunk)
+            head, size = head or chunk[:_HEAD_BYTES], size + len(chunk)
             known.update(chunk)
             digest.update(chunk)
     if published and known.hexdigest() != published:
@@ -162,8 +177,12 @@ def _check(name: str, kind: str, info: DatasetInfo, head: bytes, size: int) -> N
         if spare or size != wanted:
             raise ValueError(f"holds {size} bytes; {count} labels and images of {height} x {width} take {wanted}")
         return
-    extents = (count, height, width) if "idx3" in name else (count,)
-    expected = bytes((0, 0, 8, len(extents))) + b"".join(extent.to_bytes(4, "big") for extent in extents)
-    if head[: len(expected)] != expected or size != len(expected) + prod(extents):
+    holds, form, ending = name.rsplit("-", 3)[1:]
+    lengths = {each.name: each.length for each in info.inputs}
+    of_one = {"idx1": (), "idx2": (lengths.get(holds, 0),), "idx3": (height, width), "idx4": (channels, height, width)}
+    extents, (number, width_bytes) = (count, *of_one[form]), _IDX_TYPES[ending]
+    expected = bytes((0, 0, number, len(extents))) + b"".join(extent.to_bytes(4, "big") for extent in extents)
+    if head[: len(expected)] != expected or size != len(expected) + width_bytes * prod(extents):
         shown = " x ".join(map(str, extents))
-        raise ValueError(f"is no whole idx file of {shown} bytes, which is what the matrix says of it")
+        values = "bytes" if width_bytes == 1 else "values of two bytes"
+        raise ValueError(f"is no whole idx file of {shown} {values}, which is what the matrix says of it")

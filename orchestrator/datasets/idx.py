@@ -2,23 +2,34 @@
 
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from orchestrator.catalog import DatasetInfo
+from orchestrator.catalog.mounted import idx_names
 from orchestrator.errors import InputError
 
-IDX_BYTES = 0x08
-"""The third byte of the magic number, for unsigned bytes."""
+_TYPES = {"ubyte": (0x08, ">u1"), "short": (0x0B, ">i2")}
+"""The third byte of the magic number by the end of a file's name, and the type of its values."""
 
 
-def idx(values: NDArray[np.uint8]) -> bytes:
-    """Return the content of an idx file: magic number, extents, then the bytes."""
+def idx(values: NDArray[Any], ending: str = "ubyte") -> bytes:
+    """Return the content of an idx file: magic number, extents, then big-endian values.
+
+    `ending` is that of the file's name, `ubyte` or `short`.
+    """
+    number, kind = _TYPES[ending]
     extents = b"".join(extent.to_bytes(4, "big") for extent in values.shape)
-    return bytes((0, 0, IDX_BYTES, values.ndim)) + extents + np.ascontiguousarray(values).tobytes()
+    return bytes((0, 0, number, values.ndim)) + extents + np.ascontiguousarray(values, kind).tobytes()
+
+
+def idx_files(info: DatasetInfo, arrays: Sequence[NDArray[Any]]) -> dict[str, bytes]:
+    """Return the idx files of a dataset by name: inputs and labels to train with, then those to test with."""
+    return {name: idx(values, name.rpartition("-")[2]) for name, values in zip(idx_names(info), arrays, strict=True)}
 
 
 def write_folder(folder: Path, files: Mapping[str, Any]) -> None:

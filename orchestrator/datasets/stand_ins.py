@@ -1,7 +1,7 @@
-"""Stand-ins for datasets whose files are not at hand: the same format and number of images, none of the content.
+"""Stand-ins for datasets whose files are not at hand: the same format and number of samples, none of the content.
 
 What is measured with one has the right amount of work, and an accuracy that says nothing of the dataset. A file beside
-the images marks a stand-in, and every run, result and report that uses it says so.
+the samples marks a stand-in, and every run, result and report that uses it says so.
 """
 
 import hashlib
@@ -12,14 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orchestrator.catalog import DatasetInfo
-from orchestrator.catalog.mounted import CIFAR, IDX, STAND_IN
-from orchestrator.datasets.idx import idx
+from orchestrator.catalog.mounted import CIFAR, STAND_IN
+from orchestrator.datasets.idx import idx_files
 from orchestrator.errors import InputError
 
 SEED = 20_031
 _NOISE = 96
 """Half the width of the noise around the mean image of a class, in values of a pixel."""
-_Drawn = tuple[NDArray[np.uint8], NDArray[np.uint8]]
+_SHARE = 0.5
+"""Share of the numbers in a row that are those of its class."""
+_Drawn = tuple[list[NDArray[np.integer]], NDArray[np.int64]]
 
 
 def stand_in(info: DatasetInfo) -> dict[str, bytes]:
@@ -27,35 +29,53 @@ def stand_in(info: DatasetInfo) -> dict[str, bytes]:
 
     Raises `InputError` if the dataset has no files, or is in no format that can be made.
     """
-    if info.image is None or not info.formats:
+    if not info.formats:
         raise InputError(f"{info.name}: needs no files, so nothing stands in for it")
     kind = next((kind for kind in ("idx", "cifar-binary") if kind in info.formats), None)
     if kind is None:
         raise InputError(f"{info.name}: there is no stand-in in the format {next(iter(info.formats))}")
-    random = np.random.RandomState(SEED)
-    means = random.randint(_NOISE, 256 - _NOISE, (info.classes, *info.image))
-    parts = [_drawn(random, means, count) for count in (info.training, info.testing)]
-    files = dict(_idx_files(parts) if kind == "idx" else _cifar_files(parts))
+    parts = list(_pictures(info) if info.image else _rows(info))
+    files = _cifar_files(parts) if kind == "cifar-binary" else idx_files(info, _in_order(parts))
     sums = {name: f"sha256:{hashlib.sha256(content).hexdigest()}" for name, content in files.items()}
     marked = {"stand_in_for": info.name, "format": kind, "seed": SEED, "files": sums}
     return {**files, STAND_IN: (json.dumps(marked, indent=1) + "\n").encode()}
 
 
-def _drawn(random: np.random.RandomState, means: NDArray[np.int64], count: int) -> _Drawn:
+def _pictures(info: DatasetInfo) -> Iterator[_Drawn]:
     """Draw images around the means of their classes, so that they can be learned."""
-    labels = random.randint(0, len(means), count)
-    images = np.empty((count, *means.shape[1:]), np.uint8)
-    for position, label in enumerate(labels):
-        images[position] = means[label] + random.randint(-_NOISE, _NOISE, means.shape[1:])
-    return images, labels.astype(np.uint8)
+    image = info.image or (0, 0, 0)
+    random = np.random.RandomState(SEED)
+    means = np.empty((info.classes, *image), np.uint8)
+    for mean in means:
+        mean[...] = random.randint(_NOISE, 256 - _NOISE, image)
+    for count in (info.training, info.testing):
+        labels = random.randint(0, info.classes, count)
+        images = np.empty((count, *image), np.uint8)
+        for position, label in enumerate(labels):
+            images[position] = means[label] + random.randint(-_NOISE, _NOISE, image)
+        yield [images[:, 0] if image[0] == 1 else images], labels
 
 
-def _idx_files(parts: list[_Drawn]) -> Iterator[tuple[str, bytes]]:
-    arrays = [values for images, labels in parts for values in (images[:, 0], labels)]
-    yield from ((name, idx(values)) for name, values in zip(IDX, arrays, strict=True))
+def _rows(info: DatasetInfo) -> Iterator[_Drawn]:
+    """Draw rows in which a share of the numbers are those of the class, so that they can be learned."""
+    random = np.random.RandomState(SEED)
+    of_classes = [random.randint(0, each.vocabulary, (info.classes, each.length)) for each in info.inputs]
+    for count in (info.training, info.testing):
+        labels = random.randint(0, info.classes, count)
+        rows: list[NDArray[np.integer]] = []
+        for each, numbers in zip(info.inputs, of_classes, strict=True):
+            others = random.randint(0, each.vocabulary, (count, each.length))
+            rows.append(np.where(random.random_sample(others.shape) < _SHARE, numbers[labels], others))
+        yield rows, labels
 
 
-def _cifar_files(parts: list[_Drawn]) -> Iterator[tuple[str, bytes]]:
-    training, testing = (np.hstack([labels[:, None], images.reshape(len(images), -1)]) for images, labels in parts)
+def _in_order(parts: list[_Drawn]) -> list[NDArray[np.integer]]:
+    return [values for inputs, labels in parts for values in (*inputs, labels)]
+
+
+def _cifar_files(parts: list[_Drawn]) -> dict[str, bytes]:
+    training, testing = (
+        np.hstack([labels[:, None], images.reshape(len(images), -1)]).astype(np.uint8) for (images,), labels in parts
+    )
     batches = [*np.split(training, len(CIFAR) - 1), testing]
-    yield from ((name, batch.tobytes()) for name, batch in zip(CIFAR, batches, strict=True))
+    return {name: batch.tobytes() for name, batch in zip(CIFAR, batches, strict=True)}

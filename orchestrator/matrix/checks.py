@@ -17,7 +17,7 @@ from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.domain import OptionValue
 from orchestrator.errors import did_you_mean
 from orchestrator.feeds import Feed
-from orchestrator.matrix import durations, file, files, pins
+from orchestrator.matrix import durations, file, files, own_data, pins
 from orchestrator.matrix.mistakes import entries
 from orchestrator.matrix.model import EVERY_FRAMEWORK
 from orchestrator.matrix.scripts import section as scripts
@@ -66,7 +66,7 @@ def of_meaning(source: Source, catalog: Catalog, models: Mapping[str, ModelInfo 
     checks = _Checks(source, catalog, models)
     yield from durations.mistakes(source, (), source.value)
     yield from _frameworks(checks)
-    yield from _datasets(checks)
+    yield from own_data.mistakes(checks.source)
     yield from _models(checks)
     yield from _options(checks)
     yield from files.missing(source, folder)
@@ -170,17 +170,6 @@ def _version(checks: _Checks, loc: Loc, text: str) -> Mistakes:
         Version(text)
     except InvalidVersion:
         yield checks.at(loc, f"{text!r} is no version such as '1.9.1'")
-
-
-def _datasets(checks: _Checks) -> Mistakes:
-    section = checks.source.value.get("datasets")
-    for name, entry in section.items() if isinstance(section, dict) else ():
-        loc: Loc = ("datasets", name)
-        if name in DATASETS:
-            yield checks.at(loc, f"a dataset {name!r} is there already; call yours otherwise", key=True)
-        image = entry.get("image") if isinstance(entry, dict) else None
-        if isinstance(image, list) and len(image) == 3 and image[0] != 1 and entry.get("format") == "idx":
-            yield checks.at((*loc, "image"), "idx files have one channel, so the first of the three is 1")
 
 
 def _dataset_names(checks: _Checks) -> tuple[str, ...]:

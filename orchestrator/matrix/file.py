@@ -16,6 +16,7 @@ from orchestrator import limits
 from orchestrator.domain import Mode, Status, is_base_image
 from orchestrator.feeds import Feed
 from orchestrator.matrix import pins
+from orchestrator.matrix.own_data import Datasets
 from orchestrator.matrix.scripts.files import checked_syntax
 from orchestrator.matrix.subjects.shapes import with_sections
 from orchestrator.matrix.values import names
@@ -117,21 +118,6 @@ class ModelEntry(WorkShape):
     @classmethod
     def _from_name(cls, value: object) -> object:
         return {"name": value} if isinstance(value, str) else value
-
-
-class DatasetEntry(Shape):
-    """A dataset of your own, in a published format; its files lie in the folder of its name in the data folder."""
-
-    format: Literal["idx", "cifar-binary"] = Field(description="idx (as MNIST) or cifar-binary (as CIFAR-10).")
-    image: Annotated[list[Annotated[StrictInt, Field(ge=1, le=4096)]], Field(min_length=3, max_length=3)] = Field(
-        description="Channels, height, width; idx files have one channel.", examples=[[1, 28, 28]]
-    )
-    classes: Annotated[StrictInt, Field(ge=2, le=256)] = Field(description="Labels are smaller than this.")
-    training: Positive = Field(description="Images to train with.")
-    testing: Positive = Field(description="Images to test with.")
-
-
-Datasets = dict[Annotated[str, Field(pattern=names.DATASET)], DatasetEntry]
 
 
 class MetricEntry(Shape):

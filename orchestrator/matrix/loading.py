@@ -4,12 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 from packaging.utils import canonicalize_name
-from pydantic import TypeAdapter, ValidationError
 
-from orchestrator.catalog import SYNTHETIC, Catalog, DatasetInfo, ModelInfo, UnsupportedError, own_dataset
+from orchestrator.catalog import SYNTHETIC, Catalog, ModelInfo, UnsupportedError
 from orchestrator.catalog import own_models as catalog_own_models
 from orchestrator.catalog import source as yaml_source
 from orchestrator.catalog.source import Loc, Source
@@ -17,7 +15,7 @@ from orchestrator.domain import BuildSettings, Duration, Framework, OutputLimit,
 from orchestrator.errors import InputError
 from orchestrator.feeds import Feed
 from orchestrator.files import says_where_it_leads
-from orchestrator.matrix import checks, file, files, mistakes, pins
+from orchestrator.matrix import checks, file, files, mistakes, own_data, pins
 from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings
 from orchestrator.matrix.scripts import section as scripts
 from orchestrator.matrix.studies import section as studies
@@ -26,7 +24,6 @@ from orchestrator.matrix.subjects import section as subjects
 from orchestrator.matrix.values.settings import OutputEntry, shortening
 from orchestrator.modes.parts.duration import Shortening
 
-_DATASETS = TypeAdapter(file.Datasets)
 DEFAULT_REPEATS = 3
 _SMALLEST = {"version": file.VERSION, "frameworks": ["noop==1"], "models": ["mlp"]}
 DEFAULT_TIMEOUT_S = 600.0
@@ -145,24 +142,10 @@ def _resolved(
         subjects=subjects.resolved(entry, lambda *loc: _place(source, loc)),
         models_folder=str(folder / entry.models_folder) if entry.models_folder else None,
         data_folder=str(folder / entry.data_folder) if entry.data_folder else None,
-        own_datasets=tuple(_dataset(name, dataset) for name, dataset in entry.datasets.items()),
+        own_datasets=own_data.resolved(entry.datasets),
         study=studies.resolved(entry, _rule, lambda loc: _place(source, loc)),
         path=source.name,
     )
-
-
-def own_datasets(document: Mapping[str, Any]) -> tuple[DatasetInfo, ...]:
-    """Return the datasets that a matrix in its long form describes, without reading any file of this host.
-
-    Raises `InputError` if a description is not one that a matrix may hold: its name becomes that of a folder.
-    """
-    try:
-        described = _DATASETS.validate_python(document.get("datasets") or {})
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(ascii(part)[:60] for part in first["loc"])
-        raise InputError(f"datasets of the matrix: {where}: {first['msg']}") from error
-    return tuple(_dataset(name, entry) for name, entry in described.items())
 
 
 def _name(path: Path) -> str:
@@ -243,12 +226,6 @@ def _model(entry: file.ModelEntry, info: ModelInfo, of_matrix: Shortening, place
         feeds=entry.feed or (Feed.PLACED,),
         workers=entry.workers or (0,),
     )
-
-
-def _dataset(name: str, entry: file.DatasetEntry) -> DatasetInfo:
-    channels, height, width = entry.image
-    counts = (entry.training, entry.testing)
-    return own_dataset(name, entry.format, (channels, height, width), entry.classes, counts)
 
 
 def _settings(entry: file.ModelEntry | file.IncludeEntry) -> Settings:

@@ -7,9 +7,9 @@ heavy cells are written where they are set.
 from dataclasses import asdict
 from typing import Any
 
-from orchestrator.catalog import DatasetInfo
 from orchestrator.domain import BuildSettings, System
 from orchestrator.feeds import Feed
+from orchestrator.matrix import own_data
 from orchestrator.matrix.file import VERSION
 from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings
 from orchestrator.matrix.scripts import section as scripts
@@ -28,7 +28,7 @@ def long_form(matrix: Matrix) -> dict[str, Any]:
         "frameworks": [_framework(framework) for framework in matrix.frameworks],
         "models_folder": matrix.models_folder,
         "data_folder": matrix.data_folder,
-        "datasets": {info.name: _dataset(info) for info in matrix.own_datasets},
+        "datasets": {info.name: own_data.long_form(info) for info in matrix.own_datasets},
         **({"models": [_model(model) for model in matrix.models]} if matrix.models else {}),
         "scripts": [scripts.long_form(script) for script in matrix.scripts],
         **subjects.long_form(matrix.subjects),
@@ -90,16 +90,6 @@ def _model(axes: ModelAxes) -> dict[str, Any]:
         **({"feed": [feed.value for feed in axes.feeds]} if axes.feeds != (Feed.PLACED,) else {}),
         **({"workers": list(axes.workers)} if axes.workers != (0,) else {}),
         **settings,
-    }
-
-
-def _dataset(info: DatasetInfo) -> dict[str, Any]:
-    return {
-        "format": next(iter(info.formats)),
-        "image": list(info.image or ()),
-        "classes": info.classes,
-        "training": info.training,
-        "testing": info.testing,
     }
 
 

@@ -13,7 +13,7 @@ from orchestrator.feeds import Feed, OwnFeed, OwnWorkers
 from orchestrator.modes.parts.duration import BLOCKS, LATENCY_STEPS
 from orchestrator.results.facts import Facts
 from orchestrator.results.outputs import Outputs
-from orchestrator.user_files import Take
+from orchestrator.user_files import SequenceInput, Take
 
 SCHEMA: Literal[1] = 1
 MIN_BLOCK_S = 0.2
@@ -64,15 +64,17 @@ class DataRequest(Strict):
     folder: str
     format: str
     """`idx`, `cifar-binary` or `cifar-python`."""
-    image: tuple[int, int, int]
-    """Channels, height, width."""
+    image: tuple[int, int, int] | None = None
+    """Channels, height, width; None for rows of whole numbers."""
     classes: Some
     training: Some
     testing: Some
     files: dict[str, str]
     """Name → sum (`sha256:…`, of the unpacked bytes) that it must have, in the order in which they are read."""
     stand_in: Annotated[bool, Field(exclude_if=lambda stand_in: not stand_in)] = False
-    """Whether the files only have the right format."""
+    """True if the files only have the right format."""
+    inputs: Annotated[tuple[SequenceInput, ...], Field(exclude_if=lambda inputs: not inputs)] = ()
+    """Rows of whole numbers, by the names of a model's inputs; empty for images."""
 
 
 class Request(Strict):

@@ -72,6 +72,7 @@ def with_data(request: Request, data: MountedData | None, folder: str) -> Reques
         testing=data.testing,
         files=dict(data.files),
         stand_in=data.stand_in,
+        inputs=data.inputs,
     )
     return request.model_copy(update={"data": request_data})
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from orchestrator import matrix
 from orchestrator.catalog import DATASETS, DatasetInfo, examine
-from orchestrator.datasets import npm_digits
+from orchestrator.datasets.converting import converted
 from orchestrator.datasets.idx import write_folder
 from orchestrator.datasets.stand_ins import stand_in
 from orchestrator.errors import InputError, did_you_mean
@@ -15,12 +15,9 @@ from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.shipped import shipped_catalog, shipped_models
 from orchestrator.workflows.inputs.data import DATA_VARIABLE
 
-CONVERTERS = {npm_digits.NAME: npm_digits.converted}
-"""Datasets whose files this program makes of another format."""
-
 
 class DataState(StrEnum):
-    """What there is of a dataset."""
+    """The state of a dataset's files."""
 
     COMPLETE = "complete"
     """Every file is there, with the sum that was published or in the form that the matrix describes."""
@@ -41,7 +38,7 @@ class DataOptions:
     data: Path | None = None
     """The folder that holds the folders of datasets."""
     source: Path | None = None
-    """The package or folder to convert the one named dataset from."""
+    """The original files to convert the one named dataset from."""
     stand_in: bool = False
     """True to make a stand-in for each named dataset."""
 
@@ -92,14 +89,8 @@ def _make(options: DataOptions, folder: Path, known: Mapping[str, DatasetInfo], 
     if not options.names:
         raise InputError("name the datasets whose files are to be made")
     for name in options.names:
-        if options.source is None:
-            write_folder(folder / name, stand_in(known[name]))
-        elif name in CONVERTERS:
-            write_folder(folder / name, CONVERTERS[name](options.source))
-        else:
-            raise InputError(
-                f"{name} is made of nothing else, only {', '.join(CONVERTERS)}; --from does not go with it"
-            )
+        made = converted(known[name], options.source) if options.source else stand_in(known[name])
+        write_folder(folder / name, made)
 
 
 def _looked_at(info: DatasetInfo, folder: Path, *, made: bool) -> DatasetFiles:

@@ -111,7 +111,9 @@ def check_again(plan: Plan) -> None:
 def _as_it_was(data: MountedData) -> DatasetInfo:
     where = DATASETS[data.name].where if data.name in DATASETS else ""
     files = {data.format: dict(data.files)}
-    return DatasetInfo(data.name, data.image, data.classes, data.training, data.testing, formats=files, where=where)
+    return DatasetInfo(
+        data.name, data.image, data.classes, data.training, data.testing, data.inputs, formats=files, where=where
+    )
 
 
 def _examined(wanted: list[tuple[DatasetInfo, Path]]) -> tuple[MountedData, ...]:

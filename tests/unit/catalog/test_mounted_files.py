@@ -12,7 +12,13 @@ from tests.datasets_in_original_formats import IDX, cifar_members, drawn, write_
 
 GREY = (1, 8, 8)
 COLOUR = (3, 4, 4)
-MINE = own_dataset("mine", "idx", GREY, 5, (50, 20))
+
+
+def mine(kind: str, image: tuple[int, int, int], training: int, testing: int) -> DatasetInfo:
+    return own_dataset(DatasetInfo("mine", image, 5, training, testing), kind)
+
+
+MINE = mine("idx", GREY, 50, 20)
 
 
 def a_folder(folder: Path, *, packed: bool = True) -> Path:
@@ -119,8 +125,8 @@ def test_ones_own_files_are_held_against_what_the_matrix_says_of_them(tmp_path: 
     a_folder(tmp_path, packed=False)
 
     for info, wrong in (
-        (own_dataset("mine", "idx", GREY, 5, (60, 20)), IDX[:2]),
-        (own_dataset("mine", "idx", (1, 8, 9), 5, (50, 20)), (IDX[0], IDX[2])),
+        (mine("idx", GREY, 60, 20), IDX[:2]),
+        (mine("idx", (1, 8, 9), 50, 20), (IDX[0], IDX[2])),
     ):
         _, mistakes = examine(info, tmp_path)
         assert [mistake.partition(":")[0] for mistake in mistakes] == [str(tmp_path / name) for name in wrong]
@@ -137,10 +143,10 @@ def test_ones_own_binary_batches_are_held_against_what_the_matrix_says_of_them(t
     for name, content in members.items():
         (tmp_path / name).write_bytes(content)
 
-    assert examine(own_dataset("mine", "cifar-binary", COLOUR, 5, (50, 20)), tmp_path)[1] == []
-    mistakes = examine(own_dataset("mine", "cifar-binary", COLOUR, 5, (50, 30)), tmp_path)[1]
+    assert examine(mine("cifar-binary", COLOUR, 50, 20), tmp_path)[1] == []
+    mistakes = examine(mine("cifar-binary", COLOUR, 50, 30), tmp_path)[1]
     assert [mistake.partition(":")[0] for mistake in mistakes] == [str(tmp_path / "test_batch.bin")]
-    assert len(examine(own_dataset("mine", "cifar-binary", COLOUR, 5, (51, 20)), tmp_path)[1]) == 5
+    assert len(examine(mine("cifar-binary", COLOUR, 51, 20), tmp_path)[1]) == 5
 
 
 def test_a_link_out_of_the_folder_is_refused_for_no_container_could_follow_it(tmp_path: Path) -> None:

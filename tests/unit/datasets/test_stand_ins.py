@@ -8,17 +8,20 @@ import numpy as np
 import pytest
 
 from benchmarks.inputs import mounted as in_the_container
-from orchestrator.catalog import DATASETS, SYNTHETIC, examine, own_dataset
+from orchestrator.catalog import DATASETS, SYNTHETIC, DatasetInfo, examine, own_dataset
 from orchestrator.catalog.mounted import STAND_IN
 from orchestrator.datasets.idx import write_folder
 from orchestrator.datasets.stand_ins import stand_in
 from orchestrator.errors import InputError
+from orchestrator.user_files import SequenceInput
+from tests.datasets_in_original_formats import asked_for
 
-SIGNS = own_dataset("signs", "idx", (1, 9, 7), 4, (60, 20))
+SIGNS = own_dataset(DatasetInfo("signs", (1, 9, 7), 4, 60, 20), "idx")
+COLOURED = own_dataset(DatasetInfo("coloured", (3, 9, 7), 300, 600, 20), "idx")
 SMALL_CIFAR = replace(DATASETS["cifar10"], training=50, testing=20)
 
 
-@pytest.mark.parametrize("info", [SIGNS, SMALL_CIFAR], ids=["idx", "cifar"])
+@pytest.mark.parametrize("info", [SIGNS, COLOURED, SMALL_CIFAR], ids=["idx", "colours", "cifar"])
 def test_a_stand_in_is_read_as_the_dataset(tmp_path: Path, info: object) -> None:
     assert isinstance(info, type(SIGNS))
     write_folder(tmp_path / info.name, stand_in(info))
@@ -27,13 +30,23 @@ def test_a_stand_in_is_read_as_the_dataset(tmp_path: Path, info: object) -> None
 
     assert (problems, data and data.stand_in) == ([], True)
     assert data is not None
-    described = {
-        "folder": data.folder, "format": data.format, "image": list(data.image), "classes": data.classes,
-        "training": data.training, "testing": data.testing, "files": dict(data.files),
-    }  # fmt: skip
-    split = in_the_container.load(described)
+    split = in_the_container.load(asked_for(data))
     assert (split.training.shape[1:], len(split.testing)) == (info.image, 20)
     assert set(np.unique(split.training_labels)) <= set(range(info.classes))
+
+
+def test_a_stand_in_of_rows_is_read_as_the_dataset(tmp_path: Path) -> None:
+    rows = (SequenceInput("story", 30, 36), SequenceInput("question", 4, 300))
+    info = own_dataset(DatasetInfo("told", None, 36, 50, 20, rows), "idx")
+    write_folder(tmp_path / "told", stand_in(info))
+
+    data, problems = examine(info, tmp_path / "told")
+
+    assert (problems, data and data.inputs) == ([], rows)
+    assert data is not None
+    split = in_the_container.load(asked_for(data))
+    assert [part.shape for part in split.training] == [(50, 30), (50, 4)]
+    assert 256 < split.training[1].max() < 300, "a file of two bytes for each number"
 
 
 def test_a_stand_in_can_be_learned() -> None:

