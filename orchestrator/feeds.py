@@ -7,7 +7,7 @@ from pydantic import Field
 
 
 class Feed(StrEnum):
-    """How batches reach the steps."""
+    """The ways in which batches reach the steps."""
 
     PLACED = "placed"
     FED = "fed"

@@ -41,7 +41,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class StandIn:
-    """What runs in place of something that is no longer published."""
+    """A release that runs in place of something that is no longer published."""
 
     published: str
     used: str

@@ -60,7 +60,7 @@ def test_a_file_that_cannot_be_read_is_told(working: Path, source: str, file: st
 
 
 def test_a_swapped_link_is_not_followed(working: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What still runs after the script may replace a file between two looks at it."""
+    """A process that outlives the script may replace a file between two looks at it."""
     (working / "out").symlink_to("../secret")
     monkeypatch.setattr(script.os.path, "realpath", str)
     opened = f"it cannot be read: {'Too many levels of symbolic links' if sys.platform == 'linux' else ''}"

@@ -61,7 +61,7 @@ class ClaimEntry(Shape):
 
 
 class StandInEntry(Shape):
-    """What runs in place of something that is no longer published."""
+    """A release that runs in place of something that is no longer published."""
 
     published: Line = Field(description="What the study used.")
     used: Line = Field(description="What this file uses.")

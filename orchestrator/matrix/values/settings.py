@@ -20,7 +20,7 @@ class OutputEntry(Shape):
 
 
 class SettingsShape(Shape):
-    """How long and how often a cell is measured."""
+    """The length of a measurement, and the number of its repeats."""
 
     warmup_steps: Positive | None = Field(None, description="Steps before the clock starts.")
     steps: Positive | None = Field(None, description="Fewest timed steps; or give epochs.")
@@ -42,7 +42,7 @@ class SettingsShape(Shape):
 
 
 class WorkShape(SettingsShape):
-    """What cells that are compared must have in common."""
+    """Settings that cells must have in common to be compared."""
 
     parity_batch: Annotated[StrictInt, Field(ge=1, le=limits.MAX_PARITY_BATCH)] | None = Field(
         None, description="Samples of the batch that parity is checked on."

@@ -54,7 +54,7 @@ def test_a_backend_is_installed_under_its_framework(loaded: Catalog) -> None:
 
 
 def test_an_environment_says_what_its_backend_needs(loaded: Catalog) -> None:
-    """What the entry says of a backend counts over what its range says of all."""
+    """The entry of a backend counts over the range of all."""
     assert loaded.environment(on("2.0"), 0).variables == (("BACKEND", "under"), ("FLAGS", "a=b"), ("OWN", "1"))
 
 

@@ -32,7 +32,7 @@ def run(program: Program) -> str:
 
 @pytest.fixture(scope="module")
 def report(program: Program, run: str) -> dict[str, Any]:
-    """What `report` says of that run, for programs."""
+    """The JSON report of that run."""
     return dict(data_of(program("report", run, "--format", "json").stdout))
 
 

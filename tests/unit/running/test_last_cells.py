@@ -19,7 +19,7 @@ PLAN = replace(a_plan(replace(ONE, repeats=1), replace(TWO, repeats=2)), images=
 def carried_out(
     folder: Path, runtime: FakeRuntime, policy: Policy | None = None, stop: threading.Event | None = None
 ) -> list[object]:
-    """What was removed, with what was still needed, among the ends of repeats."""
+    """Carry out repeats, and list removed images, with those still needed, among the ends of repeats."""
     seen: list[object] = []
     around, _ = surroundings(folder, runtime, stop)
 

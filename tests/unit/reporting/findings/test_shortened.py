@@ -1,4 +1,4 @@
-"""What a report says of cells that were measured with less than usual."""
+"""Notes of a report on cells that were measured with less than usual."""
 
 from collections.abc import Sequence
 from dataclasses import replace
