@@ -26,6 +26,7 @@ from orchestrator.matrix.subjects import section as subjects
 from orchestrator.matrix.values.settings import SettingsShape
 from orchestrator.matrix.values.shape import keys_of
 from orchestrator.matrix.values.variables import is_variable, name_problem, value_problem
+from orchestrator.modes import AXES
 
 Mistakes = Iterator[Mistake]
 
@@ -276,11 +277,19 @@ def _rule(checks: _Checks, loc: Loc, rule: file.RuleEntry) -> Mistakes:
             yield from checks.unknown((*loc, "framework"), "framework", pin.backend.name, checks.catalog.names())
     options = _every_option(checks.catalog)
     for name, values in rule.options.items():
-        if name in options or is_variable(name):
+        if name in AXES:
+            yield from _axis(checks, (*loc, name), values)
+        elif name in options or is_variable(name):
             yield from _option(checks, (*loc, name), values, options, EVERY_FRAMEWORK)
         else:
-            keys = (*keys_of(type(rule)), *options)
+            keys = (*keys_of(type(rule)), *options, *sorted(AXES))
             yield checks.at((*loc, name), f"unknown key or option {name!r}{did_you_mean(name, keys)}", key=True)
+
+
+def _axis(checks: _Checks, loc: Loc, values: tuple[OptionValue, ...]) -> Mistakes:
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            yield checks.at(loc, f"{_yaml(value)} is no {loc[-1]} of an operator, which is a whole number of 1 or more")
 
 
 def _names(systems: object) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from orchestrator.matrix.studies import section as studies
 from orchestrator.matrix.studies.shapes import StudyFile
 from orchestrator.matrix.subjects import section as subjects
 from orchestrator.matrix.values.settings import OutputEntry, shortening
+from orchestrator.modes import AXES
 from orchestrator.modes.parts.duration import Shortening
 
 DEFAULT_REPEATS = 3
@@ -260,7 +261,8 @@ def _rule(entry: file.RuleEntry, place: str) -> Rule:
         feeds=entry.feed or (),
         workers=entry.workers or (),
         pythons=entry.python or (),
-        options=tuple(entry.options.items()),
+        options=tuple((name, values) for name, values in entry.options.items() if name not in AXES),
+        axes=tuple((name, values) for name, values in entry.options.items() if name in AXES),
         place=place,
     )
 

@@ -121,6 +121,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
         "workers": rule.workers,
         "python": rule.pythons,
         **_lists(rule.options),
+        **_lists(rule.axes),
     })  # fmt: skip
 
 

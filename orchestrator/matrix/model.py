@@ -123,6 +123,8 @@ class Rule:
     workers: tuple[int, ...] = ()
     pythons: tuple[str, ...] = ()
     options: OptionAxes = ()
+    axes: OptionAxes = ()
+    """Those of operators, such as `size`."""
     place: str = field(default="", compare=False)
 
 

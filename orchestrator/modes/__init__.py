@@ -35,5 +35,7 @@ OF_MODELS: Final = tuple(name for name, rules in RULES.items() if rules.times_st
 """Modes in which a model can be measured."""
 OF_SUBJECTS: Final = MappingProxyType({name: rules.subjects for name, rules in RULES.items() if rules.subjects})
 """Subjects of the modes that measure something else than models."""
+AXES: Final = frozenset(axis.name for subjects in OF_SUBJECTS.values() for axis in subjects.axes)
+"""Names of the axes of those subjects, which a rule of the matrix may name beside options."""
 METRICS: Final[tuple[Metric, ...]] = tuple(_metrics(RULES).values())
 """Metrics of all modes, each once."""

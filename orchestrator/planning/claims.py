@@ -119,5 +119,5 @@ def _relaxed(both: Rule, own: Rule) -> Iterator[tuple[Rule, Rule, str]]:
             if axis.name != "place" and getattr(rule, axis.name):
                 nothing: dict[str, Any] = {axis.name: ()}
                 without = replace(rule, **nothing)
-                key = axis.name if axis.name == "options" else axis.name.removesuffix("s")
+                key = axis.name if axis.name in {"options", "axes"} else axis.name.removesuffix("s")
                 yield (both, without, key) if place == 0 else (without, own, key)

@@ -41,6 +41,7 @@ OPTIMIZERS: dict[str, dict[str, Any]] = {
     "adam-decay": {"name": "adam", "learning_rate": 0.01, "decay": 0.1},
     "rmsprop-set": {"name": "rmsprop", "learning_rate": 0.001, "rho": 0.8, "epsilon": 1e-5},
 }
+IN_EVERY = {"momentum", "rmsprop-set"}
 
 
 def judged(one: ParityResult, other: ParityResult) -> PairParity:
@@ -55,7 +56,7 @@ def judged(one: ParityResult, other: ParityResult) -> PairParity:
 @pytest.mark.parametrize(
     "settings",
     [
-        pytest.param(each, marks=pytest.mark.slow_in("torch") if name in {"sgd", "adam"} else ())
+        pytest.param(each, marks=() if name in IN_EVERY else pytest.mark.slow_in("torch"))
         for name, each in OPTIMIZERS.items()
     ],
     ids=OPTIMIZERS,
@@ -121,7 +122,7 @@ def own(folder: Path, text: str, plant: tuple[str, str] | None = None) -> dict[s
 
 IN_BOTH = PLANTED_IN_MXNET.keys() & PLANTED_IN_TORCH.keys()
 FAULTS = [
-    pytest.param(name, marks=pytest.mark.slow_in("torch") if name in IN_BOTH else ())
+    pytest.param(name, marks=pytest.mark.slow_in("torch") if name in IN_BOTH | {"dampening", "another"} else ())
     for name in PLANTED_IN_MXNET | PLANTED_IN_TORCH
 ]
 

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,6 @@ from orchestrator.images.surplus import given_up
 from tests.until import LIMIT_S
 
 pytestmark = pytest.mark.docker
-PACKAGE = fresh_name("tiny")
 STEP_S = 0.01
 """It is slept, and the tolerance is wide, so that a busy host decides nothing here."""
 MATRIX = """\
@@ -35,17 +35,17 @@ steps: 20
 warmup_steps: 2
 build: {extra_indexes: [URL/simple]}
 """
-NIGHTLY = f"""\
+NIGHTLY = """\
 version: 1
 watch: noop==1
-package: {PACKAGE}
+package: PACKAGE
 first: "1.0"
 max_blocks: 6
 runtime: docker
 keep_images: 1
 metrics: [throughput=60%]
 acknowledged: acknowledged.yaml
-webhook: {{url: URL/hook}}
+webhook: {url: URL/hook}
 """
 
 
@@ -56,6 +56,8 @@ class Place:
     folder: Path
     index: TinyIndex
     base_image: str
+    engine: docker.DockerClient
+    package: str
 
     def command(self, *more: str) -> list[str]:
         options = ["-f", str(self.folder / "nightly.yaml")]
@@ -86,50 +88,63 @@ class Place:
     def state(self) -> dict[str, Any]:
         return json.loads((self.folder / "nightly" / "state.json").read_text())  # type: ignore[no-any-return]
 
+    def publish(self, version: str, step_s: float, requires: str = "") -> None:
+        self.index.publish(self.package, version, step_s, requires=requires)
+
+    def image_tags(self) -> set[str]:
+        # In one question: others on this engine come and go meanwhile.
+        return {tag for image in self.engine.api.images() for tag in image["RepoTags"] or () if self.package in tag}
+
+    def releases_with_images(self) -> set[str]:
+        return {tag.split(self.package)[1][:3] for tag in self.image_tags()}
+
+    def remove_images(self) -> None:
+        for image in given_up(labelled(self.engine, labels.KIND), self.image_tags()):
+            for name in image.names:
+                remove(self.engine, name)
+        assert not self.image_tags()
+
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory, engine: docker.DockerClient, base_image: str) -> Iterator[Place]:
-    folder = tmp_path_factory.mktemp("nightly")
+    """A place with releases that all tests of this module try, one after the other."""
+    with a_place(tmp_path_factory.mktemp("nightly"), engine, base_image) as made:
+        yield made
+
+
+@contextmanager
+def a_place(folder: Path, engine: docker.DockerClient, base_image: str) -> Iterator[Place]:
+    package = fresh_name("tiny")
     with tiny_index() as index:
         for name, text in (("matrix.yaml", MATRIX), ("nightly.yaml", NIGHTLY)):
-            (folder / name).write_text(text.replace("URL", index.url))
+            (folder / name).write_text(text.replace("URL", index.url).replace("PACKAGE", package))
         (folder / "acknowledged.yaml").write_text("version: 1\n")
-        yield Place(folder, index, base_image)
-    remove_images(engine)
-
-
-def image_tags(engine: docker.DockerClient) -> set[str]:
-    # In one question: others on this engine come and go meanwhile.
-    return {tag for image in engine.api.images() for tag in image["RepoTags"] or () if PACKAGE in tag}
-
-
-def remove_images(engine: docker.DockerClient) -> None:
-    for image in given_up(labelled(engine, labels.KIND), image_tags(engine)):
-        for name in image.names:
-            remove(engine, name)
-    assert not image_tags(engine)
+        made = Place(folder, index, base_image, engine, package)
+        yield made
+    made.remove_images()
 
 
 def judgements(night: dict[str, Any]) -> dict[str, str]:
     return {one["record"]["version"]: one["record"]["judgement"] for one in night["tried"]}
 
 
-def test_nights_in_a_row(place: Place, engine: docker.DockerClient) -> None:
+@pytest.mark.slow
+def test_nights_in_a_row(place: Place) -> None:
     index = place.index
-    index.publish(PACKAGE, "1.0", STEP_S)
+    place.publish("1.0", STEP_S)
     code, night = place.night()
     assert (code, night["ending"], judgements(night)) == (0, "nothing_new", {})
 
-    index.publish(PACKAGE, "1.1", STEP_S)
+    place.publish("1.1", STEP_S)
     code, night = place.night()
     assert (code, judgements(night), place.state["accepted"]) == (0, {"1.1": "clean"}, "1.1")
 
-    index.publish(PACKAGE, "1.2", STEP_S, requires="bench-nobody-offers-this==1")
+    place.publish("1.2", STEP_S, requires="bench-nobody-offers-this==1")
     code, night = place.night()
     assert (code, night["ending"], judgements(night)) == (0, "no_result", {"1.2": "build_failed"})
     assert place.state["accepted"] == "1.1"
 
-    index.publish(PACKAGE, "1.3", STEP_S * 4)
+    place.publish("1.3", STEP_S * 4)
     code, night = place.night()
     assert (code, judgements(night)) == (1, {"1.2": "build_failed", "1.3": "regressed"})
     (alarm,) = index.posted[-1]["alarms"]  # type: ignore[misc]
@@ -155,30 +170,7 @@ def test_nights_in_a_row(place: Place, engine: docker.DockerClient) -> None:
         "nothing_new", "measured", "no_result", "measured", "no_result", "nothing_new", "index_silent",
     ]  # fmt: skip
     # The baseline and the newest one stay; of 1.0, which no night has tried, nothing is decided.
-    assert {tag.split(PACKAGE)[1][:3] for tag in image_tags(engine)} == {"1.0", "1.1", "1.3"}
-
-
-def test_a_night_that_is_killed_goes_on_where_it_was(place: Place, engine: docker.DockerClient) -> None:
-    place.index.publish(PACKAGE, "1.4", STEP_S)
-    process = place.start()
-    results = place.folder / "results"
-    before = set(results.glob("*/noop-*1.4*/*/*/outcome.json"))
-    faults_support.until(lambda: len(set(results.glob("*/noop-*1.4*/*/*/outcome.json")) - before) >= 3, process)
-    second = subprocess.run(place.command(), env=place.environment, capture_output=True, text=True, check=False)
-    assert (second.returncode, "another night is under way" in second.stderr) == (3, True)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    killed = place.state["tonight"]
-    measured = {path: path.stat().st_mtime_ns for path in results.glob(f"{killed['run']}/noop-*/*/*/outcome.json")}
-
-    code, night = place.night()
-
-    assert (code, night["night"], judgements(night)) == (0, killed["night"], {"1.4": "clean"})
-    assert night["tried"][0]["record"]["run"] == killed["run"]
-    assert {path: path.stat().st_mtime_ns for path in measured} == measured
-    assert (place.state["tonight"], place.state["accepted"]) == (None, "1.4")
-    assert {tag.split(PACKAGE)[1][:3] for tag in image_tags(engine)} == {"1.0", "1.4"}
-    assert any("1.3" in name for name in night["removed_images"])
+    assert place.releases_with_images() == {"1.0", "1.1", "1.3"}
 
 
 @pytest.mark.slow
@@ -187,13 +179,41 @@ def test_a_release_is_accepted_by_hand_and_a_known_change_alarms_nobody(place: P
         "version: 1\nacknowledged:\n"
         '  - {cell: "cpu/*", metric: throughput, release: "1.5", up_to: 85%, reason: "more rounding"}\n'
     )
-    place.index.publish(PACKAGE, "1.5", STEP_S * 4)
+    place.publish("1.5", STEP_S * 4)
 
     code, night = place.night()
 
     assert (code, judgements(night)) == (0, {"1.5": "clean"})
     assert night["tried"][0]["known"][0]["acknowledged"] == "more rounding"
     assert night["tried"][0]["record"]["reason"].endswith("1 acknowledged")
-    accept = place.command("accept", f"{PACKAGE}==1.4")
+    assert any("1.3" in name for name in night["removed_images"])
+    accept = place.command("accept", f"{place.package}==1.1")
     done = subprocess.run(accept, env=place.environment, capture_output=True, text=True, check=False)
-    assert (done.returncode, place.state["accepted"], place.state["accepted_by"]) == (0, "1.4", "hand"), done.stderr
+    assert (done.returncode, place.state["accepted"], place.state["accepted_by"]) == (0, "1.1", "hand"), done.stderr
+
+
+def test_a_night_that_is_killed_goes_on_where_it_was(
+    tmp_path: Path, engine: docker.DockerClient, base_image: str
+) -> None:
+    with a_place(tmp_path, engine, base_image) as place:
+        place.publish("1.0", STEP_S)
+        assert place.night()[1]["ending"] == "nothing_new"
+        place.publish("1.3", STEP_S, requires="bench-nobody-offers-this==1")
+        place.publish("1.4", STEP_S)
+        process = place.start()
+        results = place.folder / "results"
+        faults_support.until(lambda: len(list(results.glob("*/noop-*1.4*/*/*/outcome.json"))) >= 3, process)
+        second = subprocess.run(place.command(), env=place.environment, capture_output=True, text=True, check=False)
+        assert (second.returncode, "another night is under way" in second.stderr) == (3, True)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        killed = place.state["tonight"]
+        measured = {path: path.stat().st_mtime_ns for path in results.glob(f"{killed['run']}/noop-*/*/*/outcome.json")}
+
+        code, night = place.night()
+
+        assert (code, night["night"]) == (0, killed["night"])
+        assert judgements(night) == {"1.3": "build_failed", "1.4": "clean"}
+        assert {path: path.stat().st_mtime_ns for path in measured} == measured
+        assert (place.state["tonight"], place.state["accepted"]) == (None, "1.4")
+        assert place.releases_with_images() == {"1.0", "1.4"}

@@ -47,6 +47,18 @@ def test_the_long_form_loads_as_an_equal_matrix(tmp_path: Path, known: Known, mo
     assert matrix.load(tmp_path / "long.yaml", known, models).subjects == short.subjects
 
 
+def test_a_rule_with_an_axis_loads_from_the_long_form_as_it_was(tmp_path: Path, known: Known, models: Models) -> None:
+    rules = "exclude: [{mode: ops, size: [50, 60], hybridize: true}, {model: gemm, tries: 6}]"
+    short = loaded(tmp_path, f"ops: [gemm]\n{rules}", known, models)
+
+    assert [(rule.axes, rule.options) for rule in short.exclude] == [
+        ((("size", (50, 60)),), (("hybridize", (True,)),)),
+        ((("tries", (6,)),), ()),
+    ]
+    (tmp_path / "long.yaml").write_text(yaml.safe_dump(matrix.long_form(short)))
+    assert matrix.load(tmp_path / "long.yaml", known, models).exclude == short.exclude
+
+
 def test_a_matrix_without_operators_has_no_such_key(tmp_path: Path, known: Known, models: Models) -> None:
     assert "ops" not in matrix.long_form(loaded(tmp_path, "models: [lenet]", known, models))
 
@@ -54,6 +66,9 @@ def test_a_matrix_without_operators_has_no_such_key(tmp_path: Path, known: Known
 @pytest.mark.parametrize(
     ("text", "mistake"),
     [
+        ("ops: [gemm]\nexclude: [{size: large}]", "m.yaml:4:18: exclude.size: large is no size of an operator"),
+        ("ops: [gemm]\nexclude: [{size: 0}]", "0 is no size of an operator, which is a whole number of 1 or more"),
+        ("ops: [gemm]\nexclude: [{sise: 50}]", "unknown key or option 'sise'; did you mean 'size'?"),
         ("ops: [gem]", "m.yaml:3:7: ops.operator: should be 'tensor_from_numpy', "),
         ("ops: [gem]", "not 'gem'; did you mean 'gemm'?"),
         ("ops: [{operator: gemm, sizes: 5}]", "m.yaml:3:24: ops: unknown key 'sizes'; did you mean 'size'?"),

@@ -2,10 +2,11 @@
 
 from orchestrator import matrix, planning
 from orchestrator.devices import Allocation
-from orchestrator.modes import RULES
+from orchestrator.modes import AXES, RULES
 from orchestrator.modes.parts.duration import QUICK
 from orchestrator.results.plans import plan_from_json, plan_to_json
 from orchestrator.running.requests import request_for
+from orchestrator.workflows.host.shipped import shipped_catalog
 from tests.unit.planning.conftest import ASSUMED, Planner
 
 HEAD = "models: [lenet]\n"
@@ -107,3 +108,27 @@ def test_the_latency_of_an_operator_is_better_lower() -> None:
 
     assert [metrics[name].better.value for name in ("operator_latency", "operator_mean")] == ["lower", "lower"]
     assert [metric.name for metric in metrics.values() if metric.gates] == ["throughput"]
+
+
+def test_a_rule_may_name_the_axes_of_an_operator(plan: Planner) -> None:
+    ops = "ops: [{operator: [gemm, flatten], size: [50, 60], tries: [5, 6]}]\n"
+    rules = "exclude: [{model: gemm, size: 60}, {mode: ops, size: [50, 70], tries: 6}]"
+
+    planned = plan(ops + rules)
+
+    assert [each.partition("/")[2] for each in plan.ids(planned) if "-ops" in each] == [
+        "gemm-ops-size=50", "flatten-ops-size=50", "flatten-ops-size=60", "flatten-ops-size=60-tries=6",
+    ]  # fmt: skip
+
+
+def test_no_cell_of_a_model_has_the_axes_of_an_operator(plan: Planner) -> None:
+    planned = plan(HEAD + "ops: [{operator: gemm, size: 50}]\nexclude: [{size: 50}]")
+
+    assert [cell.workload.model for cell in planned.cells] == ["lenet"] * len(planned.cells)
+
+
+def test_no_option_is_called_as_an_axis() -> None:
+    """A rule names both side by side."""
+    catalog = shipped_catalog()
+
+    assert not AXES & {option for name in catalog.names() for option in catalog.options(name)}
