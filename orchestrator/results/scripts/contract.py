@@ -60,11 +60,13 @@ def with_script(request: Request, script: Script, folder: str, data_folder: str)
     def filled(text: str) -> str:
         return text.replace(DATA_PLACE, data_folder) if data_folder else text
 
+    # Many programs look for their datasets below the home folder, such as Keras in `.keras`.
+    home = {"HOME": folder} if script.has_copy else {}
     script_request = ScriptRequest(
         folder=folder,
         file=script.file,
         arguments=tuple(map(filled, script.arguments)),
-        environment={name: filled(text) for name, text in script.environment},
+        environment=home | {name: filled(text) for name, text in script.environment},
         metrics=tuple(
             MetricRequest(name=each.name, pattern=each.pattern, take=each.take, file=each.file)
             for each in script.metrics

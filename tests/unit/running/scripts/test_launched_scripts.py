@@ -69,6 +69,7 @@ def test_a_copy_is_mounted_with_the_repeat(tmp_path: Path, workdir: Workdir) -> 
     assert task.shown == shown
     assert isinstance(request["script"], dict)
     assert request["script"]["folder"] == ("/io/script" if workdir is Workdir.COPY else "/script")
+    assert request["script"]["environment"] == ({"HOME": "/io/script"} if workdir is Workdir.COPY else {})
     left = {path.name: path.read_bytes() for path in (task.folder / "script").glob("*")}
     assert left == ({"lm.py": SOURCE + b"#", "log": b"speed 1"} if workdir is Workdir.COPY else {})
     assert (folder / "lm.py").read_bytes() == SOURCE
