@@ -31,7 +31,18 @@ FRAMEWORKS = {
     "torch": Framework("torch", "2.13.0"),
     "jax": Framework("jax", "0.12.0.1"),
     "keras-mxnet": Framework("keras-mxnet", "2.2.4.3", backend=Framework("mxnet", "1.5.1")),
+    "mxnet-0.11.0": Framework("mxnet", "0.11.0"),
+    "mxnet-1.1.0": Framework("mxnet", "1.1.0"),
+    "torch-1.3.0": Framework("torch", "1.3.0"),
+    "tensorflow-2.1.0": Framework("tensorflow", "2.1.0"),
+    "keras-tensorflow-1.3.0": Framework("keras", "2.0.8", backend=Framework("tensorflow", "1.3.0")),
+    "keras-tensorflow-1.13.1": Framework("keras", "2.2.4", backend=Framework("tensorflow", "1.13.1")),
+    "keras-cntk": Framework("keras", "2.3.1", backend=Framework("cntk", "2.7")),
+    "keras3-tensorflow": Framework("keras3", "3.15.1", backend=Framework("tensorflow", "2.21.0")),
+    "keras3-torch": Framework("keras3", "3.15.1", backend=Framework("torch", "2.13.0")),
 }
+LOOPS = {"mxnet-0.11.0": "mxnet_old", "mxnet-1.1.0": "mxnet_old", "torch-1.3.0": "torch_old", "keras3": "keras"}
+"""Hand-written loops that are not called as the builder, by framework or builder."""
 # After each step of PyTorch or JAX, glibc may return the top of its heap, by accidents of the heap's layout. Processes
 # of one program then differ lastingly by 13 % (PyTorch, standard deviation), and two programs that compile to the same
 # instructions by 14 % (JAX). Both sides get fixed thresholds.
@@ -60,7 +71,7 @@ class Pace:
         return [f"--warmup={self.warmup}", f"--steps={self.blocks * self.every}", f"--every={self.every}"]
 
 
-def handwritten(image: str, builder: str, environment: dict[str, str], pace: Pace) -> float:
+def handwritten(image: str, loop: str, environment: dict[str, str], pace: Pace) -> float:
     """Return the median samples/s of the hand-written loop in a container of the same image."""
     allocation = allocate(SYSTEM, inventory())
     assert isinstance(allocation, Allocation), allocation
@@ -68,7 +79,7 @@ def handwritten(image: str, builder: str, environment: dict[str, str], pace: Pac
     settings = [f"--env={name}={value}" for name, value in (threads(allocation) | environment).items()]
     command = ["docker", "run", "--rm", "--network=none", f"--cpuset-cpus={cpus}", *settings, "--shm-size=1g"]
     command += [f"--volume={HANDWRITTEN}:/handwritten:ro", "--entrypoint=python", image]
-    command += [f"/handwritten/{builder}_loop.py", f"--threads={SYSTEM.cpus}", f"--batch={BATCH}"]
+    command += [f"/handwritten/{loop}_loop.py", f"--threads={SYSTEM.cpus}", f"--batch={BATCH}"]
     command += pace.arguments
     printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
     speeds = [float(line) for line in printed.splitlines()]
@@ -100,10 +111,11 @@ def measure(name: str, pairs: int, scratch: Path) -> Ratio:
         return statistics.median(block.samples / block.wall_s for block in result.blocks)
 
     def theirs() -> float:
-        return handwritten(image, builder, variables(options), paces[-1])
+        return handwritten(image, loop, variables(options), paces[-1])
 
     ours()
     image, builder = inside.image_of(run, plan), plan.images[0].environment.builder
+    loop = LOOPS.get(name) or LOOPS.get(builder, builder)
     theirs()
     values = interleave(ours, theirs, pairs)
     title = f"LeNet b{BATCH} training, {framework.label}"

@@ -40,7 +40,7 @@ def step(x, y):
     with tf.GradientTape() as tape:
         loss = criterion(y, model(x, training=True))
     gradients = tape.gradient(loss, model.trainable_variables)
-    optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
     return loss
 
 
