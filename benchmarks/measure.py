@@ -16,7 +16,7 @@ from benchmarks.sampling.conditions import Unsampled
 
 MARGIN = 1.25
 """Factor over the least length that a block is meant to last, so that ordinary jitter makes few blocks too short."""
-LEAST_LATENCY_STEPS = 50
+LEAST_LATENCY_STEPS, DEFAULT_LATENCY_STEPS = 50, 150
 """Steps of the latency pass that run however long they take, unless the request has fewer."""
 LATENCY_LIMIT_S = 30.0
 """Longest latency pass that has more steps than that, by the pace of the timed blocks."""
@@ -131,11 +131,12 @@ def _steady(timer, request, least_s, steps):
 def latency_steps(requested, block):
     """Return the number of steps of the latency pass.
 
-    It is the requested number, or less if that would take longer than the limit. The number is set before the pass, by
-    the pace of the last timed block. A pass that a clock ends would hold slow steps less often than they occur.
+    It is the requested number, or less if that would take longer than the limit. Who asks for more than by default gets
+    them all, as a percentile near the end needs them. The number is set before the pass, by the pace of the last timed
+    block. A pass that a clock ends would hold slow steps less often than they occur.
     """
     lasting_s = requested * block["wall_s"] / block["steps"]
-    if lasting_s <= LATENCY_LIMIT_S:
+    if requested > DEFAULT_LATENCY_STEPS or lasting_s <= LATENCY_LIMIT_S:
         return requested
     return max(min(requested, LEAST_LATENCY_STEPS), int(requested * LATENCY_LIMIT_S / lasting_s))
 

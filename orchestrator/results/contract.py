@@ -121,7 +121,7 @@ class Request(Strict):
     min_blocks: Annotated[int, Field(ge=1)] = BLOCKS
     min_block_s: Seconds = MIN_BLOCK_S
     latency_steps: Count = LATENCY_STEPS
-    """Most steps of the latency pass; fewer, if they would take longer than `LATENCY_LIMIT_S`."""
+    """Steps of the latency pass. Up to the default, they are fewer if they would last longer than `LATENCY_LIMIT_S`."""
     evaluate_every_epoch: bool = True
     """Whether test data is evaluated after every epoch; else after the last one alone."""
     telemetry: bool = True

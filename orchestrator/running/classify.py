@@ -86,7 +86,8 @@ def discrepancy(request: Request, result: Result) -> str | None:
 def _wrong_latencies(requested: int, result: Result) -> str | None:
     """Find fewer latencies than were asked for, unless more would have taken longer than the limit.
 
-    The container sets their number by the last timed block; images of an older orchestrator know no limit.
+    The container sets their number by the last timed block. Images of an older orchestrator know no limit, or
+    limit more than the default number too.
     """
     count, fitting = len(result.latency_s), requested
     if result.blocks:

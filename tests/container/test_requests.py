@@ -7,6 +7,7 @@ from container_support import document
 
 from benchmarks import contract, measure
 from benchmarks.errors import BadRequest, Diverged
+from orchestrator.modes.parts.duration import LATENCY_STEPS
 from orchestrator.results.contract import LATENCY_LIMIT_S, LEAST_LATENCY_STEPS, Request
 
 
@@ -23,6 +24,7 @@ def test_container_and_host_know_the_same_fields_with_the_same_defaults() -> Non
 
 def test_container_and_host_limit_the_latency_pass_alike() -> None:
     assert (measure.LEAST_LATENCY_STEPS, measure.LATENCY_LIMIT_S) == (LEAST_LATENCY_STEPS, LATENCY_LIMIT_S)
+    assert measure.DEFAULT_LATENCY_STEPS == LATENCY_STEPS
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from statistics import median
 from orchestrator.catalog import DatasetInfo, ModelInfo
 from orchestrator.domain import Cell
 from orchestrator.modes import RULES
+from orchestrator.modes.parts.duration import LATENCY_STEPS
 from orchestrator.planning.parity import UNCHECKED_BUILDERS, Check
 
 MULTIPLY_ADDS_PER_CPU_S = 8e9
@@ -183,10 +184,12 @@ class Durations:
     def _latency_s(self, wanted: int, step_s: float) -> float:
         """Return the seconds of the latency pass.
 
-        It takes all wanted steps, or as many as fit its limit, but never fewer than the least. `latency_steps` of
-        `benchmarks/measure.py` sets the number of steps.
+        It takes all wanted steps, or as many as fit its limit, but never fewer than the least; more than by default are
+        all taken. `latency_steps` of `benchmarks/measure.py` sets the number of steps.
         """
         assumed = self._assumed
+        if wanted > LATENCY_STEPS:
+            return wanted * step_s
         least_s = min(wanted, assumed.least_latency_steps) * step_s
         return min(wanted * step_s, max(assumed.latency_limit_s, least_s))
 
