@@ -41,8 +41,8 @@ FRAMEWORKS = {
     "keras3-tensorflow": Framework("keras3", "3.15.1", backend=Framework("tensorflow", "2.21.0")),
     "keras3-torch": Framework("keras3", "3.15.1", backend=Framework("torch", "2.13.0")),
 }
-LOOPS = {"mxnet-0.11.0": "mxnet_old", "mxnet-1.1.0": "mxnet_old", "torch-1.3.0": "torch_old", "keras3": "keras"}
-"""Hand-written loops that are not called as the builder, by framework or builder."""
+LOOPS = {"keras3": "keras"}
+"""Hand-written loops that are not called as the builder."""
 # After each step of PyTorch or JAX, glibc may return the top of its heap, by accidents of the heap's layout. Processes
 # of one program then differ lastingly by 13 % (PyTorch, standard deviation), and two programs that compile to the same
 # instructions by 14 % (JAX). Both sides get fixed thresholds.
@@ -115,7 +115,7 @@ def measure(name: str, pairs: int, scratch: Path) -> Ratio:
 
     ours()
     image, builder = inside.image_of(run, plan), plan.images[0].environment.builder
-    loop = LOOPS.get(name) or LOOPS.get(builder, builder)
+    loop = LOOPS.get(builder, builder)
     theirs()
     values = interleave(ours, theirs, pairs)
     title = f"LeNet b{BATCH} training, {framework.label}"

@@ -1,4 +1,4 @@
-"""LeNet in Gluon, hybridized."""
+"""LeNet in Gluon, hybridized, with static memory where MXNet has it."""
 
 import argparse
 import time
@@ -13,8 +13,10 @@ for name in ("threads", "batch", "warmup", "steps", "every"):
     parser.add_argument("--" + name, type=int, required=True)
 args = parser.parse_args()
 
+# MXNet 1.3 and later.
+STATIC = {} if mx.__version__.startswith(("0.", "1.1", "1.2")) else {"static_alloc": True, "static_shape": True}
 net = nn.HybridSequential()
-net.add(
+for layer in (
     nn.Conv2D(6, 5, activation="relu"),
     nn.AvgPool2D(2),
     nn.Conv2D(16, 3, activation="relu"),
@@ -22,11 +24,12 @@ net.add(
     nn.Dense(120, activation="relu"),
     nn.Dense(84, activation="relu"),
     nn.Dense(10),
-)
+):
+    net.add(layer)
 net.initialize(mx.init.Xavier())
-net.hybridize(static_alloc=True, static_shape=True)
+net.hybridize(**STATIC)
 criterion = gluon.loss.SoftmaxCrossEntropyLoss()
-criterion.hybridize(static_alloc=True, static_shape=True)
+criterion.hybridize(**STATIC)
 trainer = gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.001})
 
 batches = [(mx.nd.array(x), mx.nd.array(y)) for x, y in learnable.batches(args.batch)]
