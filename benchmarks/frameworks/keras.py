@@ -19,10 +19,10 @@ import numpy
 from keras import backend
 
 from benchmarks.errors import Unsupported
-from benchmarks.native import LAYOUTS, keras2, one_of
+from benchmarks.native import LAYOUTS, keras2_session, one_of
 from benchmarks.vocabulary import features
 
-FEEDS = keras2.FEEDS
+FEEDS = keras2_session.FEEDS
 OPTIONS = {"layout": "auto"}
 OFFERS = features.ALL - {"layer gru", "layer separable_conv2d", "padded pools"}
 """Early Keras 2 has no GRU that resets after the product, and backends pad pools in other ways."""
@@ -37,7 +37,7 @@ def start(workload):
     return _Session(workload)
 
 
-class _Session(keras2.Keras2Session):
+class _Session(keras2_session.Keras2Session):
     def __init__(self, workload):
         # Every backend draws the seeds of its dropouts from NumPy.
         numpy.random.seed(workload.seed)

@@ -17,6 +17,8 @@ from benchmarks.errors import Unsupported
 from benchmarks.native import LAYOUTS, keras3, keras3_on, one_of
 from benchmarks.vocabulary import features
 
+FEEDS = ("fed",)
+WHY_NO_LOADER = ": Keras 3 leaves loading to its backends"
 OPTIONS = {"layout": "auto"}
 OFFERS = features.ALL - {"layer gru", "layer separable_conv2d", "padded pools"}
 """As `keras` has it, so that the layers of both are made by one module."""

@@ -15,11 +15,11 @@ import keras
 import mxnet as mx
 from keras import backend
 
-from benchmarks.native import LAYOUTS, keras2, one_of
+from benchmarks.native import LAYOUTS, keras2_session, one_of
 from benchmarks.native.keras_on_mxnet import MxnetBuilder
 from benchmarks.vocabulary import features
 
-FEEDS = keras2.FEEDS
+FEEDS = keras2_session.FEEDS
 OPTIONS = {"layout": "auto"}
 OFFERS = features.ALL - {
     "layer concatenate",
@@ -38,7 +38,7 @@ def start(workload):
     return _Session(workload)
 
 
-class _Session(keras2.Keras2Session):
+class _Session(keras2_session.Keras2Session):
     def __init__(self, workload):
         mx.random.seed(workload.seed)
         self._context = "gpu(0)" if workload.one_device() else "cpu"

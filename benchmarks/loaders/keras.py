@@ -1,11 +1,5 @@
 """Keras' own path for NumPy arrays, which cuts the samples of each batch out of the arrays as `fit` does."""
 
-try:
-    from keras.utils.generic_utils import slice_arrays
-except ImportError:
-    # Keras before 2.1.
-    from keras.engine.training import _slice_arrays as slice_arrays
-
 from benchmarks.errors import Unsupported
 
 
@@ -20,6 +14,7 @@ class KerasLoader:
         """Yield batches that Keras cuts out. Raises `Unsupported` if workers are asked for."""
         if workers:
             raise Unsupported("Keras' path for NumPy arrays has no workers; set workers to 0")
+        slice_arrays = _slicer()
         for chosen in samples.chosen():
             yield tuple(slice_arrays([samples.inputs, samples.labels], chosen))
 
@@ -27,3 +22,13 @@ class KerasLoader:
     def native(inputs, labels):
         """Return the arrays themselves."""
         return inputs, labels
+
+
+def _slicer():
+    """Return the function of Keras 2 that cuts samples out of arrays."""
+    try:
+        from keras.utils.generic_utils import slice_arrays
+    except ImportError:
+        # Keras before 2.1.
+        from keras.engine.training import _slice_arrays as slice_arrays
+    return slice_arrays

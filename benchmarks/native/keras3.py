@@ -6,10 +6,10 @@ Importing it imports Keras, which chooses its backend by the variable `KERAS_BAC
 import keras
 import numpy
 
-from benchmarks.native import keras2
+from benchmarks.native import keras2, keras2_session
 
 
-class Keras3Session(keras2.Keras2Session):
+class Keras3Session(keras2_session.Keras2Session):
     """One compiled model with its batches. Keras takes NumPy batches, and fetches the loss or the logits at every step.
 
     `train_on_batch` returns the mean of all losses since its metrics were reset, so that they are reset at every step.
