@@ -12,6 +12,7 @@ from bench.handwritten import learnable
 from benchmarks.inputs import datasets
 from benchmarks.models import lenet
 from orchestrator.results.contract import Result
+from orchestrator.workflows.host.shipped import shipped_catalog
 
 GOLDEN = Path(__file__).parents[1] / "golden/contract/result.json"
 LOOPS = sorted(HANDWRITTEN.glob("*_loop.py"))
@@ -39,9 +40,10 @@ def test_every_loop_takes_them(loop: Path) -> None:
 
 
 def test_there_is_a_loop_for_every_framework_that_is_compared() -> None:
-    builders = {name.replace("-", "_") for name in frameworks.FRAMEWORKS}
+    catalog = shipped_catalog()
+    builders = {catalog.environment(framework, 0).builder for framework in frameworks.FRAMEWORKS.values()}
 
-    assert {path.stem for path in LOOPS} == {f"{builder}_loop" for builder in builders}
+    assert {path.stem for path in LOOPS} == {f"{frameworks.LOOPS.get(each, each)}_loop" for each in builders}
 
 
 def test_a_loop_is_given_the_pace_of_a_repeat() -> None:
