@@ -20,8 +20,8 @@ from orchestrator.user_files import MountedData
 
 IDX = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
 CIFAR = (*(f"data_batch_{number}.bin" for number in range(1, 6)), "test_batch.bin")
-_IDX_TYPES = {"ubyte": (0x08, 1), "short": (0x0B, 2)}
-"""The third byte of the magic number and the bytes of a value, by the end of a file's name."""
+IDX_TYPES = {"ubyte": (0x08, ">u1"), "short": (0x0B, ">i2")}
+"""The third byte of the magic number and the type of a value, as NumPy names it, by the end of a file's name."""
 _UBYTE_VALUES = 256
 _ARCHIVES = {
     "cifar-binary": ("cifar-10-batches-bin", "cifar-10-binary.tar.gz"),
@@ -180,7 +180,8 @@ def _check(name: str, kind: str, info: DatasetInfo, head: bytes, size: int) -> N
     holds, form, ending = name.rsplit("-", 3)[1:]
     lengths = {each.name: each.length for each in info.inputs}
     of_one = {"idx1": (), "idx2": (lengths.get(holds, 0),), "idx3": (height, width), "idx4": (channels, height, width)}
-    extents, (number, width_bytes) = (count, *of_one[form]), _IDX_TYPES[ending]
+    extents, (number, kind) = (count, *of_one[form]), IDX_TYPES[ending]
+    width_bytes = int(kind[-1])
     expected = bytes((0, 0, number, len(extents))) + b"".join(extent.to_bytes(4, "big") for extent in extents)
     if head[: len(expected)] != expected or size != len(expected) + width_bytes * prod(extents):
         shown = " x ".join(map(str, extents))

@@ -56,7 +56,7 @@ def converted(info: DatasetInfo, source: Path) -> dict[str, bytes]:
 def _check(info: DatasetInfo, source: Path, parts: list[list[_Sample]], vocabulary: int) -> None:
     """Raise `InputError` with every number that the description of the dataset has otherwise."""
     samples = [each for part in parts for each in part]
-    longest = [max(len(each.story) for each in samples), max(len(each.question) for each in samples)]
+    longest = [max((len(each[place]) for each in samples), default=0) for place in range(2)]
     wanted = {"training": (info.training, len(parts[0])), "testing": (info.testing, len(parts[1]))}
     mistakes = [f"{key} is {said}, and there are {there}" for key, (said, there) in wanted.items() if said != there]
     for each, length in zip(info.inputs, longest, strict=True):

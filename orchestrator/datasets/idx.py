@@ -10,11 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orchestrator.catalog import DatasetInfo
-from orchestrator.catalog.mounted import idx_names
+from orchestrator.catalog.mounted import IDX_TYPES, idx_names
 from orchestrator.errors import InputError
-
-_TYPES = {"ubyte": (0x08, ">u1"), "short": (0x0B, ">i2")}
-"""The third byte of the magic number by the end of a file's name, and the type of its values."""
 
 
 def idx(values: NDArray[Any], ending: str = "ubyte") -> bytes:
@@ -22,7 +19,7 @@ def idx(values: NDArray[Any], ending: str = "ubyte") -> bytes:
 
     `ending` is that of the file's name, `ubyte` or `short`.
     """
-    number, kind = _TYPES[ending]
+    number, kind = IDX_TYPES[ending]
     extents = b"".join(extent.to_bytes(4, "big") for extent in values.shape)
     return bytes((0, 0, number, values.ndim)) + extents + np.ascontiguousarray(values, kind).tobytes()
 

@@ -30,6 +30,8 @@ RECORD = "source.json"
 """The file beside the images that says what they were made from."""
 _EXTRA = "framework-bench-orchestrator[photos]"
 SPLIT_SEED = 10_000
+_MODES = {1: "L", 3: "RGB"}
+"""Pillow's name of a kind of image, by channels."""
 _ENDINGS = {".jpg", ".jpeg", ".png", ".bmp", ".ppm"}
 _Photos = list[tuple[Path, int]]
 
@@ -44,12 +46,16 @@ def converted(info: DatasetInfo, source: Path) -> dict[str, bytes]:
     if not HAS_DECODER:
         raise InputError(f"photographs are decoded by Pillow, which is not installed here: pip install '{_EXTRA}'")
     shape = info.image or (0, 0, 0)
+    if shape[0] not in _MODES:
+        raise InputError(f"{info.name}: photographs have 1 or 3 channels, not {shape[0]}")
+    if not source.is_dir():
+        raise InputError(f"{source}: is no folder of photographs")
     arrays: list[NDArray[np.integer]] = []
     lines = []
     for photos in _parts(info, source):
         images = np.empty((len(photos), *shape), np.uint8)
         for position, (path, label) in enumerate(photos):
-            content = path.read_bytes()
+            content = _read(path)
             images[position] = _image(path, content, shape)
             lines.append(f"{hashlib.sha256(content).hexdigest()}  {label}  {path.relative_to(source)}")
         arrays += [images[:, 0] if shape[0] == 1 else images, np.array([label for _, label in photos])]
@@ -87,12 +93,19 @@ def _photos(folder: Path, classes: list[str]) -> Iterator[tuple[Path, int]]:
                 yield path, label
 
 
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+
+
 def _image(path: Path, content: bytes, shape: tuple[int, int, int]) -> NDArray[np.uint8]:
     """Return a photograph as (channels, height, width)."""
     channels, height, width = shape
     try:
         with Image.open(BytesIO(content)) as photo:
-            taken = photo.convert("RGB" if channels == 3 else "L")
+            taken = photo.convert(_MODES[channels])
     except (OSError, ValueError, Image.DecompressionBombError) as error:
         raise InputError(f"{path}: cannot be decoded: {error}") from error
     factor = max(height / taken.height, width / taken.width)

@@ -101,6 +101,15 @@ def test_another_text_is_refused(tmp_path: Path, text: str, said: str) -> None:
         converted(described(), source)
 
 
+def test_a_file_without_questions_is_refused(tmp_path: Path) -> None:
+    source = write(tmp_path / "source")
+    for path in source.iterdir():
+        path.write_text("1 Ann took the cup.\n")
+
+    with pytest.raises(InputError, match="training is 3, and there are 0"):
+        converted(described(), source)
+
+
 def test_a_folder_without_the_second_task_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"holds no qa2_…_train\.txt and qa2_…_test\.txt"):
         converted(described(), tmp_path)

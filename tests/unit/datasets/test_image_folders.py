@@ -96,6 +96,15 @@ def test_a_photograph_that_is_none_is_named(tmp_path: Path) -> None:
         converted(described(), source)
 
 
+def test_what_is_no_folder_and_other_channels_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "photos.zip").write_text("?")
+
+    with pytest.raises(InputError, match=r"photos\.zip: is no folder of photographs"):
+        converted(described(), tmp_path / "photos.zip")
+    with pytest.raises(InputError, match="photographs have 1 or 3 channels, not 4"):
+        converted(described(channels=4), divided(tmp_path / "source"))
+
+
 def test_without_a_decoder_the_remedy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(image_folders, "HAS_DECODER", False)
 
