@@ -8,7 +8,7 @@ from pydantic import Field
 
 
 class Take(StrEnum):
-    """Which matches of a pattern count."""
+    """The matches of a pattern that count."""
 
     ALL = "all"
     FIRST = "first"
@@ -29,7 +29,7 @@ class PrintedMetric:
     """A figure that a script prints or writes into a file, and how to find it."""
 
     class Better(StrEnum):
-        """Which way a printed figure is better."""
+        """The direction in which a printed figure is better."""
 
         HIGHER = "higher"
         LOWER = "lower"
@@ -71,7 +71,7 @@ class Script:
     arguments: tuple[str, ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
     path: str = ""
-    """Where the script lay on a host, in plans of earlier versions. It is shown, and never opened."""
+    """The place of the script on a host, in plans of earlier versions. It is shown, and never opened."""
     workdir: Annotated[Workdir, Field(exclude_if=lambda workdir: workdir is Workdir.READ_ONLY)] = Workdir.READ_ONLY
 
     @property

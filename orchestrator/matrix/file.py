@@ -51,7 +51,7 @@ OptionLists = dict[str, Axis[Scalar]]
 
 
 class SystemEntry(Shape):
-    """What a cell requires of a host; nothing here is looked up on any host."""
+    """The requirements of a cell on its host. Nothing here is looked up on any host."""
 
     cpus: Annotated[StrictInt, Field(ge=1, le=limits.MAX_CPUS)] | None = Field(
         None, description="Size of the cpuset, and the frameworks' thread setting; left out: every CPU."
@@ -223,7 +223,7 @@ def _template(text: str) -> str:
 
 
 class BuildEntry(Shape):
-    """Where environments come from on this site; nothing here changes what is measured."""
+    """The sources of environments on this site. Nothing here changes what is measured."""
 
     base_image: Annotated[Text, Field(min_length=1), AfterValidator(_template)] | None = Field(
         None, description="Template; {python} becomes 3.11. Default: of the catalog, for each Python."

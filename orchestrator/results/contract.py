@@ -78,7 +78,7 @@ class DataRequest(Strict):
 
 
 class Request(Strict):
-    """What the host asks of the container: `/io/request.json`."""
+    """The request of the host, which the container reads as `/io/request.json`."""
 
     schema_: Literal[1] = Field(SCHEMA, alias="schema")
     cell: str
@@ -97,11 +97,11 @@ class Request(Strict):
     mode: Mode | Literal["parity"]
     """With `parity` nothing is timed: the answer is a `ParityResult` (`orchestrator/results/parity/contract.py`)."""
     script: ScriptRequest | None = None
-    """What to run with the mode `script`; the answer is then a `ScriptResult` (`results/scripts/contract.py`)."""
+    """The script of the mode `script`, whose answer is a `ScriptResult` (`results/scripts/contract.py`)."""
     batch_size: Annotated[int, Field(ge=1)]
     dataset: str = "synthetic"
     data: DataRequest | None = None
-    """Where the dataset lies, for one in a folder of the user's own; None for one of the image's."""
+    """The dataset in a folder of the user's own; None for one of the image's."""
     feed: OwnFeed = Feed.PLACED
     workers: OwnWorkers = 0
     options: dict[str, bool | int | float | str] = {}
@@ -123,9 +123,9 @@ class Request(Strict):
     latency_steps: Count = LATENCY_STEPS
     """Steps of the latency pass. Up to the default, they are fewer if they would last longer than `LATENCY_LIMIT_S`."""
     evaluate_every_epoch: bool = True
-    """Whether test data is evaluated after every epoch; else after the last one alone."""
+    """True to evaluate test data after every epoch, and not after the last one alone."""
     telemetry: bool = True
-    """Whether the conditions around every block are read; off only to measure what that costs."""
+    """True to read the conditions around every block; off only to measure what that costs."""
 
     @property
     def unused(self) -> set[str]:
@@ -134,24 +134,24 @@ class Request(Strict):
 
 
 class GpuConditions(Strict):
-    """What one GPU went through while something was timed; None where its driver does not tell."""
+    """The conditions of one GPU while something was timed; None where its driver does not tell."""
 
     clock_hz: Count | None = None
     """Of its multiprocessors, at the end of the interval."""
     temperature_c: Finite | None = None
     """At the end of the interval."""
     energy_j: Seconds | None = None
-    """What it took over the interval, by its own counter."""
+    """Its energy over the interval, by its own counter."""
     power_limited_s: Seconds | None = None
-    """How long its power limit held its clocks down."""
+    """Time in which its power limit held its clocks down."""
     heat_limited_s: Seconds | None = None
-    """How long heat did."""
+    """Time in which heat did."""
     slowed_by: tuple[str, ...] = ()
-    """What holds its clocks down at the end of the interval: `power_limit`, `heat`, `hardware`, `power_supply`."""
+    """Causes that hold its clocks down when the interval ends: `power_limit`, `heat`, `hardware`, `power_supply`."""
 
 
 class Conditions(Strict):
-    """What the host and the process went through while something was timed; None where it could not be read.
+    """The conditions of the host and the process while something was timed; None where they could not be read.
 
     Counters are differences over the interval, which begins just before what was timed and ends just after it.
     """
@@ -217,7 +217,7 @@ def steady_blocks(blocks: Sequence[Block], *, epochs: bool) -> Sequence[Block]:
 
 
 class Phases(Strict):
-    """Where a container's life went, in order; `create` is the host's to measure and stands in the outcome."""
+    """The parts of a container's life, in order. The host measures `create`, which stands in the outcome."""
 
     import_s: Seconds
     data_s: Seconds | None = None
@@ -239,7 +239,7 @@ class Loss(Strict):
 
 
 class Evaluation(Strict):
-    """How good the weights are after one epoch of training, in evaluation mode, outside every timed block."""
+    """The quality of the weights after one epoch of training, in evaluation mode, outside every timed block."""
 
     train_loss: Finite
     """Of as many training samples as there are test samples, always the same ones."""
@@ -264,7 +264,7 @@ class Memory(Strict):
 
 
 class Used(Strict):
-    """What the process took from its beginning to its end, imports and all."""
+    """The resources that the process took from its beginning to its end, imports and all."""
 
     user_s: Seconds
     """CPU time in its own code, over all threads."""
@@ -277,7 +277,7 @@ class Used(Strict):
 
 
 class Result(Strict):
-    """What the container answers: `/io/result.json`."""
+    """The answer of the container, which the host reads as `/io/result.json`."""
 
     schema_: Literal[1] = Field(SCHEMA, alias="schema")
     measurement_version: Some

@@ -25,18 +25,18 @@ class PrintedMemory(Strict):
 
 
 class PrintedValues(Strict):
-    """What was found of one figure."""
+    """The values of one figure, as the script printed them."""
 
     values: tuple[Finite, ...]
     """The matches that count, in the order of the output."""
     matches: Count
     """All of them."""
     problem: str | None = None
-    """Why the values cannot be trusted; None where they can."""
+    """The reason that the values cannot be trusted; None where they can."""
 
 
 class ScriptResult(Strict):
-    """What a script's container answers: `/io/result.json`."""
+    """The answer of a script's container, which the host reads as `/io/result.json`."""
 
     schema_: Literal[1] = Field(SCHEMA, alias="schema")
     measurement_version: Annotated[int, Field(ge=1)]
