@@ -1,10 +1,13 @@
 """The files of a user besides the matrix, which are scripts, models and datasets."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
 from pydantic import Field
+
+from orchestrator.wording import clean_line
 
 
 class Take(StrEnum):
@@ -150,3 +153,13 @@ class MountedData:
     """True if the files only have the right format."""
     inputs: Annotated[tuple[SequenceInput, ...], Field(exclude_if=lambda inputs: not inputs)] = ()
     """Rows of whole numbers; empty for images."""
+
+
+def stand_in_warnings(every: Iterable[MountedData]) -> Iterator[str]:
+    """Yield a warning for each dataset whose files only have its format."""
+    for data in every:
+        if data.stand_in:
+            yield clean_line(
+                f"the files of {data.name} were a stand-in, made by this program in their format: "
+                "speeds are of the right amount of work, losses and accuracies say nothing of the dataset"
+            )

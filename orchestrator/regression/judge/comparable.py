@@ -13,6 +13,7 @@ from orchestrator.results.contract import Result
 from orchestrator.results.evidence import StoredCheck, read_check, read_outputs
 from orchestrator.results.store import Run
 
+DATASET_FILES, OWN_FILES, STAND_IN = "files of the dataset", "its own", "a stand-in"
 _FACTS = (
     ("python", "Python"),
     ("cpu", "CPU"),
@@ -20,6 +21,7 @@ _FACTS = (
     ("threads_asked", "threads asked for"),
     ("threads", "threads"),
     ("precision", "precision"),
+    ("data", DATASET_FILES),
 )
 """Facts of its surroundings that a container reports, which must be equal on both sides."""
 HOST = (("machine", "machine"), ("cpu", "CPU"), ("cpus", "CPUs"), ("gpus", "GPUs"))
@@ -145,7 +147,12 @@ def _labels(one: Cell, other: Cell) -> tuple[str, str]:
 
 
 def environment_fact(name: str, value: object) -> str:
-    """Return a fact as it is compared, which for Python is the release line. An unknown one is an empty text."""
+    """Return a fact as it is compared, and an empty text if it is unknown.
+
+    Of Python it is the release line. Of a dataset it says if the files were a stand-in.
+    """
+    if name == "data" and isinstance(value, Mapping):
+        return STAND_IN if value.get("stand_in") else OWN_FILES
     text = "" if value is None else str(value)
     return ".".join(text.split(".")[:2]) if name == "python" else text
 

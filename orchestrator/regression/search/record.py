@@ -1,7 +1,7 @@
 """The contents of `bisect.json`, whose answers alone resume a search."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
@@ -144,6 +144,8 @@ class Bisection(Strict):
     releases: tuple[str, ...]
     """Good first, bad last."""
     left_out: tuple[LeftOut, ...] = ()
+    warnings: Annotated[tuple[str, ...], Field(exclude_if=lambda warnings: not warnings)] = ()
+    """Warnings about the files of the dataset."""
     probes: tuple[Probed, ...] = ()
     found: Found | None = None
     """None until the search has ended."""

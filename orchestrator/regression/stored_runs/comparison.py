@@ -25,6 +25,7 @@ from orchestrator.regression.stored_runs.operands import (
     refuse_smoke_runs,
 )
 from orchestrator.regression.trials.files import blocks_follow_sight
+from orchestrator.user_files import stand_in_warnings
 
 COMPUTES_NOTHING = "computes nothing"
 """Reason that a pair is not judged."""
@@ -84,6 +85,7 @@ def compare_runs(
         design=judge.design,
         blocks_follow_sight=any(map(blocks_follow_sight, runs.values())),
         moved=tuple(dict.fromkeys(chain.from_iterable(moved_between(*each) for each in sides))),
+        warnings=tuple(dict.fromkeys(_stand_ins(work, plans))),
         pairs=tuple(_shown_only(pair, idle) for pair in pairs),
     )
 
@@ -108,6 +110,12 @@ def _matched(baseline: Operand, candidate: Operand, plans: Mapping[str, Plan]) -
         )
     rest = ({key: placed for key, placed in side.items() if key not in both} for side in (ones, others))
     return _Work(both, *rest)
+
+
+def _stand_ins(work: _Work, plans: Mapping[str, Plan]) -> Iterator[str]:
+    """Yield a warning for each dataset of the compared cells whose files were a stand-in in any of their runs."""
+    for run, cell in chain.from_iterable(chain(*both) for both in work.both.values()):
+        yield from stand_in_warnings(data for data in plans[run.name].data if data.name == cell.workload.dataset)
 
 
 def _levels(rules: Rules, judged: int) -> Levels:

@@ -21,6 +21,7 @@ from orchestrator.regression.trials.files import GrowingRun, Trial, growing_run,
 from orchestrator.results.records import EnvironmentRecord
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, Surroundings, execute
+from orchestrator.user_files import stand_in_warnings
 
 
 def trial_of(pairing: Pairing, rules: Rules) -> Trial:
@@ -153,7 +154,7 @@ def summary(run: GrowingRun, trial: Trial, findings: Mapping[str, PairFindings],
         confirms=trial.rules.confirm,
         complete=complete,
         moved=_moved(run.run, plan, trial),
-        warnings=plan.warnings,
+        warnings=(*plan.warnings, *stand_in_warnings(plan.data)),
         pairs=tuple(pairs),
     )
 

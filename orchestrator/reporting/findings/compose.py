@@ -19,7 +19,7 @@ from orchestrator.reporting.findings.model import (
     Report,
 )
 from orchestrator.reporting.findings.parity import NOT_ASKED, Answer, Parity
-from orchestrator.reporting.findings.problems import no_tail, problems, stand_ins, warnings
+from orchestrator.reporting.findings.problems import no_tail, problems, warnings
 from orchestrator.reporting.findings.shared_texts import labels
 from orchestrator.reporting.findings.shortened import shortened_lines, smoke_headline, smoke_lines
 from orchestrator.reporting.findings.summary import headline
@@ -27,6 +27,7 @@ from orchestrator.resources import IMAGES
 from orchestrator.results.evidence import Stored, read_cells, read_check
 from orchestrator.results.records import EnvironmentRecord, RunRecord
 from orchestrator.results.store import Run
+from orchestrator.user_files import stand_in_warnings
 from orchestrator.wording import clean_line
 
 _TAIL_BYTES = 16_384
@@ -84,7 +85,7 @@ def compose(  # noqa: PLR0913, PLR0917 -- all that a report is made of
         warnings=(
             *smoke_lines(plan),
             *(clean_line(warning) for warning in plan.warnings),
-            *stand_ins(plan),
+            *stand_in_warnings(plan.data),
             *shortened_lines(cells, plan),
             *warnings(images, cells),
         ),

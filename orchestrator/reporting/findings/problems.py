@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from orchestrator.domain import Outcome, Plan, Status
+from orchestrator.domain import Outcome, Status
 from orchestrator.reporting.findings.model import Affected, CellReport, ImageReport, LogEnd, Problem
 from orchestrator.wording import clean, clean_line, listing_of, plural
 
@@ -105,16 +105,6 @@ def warnings(images: Sequence[ImageReport], cells: Sequence[CellReport]) -> Iter
     yield from _other_threads(cells)
     yield from _compiled_anew(cells)
     yield from _disturbances([repeat.outcome for cell in cells for repeat in cell.repeats])
-
-
-def stand_ins(plan: Plan) -> Iterable[str]:
-    """Yield a warning for each dataset whose files only have its format."""
-    for data in plan.data:
-        if data.stand_in:
-            yield clean_line(
-                f"the files of {data.name} were a stand-in, made by this program in their format: "
-                "speeds are of the right amount of work, losses and accuracies say nothing of the dataset"
-            )
 
 
 def _measured_differently(images: Sequence[ImageReport]) -> Iterable[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from orchestrator.regression.history.series import Point, Series, Shift
+from orchestrator.regression.judge.comparable import DATASET_FILES, STAND_IN
 from orchestrator.regression.rules import BY_NAME
 from orchestrator.reporting.inline import ratio
 from orchestrator.wording import clean_line, memory, plural, rate, seconds
@@ -87,6 +88,8 @@ def summary(series: Series) -> str:
     broken = len(series.breaks)
     changes = f"{changed or 'no'} {plural('change', changed)}" if series.computes else "computes nothing"
     text = f"{runs} {plural('run', runs)}, {changes}"
+    if any(point.conditions.get(DATASET_FILES) == STAND_IN for point in series.points):
+        text += ", with a stand-in for the files of the dataset"
     return f"{text}, {broken} {plural('break', broken)} where it was measured otherwise" if broken else text
 
 

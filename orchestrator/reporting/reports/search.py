@@ -18,6 +18,7 @@ from orchestrator.reporting.blocks import (
     Links,
     Paragraph,
     RatioChart,
+    Remark,
     Row,
     Table,
     TableCell,
@@ -57,6 +58,7 @@ def _short(record: Bisection) -> Iterator[Block]:
     first, *others = words.headlines(record)
     yield Paragraph(first, Tone.STRONG)
     yield from (Paragraph(line) for line in others)
+    yield from _warnings(record)
     for name, rows in _phases(record):
         yield Gap()
         columns = tuple(Column(head) for head in (name, *(HEADS[place] for place in _SHOWN)))
@@ -87,6 +89,7 @@ def _full(record: Bisection) -> Iterator[Block]:
     yield Paragraph(first, Tone.STRONG)
     if others:
         yield Items(tuple(others))
+    yield from _warnings(record)
     for name, rows in _phases(record):
         is_release = name == "Release"
         yield Heading("Releases" if is_release else name)
@@ -134,6 +137,11 @@ def _summary(record: Bisection) -> Iterator[Block]:
     yield Paragraph(first)
     yield Tally((Chip(word, mark),))
     yield Items(tuple(others))
+    yield from _warnings(record)
+
+
+def _warnings(record: Bisection) -> Iterator[Remark]:
+    yield from (Remark(clean_line(warning), is_warning=True) for warning in record.warnings)
 
 
 def _releases(record: Bisection, search: Found | None) -> Iterator[Block]:

@@ -20,6 +20,7 @@ from orchestrator.regression.search.record import RECORD_FILE, Asked, Bisection,
 from orchestrator.regression.sides import Side
 from orchestrator.results.results_folder import runs
 from orchestrator.running import new_run_name
+from orchestrator.user_files import stand_in_warnings
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.planned_matrix import matrix_file
 from orchestrator.workflows.inputs.site import with_own_index
@@ -72,8 +73,8 @@ def new_search(options: SearchOptions, host: Host) -> PreparedSearch:
     subject = subject_of(good, bad, setup.planner.catalog)
     own = own_images(setup, subject)
     cell = SearchSetup(setup, question.cell)
-    cells = cell.pair(good, bad).plan.cells
-    python = _common_python(cells[0].framework.python, cells[-1].framework.python)
+    plan = cell.pair(good, bad).plan
+    python = _common_python(plan.cells[0].framework.python, plan.cells[-1].framework.python)
     (pair,) = cell.planned(replace(good, python=python), replace(bad, python=python)).pairs
 
     def unsupported_reason(side: Side) -> str | None:
@@ -109,6 +110,7 @@ def new_search(options: SearchOptions, host: Host) -> PreparedSearch:
         searched=subject.distribution,
         releases=releases,
         left_out=left_out,
+        warnings=tuple(stand_in_warnings(plan.data)),
     )
     return PreparedSearch(record, options.results / record.name, subject, cell)
 

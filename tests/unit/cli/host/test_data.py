@@ -51,6 +51,21 @@ def test_a_stand_in_is_named_in_plan_result_and_report(command: Program, tmp_pat
     assert "the files of signs were a stand-in" in " ".join(report.split())
 
 
+def test_a_comparison_and_a_history_name_a_stand_in(command: Program, tmp_path: Path) -> None:
+    (tmp_path / "matrix.yaml").write_text(MATRIX)
+    command("data", "signs", "-f", "matrix.yaml", "--stand-in")
+    names = []
+    for _ in range(2):
+        command("run", "--runtime", "host", "--idle-wait", "0", "--extra-repeats", "0")
+        names += [path.name for path in (tmp_path / "results").glob("2*") if path.name not in names]
+
+    _, compared, compare_errors = command("compare", *names)
+    _, history, history_errors = command("history")
+
+    assert "the files of signs were a stand-in" in " ".join(compared.split()), compare_errors
+    assert "with a stand-in for the files of the dataset" in " ".join(history.split()), history_errors
+
+
 def test_mistakes_name_their_remedy(command: Program, tmp_path: Path) -> None:
     said = {
         ("mnits",): "no dataset with files is called 'mnits'; did you mean 'mnist'?",

@@ -305,6 +305,17 @@ def test_an_environment_that_changes_from_night_to_night_is_not_comparable(tmp_p
     )
 
 
+def test_a_stand_in_is_not_comparable_with_the_files_of_a_dataset(tmp_path: Path) -> None:
+    own, other = {"data": {"name": "mnist"}}, {"data": {"name": "mnist", "stand_in": True}}
+    run = stored(tmp_path, 1, Made(OLD, around(100), facts=own), Made(NEW, around(100), facts=other))
+    pair = only(releases(run))
+
+    assert (pair.verdict, pair.reason) == (
+        Verdict.NOT_COMPARABLE,
+        "environment: files of the dataset its own against a stand-in",
+    )
+
+
 @pytest.mark.parametrize(
     ("rules", "follows"),
     [(Rules(looks=(2, 4)), True), (Rules(looks=(2,)), True), (Rules(looks=(4,)), False), (None, False)],
