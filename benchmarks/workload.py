@@ -15,7 +15,8 @@ _NAME = re.compile("[a-z][a-z0-9_]*")
 
 def exists(package, name):
     """Return whether `benchmarks/<package>/<name>.py` exists, without running it."""
-    return bool(_NAME.fullmatch(name)) and importlib.util.find_spec("benchmarks.%s.%s" % (package, name)) is not None
+    spec = importlib.util.find_spec("benchmarks.%s.%s" % (package, name)) if _NAME.fullmatch(name) else None
+    return spec is not None and spec.submodule_search_locations is None
 
 
 def model_module(name, file=None):

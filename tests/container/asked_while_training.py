@@ -5,7 +5,7 @@ import json
 import sys
 
 from benchmarks import contract
-from benchmarks.models import mlp
+from benchmarks.models.dense import mlp
 from benchmarks.workload import ModelWorkload
 
 name = sys.argv[1]

@@ -7,7 +7,7 @@ import jax
 
 from benchmarks import contract
 from benchmarks.frameworks import jax as builder
-from benchmarks.models import resnet20
+from benchmarks.models.residual import resnet20
 from benchmarks.workload import ModelWorkload
 
 document = {"cell": "one/session", "repeat": 0, "framework": "jax", "builder": "jax", "model": "resnet20"}

@@ -12,7 +12,8 @@ from container_support import request_of
 from benchmarks import evaluation
 from benchmarks.errors import BadRequest, Diverged, Failure, Unsupported
 from benchmarks.inputs import datasets, digits, pictures
-from benchmarks.models import lenet, mlp
+from benchmarks.models.convolutional import lenet
+from benchmarks.models.dense import mlp
 from benchmarks.workload import ModelWorkload
 
 

@@ -72,8 +72,8 @@ def test_a_class_of_the_file_finds_its_own_module(tmp_path: Path) -> None:
 
 def test_a_model_of_the_program_finds_its_definition_in_the_image(tmp_path: Path) -> None:
     shutil.copytree(BENCHMARKS, tmp_path / "benchmarks", ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / "benchmarks" / "models" / "lenet").mkdir()
-    (tmp_path / "benchmarks" / "models" / "lenet" / "noop.py").write_text(
+    (tmp_path / "benchmarks" / "models" / "convolutional" / "lenet").mkdir()
+    (tmp_path / "benchmarks" / "models" / "convolutional" / "lenet" / "noop.py").write_text(
         "from benchmarks.frameworks import noop\n\n\ndef start(workload):\n    session = noop.start(workload)\n"
         "    session.parameters = 60170\n    return session\n"
     )

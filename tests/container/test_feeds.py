@@ -13,7 +13,7 @@ from benchmarks import definitions
 from benchmarks.errors import BadRequest, Failure, Unsupported
 from benchmarks.inputs import datasets, feeds
 from benchmarks.measure import Clock, Measurement, measure
-from benchmarks.models import lenet
+from benchmarks.models.convolutional import lenet
 from benchmarks.workload import ModelWorkload
 from orchestrator.results.contract import Result
 

@@ -14,7 +14,7 @@ import pytest
 from container_support import Measure, start
 
 from benchmarks.inputs import datasets
-from benchmarks.models import lenet
+from benchmarks.models.convolutional import lenet
 from benchmarks.vocabulary import layers, optimizers, weights
 from orchestrator.catalog import Catalog
 from orchestrator.catalog.versions import mismatches

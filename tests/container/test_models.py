@@ -9,7 +9,10 @@ import pytest
 from container_support import request_of
 
 from benchmarks.inputs import datasets
-from benchmarks.models import lenet, lstm, mlp, resnet20
+from benchmarks.models.convolutional import lenet
+from benchmarks.models.dense import mlp
+from benchmarks.models.recurrent import lstm
+from benchmarks.models.residual import resnet20
 from benchmarks.vocabulary import graph, layers, optimizers, weights
 from benchmarks.workload import ModelWorkload, model_module
 from orchestrator.catalog.model_files.models import load_models
@@ -130,7 +133,7 @@ def test_the_host_reads_every_models_literals_as_the_container_has_them() -> Non
 
     assert models["lenet"].input_shape == lenet.INPUT_SHAPE
     assert models["mlp"].samples == mlp.SAMPLES
-    for path in (BENCHMARKS / "models").glob("[!_]*.py"):
+    for path in (BENCHMARKS / "models").rglob("[!_]*.py"):
         assert ast.get_docstring(ast.parse(path.read_text()))
 
 

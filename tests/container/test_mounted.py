@@ -13,7 +13,8 @@ import pytest
 
 from benchmarks.errors import BadRequest
 from benchmarks.inputs import datasets, mounted
-from benchmarks.models import lenet, resnet20
+from benchmarks.models.convolutional import lenet
+from benchmarks.models.residual import resnet20
 from tests.datasets_in_original_formats import IDX, cifar_members, drawn, idx, write_archive, write_idx
 
 GREY = (1, 28, 28)

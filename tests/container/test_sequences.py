@@ -9,7 +9,7 @@ from benchmarks import own_models
 from benchmarks.errors import BadRequest, Unsupported
 from benchmarks.inputs import datasets, mounted
 from benchmarks.inputs.dealt import Split
-from benchmarks.models import babi_rnn, char_lstm
+from benchmarks.models.recurrent import babi_rnn, char_lstm
 from orchestrator.catalog import DatasetInfo, own_dataset, unsuitable
 from orchestrator.catalog.model_files.models import load_models
 from orchestrator.resources import BENCHMARKS

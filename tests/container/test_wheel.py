@@ -30,7 +30,7 @@ def test_the_wheel_carries_the_data_of_both_sides(wheel: Path) -> None:
         "locks/runtime.txt",
         "images/catalog/mxnet.yaml",
         "benchmarks/run.py",
-        "benchmarks/models/lenet.py",
+        "benchmarks/models/convolutional/lenet.py",
     ):
         assert f"orchestrator/_data/{part}" in names
     assert any(name.startswith("orchestrator/_data/images/templates/") for name in names)

@@ -6,7 +6,7 @@ import sys
 
 from benchmarks import contract
 from benchmarks.frameworks import tensorflow as builder
-from benchmarks.models import lenet
+from benchmarks.models.convolutional import lenet
 from benchmarks.workload import ModelWorkload
 
 document = {"cell": "two/sessions", "repeat": 0, "framework": "tensorflow", "builder": "tensorflow", "model": "lenet"}

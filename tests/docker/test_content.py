@@ -99,7 +99,7 @@ def test_a_dataset_of_ones_own_is_mounted_read_only_and_nothing_beside_it(
     before = {path.name: path.read_bytes() for path in (tmp_path / "data" / "signs").iterdir()}
     look = "import os\nLOOK = sorted(os.listdir('/data')), os.access('/data', os.W_OK), os.path.exists('/beside.txt')\n"
     (tmp_path / "mine").mkdir()
-    model = (ROOT / "benchmarks" / "models" / "lenet.py").read_text()
+    model = (ROOT / "benchmarks" / "models" / "convolutional" / "lenet.py").read_text()
     (tmp_path / "mine" / "looking.py").write_text(model + look + "print('LOOK', LOOK)\n")
     text = text.replace(
         "  - {name: lenet,", "  - {name: looking, dataset: signs, batch_size: 50, epochs: 1}\n  - {name: lenet,"

@@ -10,7 +10,7 @@ from bench import frameworks
 from bench.frameworks import BATCH, HANDWRITTEN, Pace
 from bench.handwritten import learnable
 from benchmarks.inputs import datasets
-from benchmarks.models import lenet
+from benchmarks.models.convolutional import lenet
 from orchestrator.results.contract import Result
 from orchestrator.workflows.host.shipped import shipped_catalog
 

@@ -57,14 +57,20 @@ class ModelInfo:
 def load_models(folder: Path) -> Mapping[str, ModelInfo]:
     """Read every model that ships with the program, by name in alphabetical order.
 
-    Raises `InputError` with a line for each file that is no model.
+    They lie in `folder` and in the Python packages within it. Raises `InputError` with a line for each file that is no
+    model.
     """
-    models, mistakes = _read_all(folder)
+    models: dict[str, tuple[ModelInfo, str]] = {}
+    mistakes: list[str] = []
+    for each in (folder, *sorted(path.parent for path in folder.glob("*/__init__.py"))):
+        valid, wrong = _read_all(each)
+        models |= valid
+        mistakes += wrong.values()
     if mistakes:
-        raise InputError(*mistakes.values())
+        raise InputError(*mistakes)
     if not models:
         raise InputError(f"{folder}: holds no model; it should be the folder benchmarks/models")
-    return MappingProxyType({name: info for name, (info, _) in models.items()})
+    return MappingProxyType({name: info for name, (info, _) in sorted(models.items())})
 
 
 def own_models(

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.models import cnn, lenet, lstm, mlp, resnet20, vgg19
+from benchmarks.models.convolutional import cnn, lenet, vgg19
+from benchmarks.models.dense import mlp
+from benchmarks.models.recurrent import lstm
+from benchmarks.models.residual import resnet20
 from benchmarks.vocabulary import counting
 from benchmarks.vocabulary import layers as vocabulary
 from orchestrator.catalog import load_models, own_models

@@ -33,7 +33,7 @@ def test_only_runs_of_this_host_count(command: Program, tmp_path: Path) -> None:
 
 def test_the_work_of_a_carried_model_counts(command: Program, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
-    shutil.copy(BENCHMARKS / "models" / "mlp.py", tmp_path / "mine" / "own.py")
+    shutil.copy(BENCHMARKS / "models" / "dense" / "mlp.py", tmp_path / "mine" / "own.py")
     text = MATRIX.replace("FRAMEWORK", "torch==2.13.0").replace("MODEL", "own") + "models_folder: mine\n"
     (tmp_path / "matrix.yaml").write_text(text)
 

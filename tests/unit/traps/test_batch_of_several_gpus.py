@@ -8,7 +8,7 @@ import pytest
 from counted_sessions import Queue, measured, request_of
 
 from benchmarks.errors import BadRequest, Unsupported
-from benchmarks.models import lenet
+from benchmarks.models.convolutional import lenet
 from benchmarks.workload import ModelWorkload
 from orchestrator.devices import Allocation
 from orchestrator.results.contract import Request, Result

@@ -10,7 +10,7 @@ from counted_sessions import BATCH, Queue, measured, request_of
 
 from benchmarks.errors import Failure
 from benchmarks.inputs import feeds
-from benchmarks.models import lenet
+from benchmarks.models.convolutional import lenet
 from benchmarks.workload import ModelWorkload
 from orchestrator.modes import METRICS
 from orchestrator.results.throughput import throughput

@@ -1,0 +1,1 @@
+"""Models of convolutions, one after the other."""

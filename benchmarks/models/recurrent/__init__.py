@@ -1,0 +1,1 @@
+"""Models of recurrent layers, over rows of numbers or of an image."""

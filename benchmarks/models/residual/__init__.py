@@ -1,0 +1,1 @@
+"""Models of convolutions whose blocks add their input to their output."""
