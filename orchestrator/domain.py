@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from orchestrator import feeds, modes
-from orchestrator.feeds import Feed
+from orchestrator import modes
+from orchestrator.modes.parts import feeds
 from orchestrator.modes.parts.duration import PARITY_BATCH, LaterFields, Profile
 from orchestrator.modes.parts.duration import Duration as Duration  # noqa: PLC0414 -- a part of the domain
+from orchestrator.modes.parts.feeds import Feed
 from orchestrator.modes.parts.rules import ModeRules
 from orchestrator.modes.parts.subjects import StoredAxes
 from orchestrator.studies import Study

@@ -14,8 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import IO, Protocol
 
-from orchestrator.files import read_tail
-from orchestrator.logs import TAIL_BYTES, BoundedLog
+from orchestrator.files import TAIL_BYTES, BoundedLog, read_tail
 
 LINE_CHARACTERS = 300
 TICK_S = 0.5

@@ -17,7 +17,7 @@ from docker.utils.socket import STDOUT, frames_iter
 
 from orchestrator.engine import confinement
 from orchestrator.engine.confinement import TMP, Limits
-from orchestrator.logs import BoundedLog
+from orchestrator.files import BoundedLog
 from orchestrator.processes import (
     Cause,
     LostError,

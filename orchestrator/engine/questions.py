@@ -17,7 +17,7 @@ from orchestrator.engine.client import is_lost
 from orchestrator.engine.confinement import Limits, profile_for
 from orchestrator.engine.containers import ContainerEnd, ContainerSpec, EngineLostError, container
 from orchestrator.engine.images import BuildError, one_line
-from orchestrator.logs import BoundedLog
+from orchestrator.files import BoundedLog
 from orchestrator.processes import Cause, StartError, Stop, last_line, tail
 
 USER, ROOT = "65534:65534", "0:0"

@@ -16,7 +16,6 @@ from orchestrator.catalog import DATASETS, SYNTHETIC, Catalog, ModelInfo, Option
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.domain import OptionValue
 from orchestrator.errors import did_you_mean
-from orchestrator.feeds import Feed
 from orchestrator.matrix import durations, file, files, own_data, pins
 from orchestrator.matrix.mistakes import entries
 from orchestrator.matrix.model import EVERY_FRAMEWORK
@@ -27,6 +26,7 @@ from orchestrator.matrix.values.settings import SettingsShape
 from orchestrator.matrix.values.shape import keys_of
 from orchestrator.matrix.values.variables import is_variable, name_problem, value_problem
 from orchestrator.modes import AXES
+from orchestrator.modes.parts.feeds import Feed
 
 Mistakes = Iterator[Mistake]
 

@@ -14,7 +14,6 @@ from pydantic import (
 
 from orchestrator import limits
 from orchestrator.domain import Mode, Status, is_base_image
-from orchestrator.feeds import Feed
 from orchestrator.matrix import pins
 from orchestrator.matrix.own_data import Datasets
 from orchestrator.matrix.scripts.files import checked_syntax
@@ -40,6 +39,7 @@ from orchestrator.matrix.values.kinds import (
 from orchestrator.matrix.values.settings import OutputEntry, SettingsShape, WorkShape
 from orchestrator.matrix.values.shape import Shape, or_short
 from orchestrator.modes import OF_SUBJECTS
+from orchestrator.modes.parts.feeds import Feed
 from orchestrator.user_files import PrintedMetric, Take, Workdir
 
 VERSION: Literal[1] = 1

@@ -13,7 +13,6 @@ from orchestrator.catalog import source as yaml_source
 from orchestrator.catalog.source import Loc, Source
 from orchestrator.domain import BuildSettings, Duration, Framework, OutputLimit, System
 from orchestrator.errors import InputError
-from orchestrator.feeds import Feed
 from orchestrator.files import says_where_it_leads
 from orchestrator.matrix import checks, file, files, mistakes, own_data, pins
 from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings
@@ -24,6 +23,7 @@ from orchestrator.matrix.subjects import section as subjects
 from orchestrator.matrix.values.settings import OutputEntry, shortening
 from orchestrator.modes import AXES
 from orchestrator.modes.parts.duration import Shortening
+from orchestrator.modes.parts.feeds import Feed
 
 DEFAULT_REPEATS = 3
 _SMALLEST = {"version": file.VERSION, "frameworks": ["noop==1"], "models": ["mlp"]}

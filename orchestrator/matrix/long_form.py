@@ -8,7 +8,6 @@ from dataclasses import asdict
 from typing import Any
 
 from orchestrator.domain import BuildSettings, System
-from orchestrator.feeds import Feed
 from orchestrator.matrix import own_data
 from orchestrator.matrix.file import VERSION
 from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings
@@ -16,6 +15,7 @@ from orchestrator.matrix.scripts import section as scripts
 from orchestrator.matrix.studies import section as studies
 from orchestrator.matrix.subjects import section as subjects
 from orchestrator.modes.parts.duration import Shortening
+from orchestrator.modes.parts.feeds import Feed
 
 
 def long_form(matrix: Matrix) -> dict[str, Any]:

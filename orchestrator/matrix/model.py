@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from orchestrator.catalog import DatasetInfo, ModelInfo
 from orchestrator.domain import BuildSettings, Duration, Framework, Mode, OptionValue, OutputLimit, Status, System
-from orchestrator.feeds import Feed
 from orchestrator.matrix import pins
 from orchestrator.modes.parts.duration import Shortening
+from orchestrator.modes.parts.feeds import Feed
 from orchestrator.studies import Claim, Study
 from orchestrator.user_files import Script
 

@@ -8,8 +8,8 @@ from typing import Any
 from orchestrator.documents import DocumentKind, Envelope
 from orchestrator.domain import Cell, Duration, Framework, ImageSpec, Plan, Workload
 from orchestrator.encoded import json_text
-from orchestrator.feeds import Feed
 from orchestrator.modes.parts.duration import PARITY_BATCH
+from orchestrator.modes.parts.feeds import Feed
 from orchestrator.planning import collector, parity
 from orchestrator.planning.cost.estimate import PlanEstimate
 from orchestrator.planning.document_types import (

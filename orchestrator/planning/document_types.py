@@ -5,8 +5,8 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from orchestrator.domain import Mode, OptionValue, Status
-from orchestrator.feeds import Feed
 from orchestrator.modes.parts.duration import Profile
+from orchestrator.modes.parts.feeds import Feed
 from orchestrator.planning.cost.estimate import PlanEstimate
 from orchestrator.studies import Study
 from orchestrator.user_files import Workdir

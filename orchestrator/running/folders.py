@@ -8,8 +8,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from orchestrator.files import move_aside, open_plain
-from orchestrator.logs import BoundedLog
+from orchestrator.files import BoundedLog, move_aside, open_plain
 from orchestrator.results.container_answers import InvalidResultError, read_answer, read_result
 from orchestrator.results.contract import Result
 from orchestrator.results.scripts.contract import ScriptResult

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 
 from orchestrator import limits
 from orchestrator.domain import Cell, Framework, ImageSpec, Plan, System, Workload
-from orchestrator.feeds import Feed
 from orchestrator.matrix.values import names
 from orchestrator.matrix.values.variables import is_variable, name_problem, value_problem
+from orchestrator.modes.parts.feeds import Feed
 
 Check = Callable[[str], bool]
 _SHOWN = 100

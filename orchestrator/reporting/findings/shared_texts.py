@@ -8,7 +8,7 @@ from orchestrator.analysis.estimates import Estimate, estimate
 from orchestrator.analysis.parity.work import PairParity, WorkParity
 from orchestrator.analysis.printed import Printed
 from orchestrator.domain import Cell
-from orchestrator.feeds import Feed
+from orchestrator.modes.parts.feeds import Feed
 from orchestrator.modes.parts.metrics import FIRST_EPOCH, Metric
 from orchestrator.reporting.findings.model import CellReport, Floor, Group, Repeat
 from orchestrator.reporting.inline import options, statuses

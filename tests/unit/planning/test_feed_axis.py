@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from orchestrator.devices import Allocation
-from orchestrator.feeds import Feed
+from orchestrator.modes.parts.feeds import Feed
 from orchestrator.results.plans import plan_from_json, plan_to_json
 from orchestrator.running.requests import request_for
 

@@ -22,8 +22,8 @@ from orchestrator.engine.confinement import Limits, shipped_profile
 from orchestrator.engine.containers import DATA, SCRIPT, ContainerSpec, container, labelled, remove
 from orchestrator.errors import HostError
 from orchestrator.events import Event
+from orchestrator.files import BoundedLog
 from orchestrator.images.making import BuildFailure, Built
-from orchestrator.logs import BoundedLog
 from orchestrator.processes import Cause, LostError, StartError, Watch
 from orchestrator.resources import IMAGES
 from orchestrator.runtimes import (

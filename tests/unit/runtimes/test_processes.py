@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator import logs, processes
-from orchestrator.logs import TAIL_BYTES, BoundedLog
+from orchestrator import files, processes
+from orchestrator.files import TAIL_BYTES, BoundedLog
 from orchestrator.processes import Cause, Finished, StartError, last_line, tail
 from tests.unit.runtimes.late_clock import LateClock, SteppedClock
 from tests.until import has_ended, is_stopped, until
@@ -242,7 +242,7 @@ def test_a_log_in_whose_place_something_else_lies_is_neither_written_nor_waited_
 
 def test_a_full_disk_does_not_block_the_one_who_speaks(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as full:
-        full.setattr(logs, "open_to_append", lambda path: path.open("ab", buffering=0))
+        full.setattr(files, "open_to_append", lambda path: path.open("ab", buffering=0))
         log = BoundedLog(Path("/dev/full"))
     with log:
         log.write(b"x")
