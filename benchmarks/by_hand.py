@@ -9,7 +9,7 @@ import os
 import statistics
 import sys
 
-from benchmarks import contract, definitions, modes
+from benchmarks import contract, definitions, measure, modes
 from benchmarks.errors import BadRequest
 from benchmarks.inputs import feeds, mounted
 from benchmarks.sampling import telemetry
@@ -30,16 +30,18 @@ def main(arguments):
         print(json.dumps({"python": telemetry.python_version(), "versions": versions}, indent=1))
         return
     request = _request(options)
+    mode = modes.named(request.mode)
     with _stdout_for_the_result(options.json):
-        result, _ = modes.named(request.mode).answer(request, lambda _phase: None)
-    print(contract.result_text(result) if options.json else "\n".join(_lines(request, result)))
+        result, _ = mode.answer(request, lambda _phase: None)
+    print(contract.result_text(result) if options.json else "\n".join(_lines(mode, request, result)))
 
 
 def _arguments():
     parser = _Parser(prog="benchmarks", description="Measure one model in the framework of this image.")
     add = parser.add_argument
-    add("model", nargs="?", help="a file of benchmarks/models, such as lenet, or the path of one of your own")
-    add("--mode", choices=modes.timed(), default="train")
+    add("model", nargs="?", help="a model, such as lenet, the path of one of your own, or of --mode ops an operator")
+    add("--mode", choices=modes.by_hand(), default="train")
+    add("--axis", action="append", default=[], metavar="NAME=VALUE", help="of --mode ops: size, seeds or tries")
     add("--batch-size", type=int, help="default: the model's own")
     add("--steps", type=int, help="fewest timed steps (default 50)")
     add("--epochs", type=int, help="time whole epochs in place of steps")
@@ -65,30 +67,46 @@ def _request(options):
         raise BadRequest("name a framework by --framework or the variable BENCH_BUILDER")
     if options.steps is not None and options.epochs is not None:
         raise BadRequest("give either --steps or --epochs")
+    axes = getattr(modes.named(options.mode), "AXES", None)
+    surplus = ("axis",) if axes is None else ("batch_size", "steps", "epochs", "data")
+    for option in surplus:
+        if getattr(options, option):
+            raise BadRequest("--%s does not go with --mode %s" % (option.replace("_", "-"), options.mode))
+    if axes is not None:
+        given = dict(_pair("--axis", text) for text in options.axis)
+        return contract.request(dict(_common(options, options.model), batch_size=1, axes=dict(axes, **given)))
     name, file = _model(options.model)
     model = model_module(name, file)
     batch_size = model.BATCH_SIZE if options.batch_size is None else options.batch_size
     steps = None if options.epochs is not None else 50 if options.steps is None else options.steps
-    document = {
-        "cell": "by-hand/%s-%s-b%s" % (name, options.mode, batch_size),
+    document = dict(
+        _common(options, name),
+        cell="by-hand/%s-%s-b%s" % (name, options.mode, batch_size),
+        batch_size=batch_size,
+        dataset=options.dataset,
+        data=mounted.described(options.dataset, options.data) if options.data else None,
+        feed=options.feed,
+        workers=options.workers,
+        steps=steps,
+        epochs=options.epochs,
+    )
+    definition = definitions.beside(model, options.framework)
+    return contract.request(document)._replace(model_file=file, definition_file=definition)
+
+
+def _common(options, name):
+    """Return the part of a request that every mode has."""
+    return {
+        "cell": "by-hand/%s-%s" % (name, options.mode),
         "repeat": 0,
         "framework": options.framework,
         "builder": options.framework,
         "model": name,
         "mode": options.mode,
-        "batch_size": batch_size,
-        "dataset": options.dataset,
-        "data": mounted.described(options.dataset, options.data) if options.data else None,
-        "feed": options.feed,
-        "workers": options.workers,
-        "options": dict(_option(text) for text in options.option),
+        "options": dict(_pair("--option", text) for text in options.option),
         "threads": options.threads,
         "gpus": options.gpus,
-        "steps": steps,
-        "epochs": options.epochs,
     }
-    definition = definitions.beside(model, options.framework)
-    return contract.request(document)._replace(model_file=file, definition_file=definition)
 
 
 def _model(text):
@@ -98,10 +116,10 @@ def _model(text):
     return os.path.basename(text)[: -len(".py")] or text, os.path.abspath(text)
 
 
-def _option(text):
+def _pair(option, text):
     name, equals, value = text.partition("=")
     if not equals:
-        raise BadRequest("--option %s has no value; write --option %s=VALUE" % (text, text))
+        raise BadRequest("%s %s has no value; write %s %s=VALUE" % (option, text, option, text))
     try:
         return name, json.loads(value)
     except ValueError:
@@ -127,8 +145,16 @@ class _stdout_for_the_result:
             os.close(self._stdout)
 
 
-def _lines(request, result):
+def _lines(mode, request, result):
     """Yield the result for people, in ASCII because the locale of an image may know nothing else."""
+    if hasattr(mode, "lines"):
+        yield "%s, %s, %s" % (request.model, request.mode, _environment(request, result["facts"]))
+        yield from mode.lines(request, result)
+    else:
+        yield from _of_model(request, result)
+
+
+def _of_model(request, result):
     model = model_module(request.model, request.model_file)
     facts = result["facts"]
     rates = sorted(block["samples"] / block["wall_s"] for block in result["blocks"])
@@ -147,7 +173,7 @@ def _lines(request, result):
             request.feed,
         )
     if result["latency_s"]:
-        latency = [_percentile(result["latency_s"], share) * 1e3 for share in (0.5, 0.9, 0.99)]
+        latency = [measure.percentile(result["latency_s"], share) * 1e3 for share in (0.5, 0.9, 0.99)]
         yield "latency     p50 %.3f ms, p90 %.3f ms, p99 %.3f ms (synchronised at every step)" % tuple(latency)
     if result["loss"]:
         yield "loss        %.6f in the first step, %.6f in the last" % (result["loss"]["first"], result["loss"]["last"])
@@ -168,9 +194,3 @@ def _environment(request, facts):
     if facts["threads"]:
         words.append("%d threads" % facts["threads"])
     return ", ".join(words)
-
-
-def _percentile(values, share):
-    """Return the smallest value that at least this share of the values does not exceed (nearest rank)."""
-    ordered = sorted(values)
-    return ordered[max(0, -(-len(ordered) * int(share * 100) // 100) - 1)]

@@ -220,3 +220,9 @@ class _Timer:
         for number, waited_s in enumerate(self._waits()):
             seconds[number] += waited_s
         return seconds, conditions
+
+
+def percentile(values, share):
+    """Return the smallest value that at least this share of the values does not exceed (nearest rank)."""
+    ordered = sorted(values)
+    return ordered[max(0, -(-len(ordered) * int(share * 100) // 100) - 1)]

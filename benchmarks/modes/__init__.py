@@ -10,6 +10,9 @@ A mode that times the steps of a session also offers `TRAINS`, which is true if 
 - `loss(handle, when)`: the finite loss of a step, or None if the mode has none;
 - `outputs(handle)`: the logits of a step in the host's memory, or None if the mode has none;
 - `evaluates`: True if accuracy is read after each epoch.
+
+A mode without a model, which the command line can ask for too, offers `AXES`, its axes with the values they have there
+by default, and `lines(request, result)`, which yields the result for people.
 """
 
 import importlib
@@ -26,3 +29,8 @@ def named(name):
 def timed():
     """Return the names of the modes that time the steps of a session."""
     return [name for name in NAMES if hasattr(named(name), "TIMING")]
+
+
+def by_hand():
+    """Return the names of the modes that the command line can ask for."""
+    return [name for name in NAMES if hasattr(named(name), "TIMING") or hasattr(named(name), "AXES")]

@@ -8,13 +8,13 @@ import time
 
 from benchmarks import MEASUREMENT_VERSION, contract, operators, process, timed
 from benchmarks.errors import BadRequest, Diverged, Failure
-from benchmarks.measure import SYSTEM_CLOCK
+from benchmarks.measure import SYSTEM_CLOCK, percentile
 from benchmarks.operators import definitions
 from benchmarks.parity.check import tensor
 from benchmarks.sampling import telemetry
 from benchmarks.workload import merge_options
 
-AXES = ("size", "seeds", "tries")
+AXES = {"size": 500, "seeds": 20, "tries": 5}
 
 
 def answer(request, enter):
@@ -72,6 +72,16 @@ def execute(request, enter, clock=SYSTEM_CLOCK):
         "outputs": calls.outputs(),
         "facts": dict(process.surroundings(request, options), threads_asked=request.threads, **session.facts()),
     }  # fmt: skip
+
+
+def lines(request, result):
+    """Yield the result for people."""
+    calls, outputs = result["latency_s"], result["outputs"]
+    yield "axes        " + ", ".join("%s %d" % (name, request.axes[name]) for name in AXES)
+    shown = tuple(1e6 * percentile(calls, share) for share in (0.5, 0.9, 0.99))
+    yield "latency     p50 %.1f us, p90 %.1f us, p99 %.1f us (every call synchronised)" % shown
+    if outputs:
+        yield "error       %.3g of the scale of the output, beside NumPy in float64" % outputs["error"]
 
 
 def _axes(request):

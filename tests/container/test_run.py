@@ -140,6 +140,7 @@ NO_MNIST = (
     [
         ({"mode": "fly"}, 5, "bad request: 'mode' must be one of 'infer', 'ops', 'parity', 'script', 'train'"),
         ({"model": "lenett"}, 5, "there is no model 'lenett' in this image"),
+        ({"model": "dense"}, 5, "there is no model 'dense' in this image"),  # a folder of models
         ({"model": "../run"}, 5, "there is no model '../run' in this image"),
         ({"builder": "caffe"}, 5, "there is no framework builder 'caffe' in this image"),
         ({"batch_size": 48_001}, 5, "a batch of 48001 is more than the 48000 samples there are"),
@@ -329,6 +330,16 @@ def test_by_hand_a_readable_result_is_printed() -> None:
     assert "60170 parameters" in ended.stdout
 
 
+def test_by_hand_an_operator_is_measured() -> None:
+    ended = start("gemm", "--mode", "ops", "--axis", "size=8", "--axis", "seeds=2", BENCH_BUILDER="noop")
+
+    assert ended.returncode == 0, ended.stderr
+    first, axes, latency, *_ = ended.stdout.splitlines()
+    assert re.match(r"gemm, ops, noop, Python 3\.", first)
+    assert axes == "axes        size 8, seeds 2, tries 5"
+    assert re.fullmatch(r"latency     p50 \S+ us, p90 \S+ us, p99 \S+ us \(every call synchronised\)", latency)
+
+
 def test_by_hand_json_is_alone_on_stdout_whatever_the_framework_prints(with_builder: Callable[..., Path]) -> None:
     noisy = "import os\nprint('chatter')\nos.write(1, b'from C\\n')\n" + session()
 
@@ -349,6 +360,8 @@ def test_by_hand_json_is_alone_on_stdout_whatever_the_framework_prints(with_buil
         ),
         (["lenet", "--batch-size", "0"], "bad request: 'batch_size' must be a whole number of at least 1"),
         (["lenet", "--steps", "5", "--epochs", "1"], "give either --steps or --epochs"),
+        (["lenet", "--axis", "size=8"], "--axis does not go with --mode train"),
+        (["gemm", "--mode", "ops", "--steps", "5"], "--steps does not go with --mode ops"),
         (["lenet", "--option", "fast"], "--option fast has no value; write --option fast=VALUE"),
         (["lennet"], "there is no model 'lennet' in this image"),
         ([], "name a model, such as lenet; --help shows what there is"),
