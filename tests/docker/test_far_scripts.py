@@ -1,4 +1,4 @@
-"""A foreign script across the air gap: it comes with its declared files, and sees nothing else of the far host."""
+"""A foreign script across the air gap: with its declared files and its dataset, and with nothing else of the hosts."""
 
 import errno
 import hashlib
@@ -13,6 +13,7 @@ from far_support import FarSide
 from whole_command import orchestrator
 
 from orchestrator.bundles.format.manifest import read_manifest
+from tests.datasets_in_original_formats import IDX, drawn, write_idx
 from tests.envelopes import data_of
 
 pytestmark = pytest.mark.docker
@@ -21,16 +22,23 @@ version: 1
 name: scripted
 systems: {cpu: {cpus: 1}}
 frameworks: [noop==1]
+data_folder: data
+datasets:
+  signs: {format: idx, image: [1, 16, 16], classes: 5, training: 60, testing: 20}
 scripts:
   - name: lm
     file: scripts/train.py
     files: [lib/*.py]
+    data: signs
+    arguments: ["{data}"]
     metrics: {speed: {pattern: 'speed: (.*)', unit: samples/s, better: higher}}
 repeats: 1
 """
 SCRIPT = """import os
+import sys
 import lib.util
 
+print("data", *sorted(os.listdir(sys.argv[1])))
 print("speed:", lib.util.SPEED)
 for top, _, names in os.walk("/script"):
     for name in names:
@@ -44,7 +52,7 @@ except OSError as error:
 
 @pytest.fixture(scope="module")
 def near(engine: docker.DockerClient, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A host with a script, its module, and a secret beside them."""
+    """A host with a script, its module and its dataset, and a secret beside them."""
     folder = tmp_path_factory.mktemp("near")
     files = {
         "m.yaml": MATRIX, "scripts/train.py": SCRIPT, "scripts/lib/util.py": "SPEED = 7\n", "scripts/.env": "password",
@@ -52,6 +60,8 @@ def near(engine: docker.DockerClient, tmp_path_factory: pytest.TempPathFactory) 
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
+    image = (1, 16, 16)
+    write_idx(folder / "data" / "signs", drawn(60, image, 5, 1), drawn(20, image, 5, 9), packed=False)
     return folder
 
 
@@ -60,10 +70,11 @@ def _far(far: FarSide, place: Path, *arguments: str) -> subprocess.CompletedProc
     return far.run(*command, folder=place, environment=far.environment(ORCHESTRATOR_IDLE_WAIT="0"))
 
 
-def test_a_script_crosses_the_gap_with_its_files_alone(
+def test_a_script_crosses_the_gap_with_its_files_and_its_dataset(
     far: FarSide, near: Path, base_image: str, tmp_path: Path
 ) -> None:
-    made = orchestrator(near, base_image, "export", "--offline", "-f", "m.yaml", "--no-orchestrator", "-o", "scripted")
+    export = ("export", "--offline", "-f", "m.yaml", "--no-orchestrator", "--data", "signs", "-o", "scripted")
+    made = orchestrator(near, base_image, *export)
     assert made.returncode == 0, made.stderr
 
     loaded = _far(far, tmp_path, "load", str(near / "scripted"))
@@ -79,6 +90,7 @@ def test_a_script_crosses_the_gap_with_its_files_alone(
     assert sorted(line for line in lines if line.startswith("seen")) == [
         "seen /script/lib/util.py", "seen /script/train.py",
     ]  # fmt: skip
+    assert " ".join(["data", *sorted(IDX)]) in lines
     assert f"read-only {errno.EROFS}" in lines
 
 
