@@ -76,7 +76,7 @@ def of_meaning(source: Source, catalog: Catalog, models: Mapping[str, ModelInfo 
     yield from subjects.mistakes(source)
     if "models" not in source.value and not any(source.value.get(section) for section in file.SECTIONS[1:]):
         yield checks.at((), "'models' is missing")
-    for key, shape in (("exclude", file.RuleEntry), ("include", file.IncludeEntry)):
+    for key, shape in (("exclude", file.ExcludeEntry), ("include", file.IncludeEntry)):
         for loc, rule in entries(source, key, shape):
             yield from _rule(checks, loc, rule)
     yield from studies.mistakes(source)

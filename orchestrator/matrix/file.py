@@ -193,6 +193,16 @@ class RuleEntry(Shape):
         return self.__pydantic_extra__ or {}
 
 
+class ExcludeEntry(RuleEntry):
+    """Cells to leave out."""
+
+    model_config = ConfigDict(extra="allow")
+
+    reason: Annotated[Text, Field(min_length=1, max_length=500)] | None = Field(
+        None, description="Why they are left out, for plan and reports."
+    )
+
+
 class IncludeEntry(RuleEntry, SettingsShape):
     """Settings for the cells it matches; with framework==version, system and model it also adds them."""
 
@@ -269,7 +279,7 @@ class MatrixKeys(WorkShape):
         {}, description="Axes of options by framework, or under '*' for every framework."
     )
     parity: StrictBool = Field(True, description="Check that cells that are compared do the same work.")
-    exclude: list[RuleEntry] = Field([], description="Cells to leave out; they are shown as skipped.")
+    exclude: list[ExcludeEntry] = Field([], description="Cells to leave out; they are shown as skipped.")
     include: list[IncludeEntry] = Field([], description="Cells to add, or to give settings of their own.")
     build: BuildEntry = Field(BuildEntry(), description="Where images come from on this site.")
 

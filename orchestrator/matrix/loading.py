@@ -130,7 +130,10 @@ def _resolved(
         output=_output(entry.output),
         shortening=shortening(entry),
         parity=entry.parity,
-        exclude=tuple(_rule(rule, _place(source, ("exclude", index))) for index, rule in enumerate(entry.exclude)),
+        exclude=tuple(
+            replace(_rule(rule, _place(source, ("exclude", index))), reason=rule.reason or "")
+            for index, rule in enumerate(entry.exclude)
+        ),
         include=tuple(
             Include(_rule(include, _place(source, ("include", index))), _settings(include))
             for index, include in enumerate(entry.include)

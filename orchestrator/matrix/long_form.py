@@ -122,6 +122,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
         "python": rule.pythons,
         **_lists(rule.options),
         **_lists(rule.axes),
+        "reason": rule.reason or None,
     })  # fmt: skip
 
 

@@ -125,6 +125,8 @@ class Rule:
     options: OptionAxes = ()
     axes: OptionAxes = ()
     """Those of operators, such as `size`."""
+    reason: str = ""
+    """The reason that an entry of `exclude` gives."""
     place: str = field(default="", compare=False)
 
 

@@ -218,6 +218,8 @@ class _Draft:
 
     def _add(self, site: _Site, work: PlannedWork, chosen: Combination, hits: tuple[int, int], *, added: bool) -> None:
         out, into = hits
+        self.used_excludes |= out
+        self.used_includes |= into
         definition = self._definition(site, work)
         suffix = chosen.suffix + (ids.DEFINED if definition else "")
         cell_id = f"{site.part}/{ids.second_part(work.label, suffix)}"
@@ -230,11 +232,10 @@ class _Draft:
             self.skips.pop(cell_id, None)
         elif cell_id in self.cells or cell_id in self.skips:
             raise InputError(self._clash(cell_id, site, work, chosen))
-        self.used_excludes |= out
-        self.used_includes |= into
         if out:
-            place = self.matrix.exclude[next(rules.positions(out))].place
-            self.skips[cell_id] = Skip(cell_id, f"excluded by {place}")
+            rule = self.matrix.exclude[next(rules.positions(out))]
+            said = f"{rule.reason} (excluded by {rule.place})" if rule.reason else f"excluded by {rule.place}"
+            self.skips[cell_id] = Skip(cell_id, said)
         elif reason := site.reason or chosen.reason or work.reason:
             self.skips[cell_id] = Skip(cell_id, reason)
         else:

@@ -49,9 +49,11 @@ def test_a_file_says_batch_and_repeats(plan: Planner) -> None:
     ]
 
 
-def test_rules_are_about_the_batch_of_the_matrix(plan: Planner) -> None:
+@pytest.mark.parametrize("batch_size", [32, 64])
+def test_rules_are_about_the_batch_of_the_matrix(plan: Planner, batch_size: int) -> None:
     plan.models = {**plan.models, "mlp": replace(plan.models["mlp"], quick={"batch_size": 4})}
-    made = quick(plan, "models: [lenet, {name: mlp, batch_size: [32, 64]}]\nexclude: [{model: mlp, batch_size: 32}]")
+    models = "models: [lenet, {name: mlp, batch_size: [32, 64]}]"
+    made = quick(plan, f"{models}\nexclude: [{{model: mlp, batch_size: {batch_size}}}]")
 
     assert plan.ids(made) == ["mxnet-1.9.1-cpu/lenet-train-b200", "mxnet-1.9.1-cpu/mlp-train-b4"]
     assert (made.skips, made.warnings) == ((), ())

@@ -30,6 +30,19 @@ def test_an_excluded_cell_is_a_skip_that_names_the_line(plan: Any) -> None:
     assert found.warnings == ()
 
 
+def test_a_skip_gives_the_reason_of_its_entry(plan: Any) -> None:
+    found = plan(
+        "exclude:\n"
+        "  - {model: mlp, reason: no such script was published}\n"
+        "frameworks: [mxnet==1.9.1]\n"
+        "models: [mlp, lenet]"
+    )
+
+    assert plan.skips(found) == {
+        "mxnet-1.9.1-cpu/mlp-train-b32": "no such script was published (excluded by m.yaml:2:5)"
+    }
+
+
 @pytest.mark.parametrize(
     ("rule", "left"),
     [
