@@ -27,6 +27,7 @@ _ALONE = Look(1, 1 - ALPHA, ALPHA)
 _NO_DIFFERENCE = "no difference"
 SMOKE_RUN = "smoke run: it measures too few steps for a figure that lasts"
 COMPUTES_NOTHING = "computes nothing"
+ACCURACY = "accuracy"
 _FACTS = (("python", "Python"), ("threads", "threads"), ("precision", "precision"))
 
 
@@ -40,6 +41,8 @@ class ClaimJudge:
     """Returns the parity of two cells, or None if nothing is known of it."""
     smoke_run: bool = False
     """True for a run that measures as little as possible."""
+    stand_ins: frozenset[str] = frozenset()
+    """Datasets whose files only had their format."""
 
     def study(self, study: Study) -> StudyReport:
         """Judge every claim of a study."""
@@ -96,12 +99,19 @@ class ClaimJudge:
         if idle:
             return f"{idle[0]} {COMPUTES_NOTHING}"
         parity = self._parity(of, over)
-        if parity is not None and parity.work is WorkParity.NOT_COMPARABLE and ours.metric != "accuracy":
+        if parity is not None and parity.work is WorkParity.NOT_COMPARABLE:
             fault = f" (known fault of {parity.known_fault})" if parity.known_fault else ""
             return f"not comparable: {parity.reason}{fault}"
         if self.smoke_run:
             return SMOKE_RUN
+        if ours.metric == ACCURACY and (stand_ins := self._stand_ins(of, over)):
+            return f"{stand_ins[0]}: an accuracy says nothing of the dataset"
         return _unmeasured(claim, of, over) if ours.ratio is None else ""
+
+    def _stand_ins(self, of: CellReport, over: CellReport) -> list[str]:
+        """Return a sentence for each dataset of two cells whose files were a stand-in."""
+        datasets = dict.fromkeys(cell.cell.workload.dataset for cell in (of, over))
+        return [f"the files of {name} were a stand-in" for name in datasets if name in self.stand_ins]
 
     def _parity(self, of: CellReport, over: CellReport) -> PairParity | None:
         return self.parity(of.cell, over.cell) if of.cell.workload == over.cell.workload else None
@@ -112,6 +122,7 @@ class ClaimJudge:
             yield f"the cells do different work: {of.cell.workload.label} against {over.cell.workload.label}"
         else:
             yield from _parity_caveats(self._parity(of, over))
+        yield from self._stand_ins(of, over)
         for name, title in _FACTS:
             one, other = (dict(cell.facts).get(name) for cell in (of, over))
             if one and other and one != other:
@@ -148,7 +159,9 @@ def of_plan(
     """Judge the claims of a plan, or return None for a plan without a study."""
     if plan.study is None:
         return None
-    return ClaimJudge(cells, plan.skips, parity, smoke_run=plan.profile is not None).study(plan.study)
+    stand_ins = frozenset(data.name for data in plan.data if data.stand_in)
+    judge = ClaimJudge(cells, plan.skips, parity, smoke_run=plan.profile is not None, stand_ins=stand_ins)
+    return judge.study(plan.study)
 
 
 def _pairs(metric: Metric, of: CellReport, over: CellReport) -> list[tuple[float, float]]:
@@ -207,17 +220,17 @@ def _unmeasured(claim: Claim, of: CellReport, over: CellReport) -> str:
 
 
 def _indication(metric: Metric, of: CellReport, over: CellReport, ours: Judged) -> Iterator[str]:
-    """Yield the ratio of the throughputs, where a claim about a time is without a value of its own."""
-    if ours.ratio is not None or not least_epochs(metric.name) or metric.name == "accuracy":
+    """Yield the ratio of times by the throughputs, where a claim about a time is without a value of its own."""
+    if ours.ratio is not None or not least_epochs(metric.name) or metric.name == ACCURACY:
         return
     throughput = next((each for each in of.cell.workload.rules.metrics if each.name == "throughput"), None)
     if throughput is None:
         return
     rule = MetricRule(throughput, gates=False, tolerance=throughput.tolerance)
-    instead = rule.judge(_pairs(throughput, of, over), _ALONE)
+    instead = rule.judge(_pairs(throughput, over, of), _ALONE)  # a time is longer where the throughput is lower
     if instead.ratio is not None:
         interval = ratio_interval(instead.low, instead.high)
-        yield f"instead, the ratio of the throughputs is {ratio(instead.ratio)} ({interval})"
+        yield f"by the throughputs, the ratio would be {ratio(instead.ratio)} ({interval})"
 
 
 def _parity_caveats(parity: PairParity | None) -> Iterator[str]:

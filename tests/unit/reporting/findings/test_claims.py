@@ -14,6 +14,7 @@ from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.findings.groups import Judge, unknown
 from orchestrator.results.evidence import Stored
 from orchestrator.studies import Claim, PublishedValue, Study
+from orchestrator.user_files import MountedData
 from tests.unit.reporting import synthetic as s
 
 FAST, SLOW = s.cell(s.MXNET), s.cell(s.TORCH)
@@ -120,15 +121,36 @@ def test_cells_of_other_work_are_not_judged() -> None:
     assert (finding.verdict, finding.reason) == (ClaimVerdict.NOT_JUDGED, reason)
 
 
-def test_accuracy_is_judged_whatever_parity_says() -> None:
-    apart = PairParity(WorkParity.NOT_COMPARABLE, "initial values differ")
+def test_accuracies_of_other_work_are_not_judged() -> None:
+    apart = PairParity(WorkParity.NOT_COMPARABLE, "layers differ")
     claim = _claim(LONG, LATE, 1.0, "accuracy after epoch 2")
+    repeats = _repeats([200, 202], [100, 99], (LONG, LATE))
 
-    finding = _finding(
-        claim, _repeats([200, 202], [100, 99], (LONG, LATE)), cells=(LONG, LATE), parity=lambda one, other: apart
+    other = _finding(claim, repeats, cells=(LONG, LATE), parity=lambda one, other: apart)
+    same = _finding(claim, repeats, cells=(LONG, LATE))
+
+    assert (other.verdict, other.reason) == (ClaimVerdict.NOT_JUDGED, "not comparable: layers differ")
+    assert (same.verdict, same.of_value) == (ClaimVerdict.SAME_DIRECTION, pytest.approx(1 - 0.7 * 0.25))
+
+
+def test_an_accuracy_on_a_stand_in_is_not_judged() -> None:
+    data = MountedData("synthetic", "idx", "/data", (1, 28, 28), 10, 60000, 10000, (), stand_in=True)
+    repeats = _repeats([200, 202, 198], [100, 101, 99], (LONG, LATE))
+    claims = tuple(replace(_claim(LONG, LATE, 0.5, metric), name=metric) for metric in ("accuracy", "total_time"))
+    plan = replace(s.plan((LONG, LATE)), study=Study("A study", claims=claims), data=(data,))
+
+    report = compose(s.record(plan), plan, repeats, judge=lambda one, other: SAME_WORK)
+
+    assert report.study is not None
+    accuracy, time = report.study.claims
+    assert (accuracy.verdict, accuracy.reason) == (
+        ClaimVerdict.NOT_JUDGED,
+        "the files of synthetic were a stand-in: an accuracy says nothing of the dataset",
     )
-
-    assert (finding.verdict, finding.of_value) == (ClaimVerdict.SAME_DIRECTION, pytest.approx(1 - 0.7 * 0.25))
+    assert (time.verdict, time.caveats[1]) == (
+        ClaimVerdict.SAME_DIRECTION,
+        "the files of synthetic were a stand-in",
+    )
 
 
 def test_a_missing_device_is_the_reason() -> None:
@@ -186,7 +208,7 @@ def test_a_run_of_steps_indicates_the_ratio_by_throughput() -> None:
     finding = _finding(_claim(FAST, SLOW, metric="total_time"), _repeats([200, 202, 198], [100, 101, 99]))
 
     assert (finding.verdict, finding.reason) == (ClaimVerdict.NOT_JUDGED, "single steps were timed, and no epochs")
-    assert finding.caveats[-1].startswith("instead, the ratio of the throughputs is 2.0")
+    assert finding.caveats[-1].startswith("by the throughputs, the ratio would be 0.50")
 
 
 def test_a_run_with_too_few_epochs_says_so() -> None:
