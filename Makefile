@@ -117,12 +117,13 @@ lock: $(VENV)/installed ## bring locks/ in line with pyproject.toml; ARGS=--upgr
 	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
 		| $(COMPILE) $(ARGS) - --constraints locks/runtime.txt --output-file locks/build.txt
 
-# A study that has a run goes on with it, so that what was interrupted is taken up again.
+# A study that has a run goes on with it, so that what was interrupted is taken up again, unless its file is newer.
 .PHONY: studies-quick
 studies-quick: $(VENV)/installed ## a smoke run of every published study, one after the other, in RESULTS/studies
 	@failed=; for study in $(STUDIES); do \
 		folder=$(RESULTS)/studies/$$study; \
-		if ls $$folder/*/run.json >/dev/null 2>&1; then what="--resume latest"; \
+		last=$$(ls $$folder/*/run.json 2>/dev/null | tail -1); \
+		if [ -n "$$last" ] && [ "$$last" -nt studies/$$study.yaml ]; then what="--resume latest"; \
 		else what="-f studies/$$study.yaml --quick $(if $(DATA),--data $(DATA))"; fi; \
 		echo "== $$study: $$what"; \
 		$(ORCHESTRATOR) run $$what --runtime $(RUNTIME) --results $$folder $(ARGS) || failed="$$failed $$study"; \

@@ -3,26 +3,39 @@
     python -m bench.studies [RESULTS …] [-o docs/studies.md]
 
 RESULTS are results folders, or folders of such: `make studies-quick` leaves one for each study in `results/studies`.
-Of each study the latest run counts, and the latest smoke run beside it.
+A claim is that of the latest full run in which both of its cells are planned, or else of the latest smoke run.
 """
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from bench.records import ROOT
+from orchestrator.api import PlanOptions, plan, this_host
 from orchestrator.errors import InputError
 from orchestrator.reporting.blocks import Block, Heading, Items, Paragraph, Remark, table
 from orchestrator.reporting.findings.claim_findings import ClaimFinding, ClaimVerdict
 from orchestrator.reporting.findings.compose import report as read_report
 from orchestrator.reporting.findings.model import CellReport, Report
+from orchestrator.reporting.findings.option_effects import EFFECTS_HEADS, EFFECTS_NOTE, effect_rows
 from orchestrator.reporting.formats import markdown
-from orchestrator.reporting.inline import Phrase, rate_interval, ratio_interval, statuses
+from orchestrator.reporting.inline import (
+    EPOCH_HEADS,
+    Phrase,
+    epoch_figures,
+    latency,
+    rate_interval,
+    ratio_interval,
+    statuses,
+)
 from orchestrator.reporting.reports.run.claims import claim_blocks, ours, published
 from orchestrator.results.results_folder import runs
 from orchestrator.results.store import Run
-from orchestrator.wording import clean_line, counted, rate
+from orchestrator.studies import Claim, Study
+from orchestrator.wording import clean_line, counted, listing, listing_of, memory, rate
 
 PAGE = ROOT / "docs" / "studies.md"
 RESULTS = ROOT / "results" / "studies"
@@ -32,6 +45,7 @@ CONCLUSIONS = (
     (ClaimVerdict.UNDECIDED, "What stays undecided"),
     (ClaimVerdict.NOT_JUDGED, "What cannot be judged here"),
 )
+CHANGED = "The file of the study has changed since: cells and claims are those of this run."
 SMOKE = "A smoke run: it measures too few steps for figures that last, and judges no claim."
 
 
@@ -44,84 +58,179 @@ def stored_runs(folders: Iterable[Path]) -> Iterator[Run]:
                 yield from runs(inner)
 
 
-def latest(reports: Iterable[Report]) -> list[Report]:
-    """Return the latest full run and the latest smoke run of each study, by its name, full runs first."""
-    kept: dict[tuple[str, bool], Report] = {}
-    for report in sorted(reports, key=lambda each: (each.created_at, each.run)):
+@dataclass(frozen=True, slots=True)
+class StudyRuns:
+    """The runs of one study, full runs first, the latest of each kind before earlier ones."""
+
+    name: str
+    reports: tuple[Report, ...]
+    current: Study | None = None
+    """The study as its file describes it today; None for a study without a file here."""
+
+    @property
+    def concluded(self) -> Mapping[str, tuple[Report, ClaimFinding]]:
+        """Return the run and the finding that count of each claim, by its name."""
+        chosen: dict[str, tuple[Report, ClaimFinding]] = {}
+        for both_planned in (True, False):
+            for report in self.reports:
+                cells = report.by_id
+                for finding in report.study.claims if report.study else ():
+                    claim = finding.claim
+                    if not both_planned or (claim.of in cells and claim.over in cells):
+                        chosen.setdefault(claim.name, (report, finding))
+        return chosen
+
+    @property
+    def shown(self) -> tuple[Report, ...]:
+        """Return the latest run of each kind, and every earlier one that a claim is concluded from."""
+        latest = {_is_smoke(report): report.run for report in reversed(self.reports)}
+        needed = {*latest.values(), *(report.run for report, _ in self.concluded.values())}
+        return tuple(report for report in self.reports if report.run in needed)
+
+    def has_changed_since(self, report: Report) -> bool:
+        """Return true if the file of the study has other claims today than a run was made with."""
+        if self.current is None or report.study is None:
+            return False
+        then, now = ({_identity(claim) for claim in claims} for claims in (
+            (finding.claim for finding in report.study.claims), self.current.claims,
+        ))  # fmt: skip
+        return then != now
+
+
+def _identity(claim: Claim) -> tuple[str, str, str, str, float]:
+    return claim.name, claim.metric, claim.of, claim.over, claim.published.ratio
+
+
+def _is_smoke(report: Report) -> bool:
+    return report.study is not None and report.study.smoke_run
+
+
+def by_study(reports: Iterable[Report], current: Mapping[str, Study] = MappingProxyType({})) -> list[StudyRuns]:
+    """Return the runs of each study, by its name. A study of `current` without a run is there too."""
+    runs_of: dict[str, list[Report]] = {name: [] for name in current}
+    for report in sorted(reports, key=lambda each: (each.created_at, each.run), reverse=True):
         if report.study is not None:
-            kept[report.matrix, report.study.smoke_run] = report
-    return [kept[key] for key in sorted(kept)]
+            runs_of.setdefault(report.matrix, []).append(report)
+    return [StudyRuns(name, tuple(sorted(runs_of[name], key=_is_smoke)), current.get(name)) for name in sorted(runs_of)]
 
 
-def page(reports: Sequence[Report]) -> str:
+def current_studies(folder: Path) -> dict[str, Study]:
+    """Return the studies of the files in a folder, with their claims, by the names of their matrices."""
+    plans = (plan(PlanOptions(file=file), this_host()).plan for file in sorted(folder.glob("*.yaml")))
+    return {each.name: each.study for each in plans if each.study}
+
+
+def page(studies: Sequence[StudyRuns]) -> str:
     """Return the page as Markdown."""
-    return "".join(markdown.texts(_blocks(reports)))
+    return "".join(markdown.texts(_blocks(studies)))
 
 
-def _blocks(reports: Sequence[Report]) -> Iterator[Block]:
+def _blocks(studies: Sequence[StudyRuns]) -> Iterator[Block]:
     yield Heading("Published studies, measured again", 1)
     said = (
         " from the stored runs that are named here. Every planned cell and every claim is on this page. "
         "The direction of a claim is judged and not its size, as hardware differs."
     )
     yield Paragraph(("Written by ", Phrase("python -m bench.studies", "code"), said))
-    heads = ("Study", "Run", "Repeats", *(verdict.value.capitalize() for verdict in ClaimVerdict))
-    yield table(heads, (_summary(report) for report in reports), range(3, len(heads)))
+    heads = ("Study", "Run", "Hardware", "Repeats", *(verdict.value.capitalize() for verdict in ClaimVerdict))
+    yield table(heads, (_summary(report) for each in studies for report in each.shown), range(4, len(heads)))
+    if absent := [each.name for each in studies if not each.reports]:
+        yield Remark(f"Not measured: {listing(absent)}.", is_warning=True)
+    concluded = [(each.name, *known) for each in studies for known in each.concluded.values()]
     for verdict, title in CONCLUSIONS:
-        lines = tuple(_conclusion(*each) for each in _judged(reports) if each[1].verdict is verdict)
+        lines = tuple(_conclusion(*each) for each in concluded if each[2].verdict is verdict)
         yield Heading(title)
         yield Items(lines) if lines else Paragraph("No claim.")
-    for report in reports:
-        yield from _of_run(report)
+    for each in studies:
+        for report in each.shown:
+            yield from _of_run(report, has_changed=each.has_changed_since(report))
 
 
 def _summary(report: Report) -> tuple[str, ...]:
     study = report.study
     numbers = dict(study.verdicts) if study else {}
-    kind = " (smoke run)" if study and study.smoke_run else ""
+    kind = " (smoke run)" if _is_smoke(report) else ""
     ended = (str(numbers.get(verdict, 0)) for verdict in ClaimVerdict)
-    return (report.matrix, f"{report.run}{kind}", statuses(report.statuses), *ended)
+    hardware = dict(report.host).get("cpu", "–")
+    return (report.matrix, f"{report.run}{kind}", hardware, statuses(report.statuses), *ended)
 
 
-def _judged(reports: Sequence[Report]) -> list[tuple[str, ClaimFinding]]:
-    """Return every claim once with the name of its study, from a full run where there is one."""
-    findings: dict[tuple[str, str], ClaimFinding] = {}
-    for report in reports:
-        for finding in report.study.claims if report.study else ():
-            findings.setdefault((report.matrix, finding.claim.name), finding)
-    return [(name, finding) for (name, _), finding in findings.items()]
-
-
-def _conclusion(study: str, finding: ClaimFinding) -> str:
+def _conclusion(study: str, report: Report, finding: ClaimFinding) -> str:
     interval = f" ({ratio_interval(finding.low, finding.high)})" if finding.low is not None else ""
     here = f", here {ours(finding)}{interval}" if finding.ratio is not None else ""
     reason = f": {finding.reason}" if finding.reason else ""
-    return f"{study}: {finding.claim.text}. Published {published(finding)}{here}{reason}"
+    said = f"{study}: {finding.claim.text}. Published {published(finding)}{here}{reason}"
+    # In a smoke run nothing but the reason counts.
+    caveats = () if _is_smoke(report) else finding.caveats
+    return said + (f". To know: {'; '.join(caveats)}" if caveats else "")
 
 
-def _of_run(report: Report) -> Iterator[Block]:
+def _of_run(report: Report, *, has_changed: bool) -> Iterator[Block]:
     study = report.study
     if study is None:
         return
     yield Heading(f"{report.matrix}, run {report.run}")
     if study.smoke_run:
         yield Remark(SMOKE)
+    if has_changed:
+        yield Remark(CHANGED, is_warning=True)
     host = dict(report.host)
     where = ", ".join(host[name] for name in ("cpu", "machine", "kernel") if name in host)
     yield Paragraph(f"{report.created_at}, runtime {report.runtime}{where and f', {where}'}.")
+    yield from (Remark(warning, is_warning=True) for warning in report.warnings)
     yield from claim_blocks(study)
     yield Heading(f"Cells of {report.matrix}, run {report.run}", 3)
     yield Paragraph(f"{counted(len(report.cells), 'planned cell')}, {len(report.skips):,} skipped by the plan.")
-    yield table(("Cell", "Repeats", "Samples/s", "95 % interval", "Reason"), map(_cell, report.cells), (2, 3))
+    models, operators = (
+        [cell for cell in report.cells if bool(cell.cell.workload.rules.subjects) is wanted] for wanted in (False, True)
+    )
+    if models:
+        yield table(_MODEL_HEADS, map(_model, models), range(2, len(_MODEL_HEADS) - 1))
+    if operators:
+        yield table(_OPERATOR_HEADS, map(_operator, operators), range(2, len(_OPERATOR_HEADS) - 1))
+    effects = [(group.label, *row) for group in report.groups for row in effect_rows(group, report.by_id)]
+    if effects:
+        yield Heading(f"Options of {report.matrix}, run {report.run}", 3)
+        yield Paragraph(EFFECTS_NOTE)
+        yield table(("Cells", *EFFECTS_HEADS), effects, (4, 5))
     if report.skips:
-        yield table(("Skipped", "Reason"), [(skip.cell_id, skip.reason) for skip in report.skips])
+        yield Heading(f"Skipped by the plan of {report.matrix}, run {report.run}", 3)
+        yield table(("Reason", "Cells", "Such as"), _skips(report), (1,))
 
 
-def _cell(cell: CellReport) -> tuple[str, ...]:
-    reasons = dict.fromkeys(repeat.outcome.reason for repeat in cell.repeats if repeat.outcome.reason)
+_MODEL_HEADS = ("Cell", "Repeats", "Samples/s", "95 % interval", "Total time", "Test accuracy", "Memory", "Reason")
+_OPERATOR_HEADS = ("Operator", "Repeats", "Call, median", "Call, p99", "Reason")
+
+
+def _model(cell: CellReport) -> tuple[str, ...]:
     measured = cell.measurement
-    figures = (rate(measured.throughput.value), rate_interval(measured.throughput)) if measured else ("–", "–")
-    return (clean_line(cell.cell.id), statuses(cell.statuses), *figures, clean_line("; ".join(reasons)) or "–")
+    figures: tuple[str, ...] = ("–",) * (len(_MODEL_HEADS) - 3)
+    if measured:
+        epochs = dict(zip(EPOCH_HEADS, epoch_figures(measured.epochs), strict=True)) if measured.epochs else {}
+        total, accuracy = (epochs[head].text if epochs else "–" for head in ("Total time", "Test accuracy"))
+        throughput = measured.throughput
+        figures = (rate(throughput.value), rate_interval(throughput), total, accuracy, memory(measured.peak_rss_bytes))
+    return (clean_line(cell.cell.id), statuses(cell.statuses), *figures, _reason(cell))
+
+
+def _operator(cell: CellReport) -> tuple[str, ...]:
+    measured = cell.measurement
+    median, tail, _ = latency(measured.latency) if measured else ("–",) * 3
+    return (clean_line(cell.cell.id), statuses(cell.statuses), median, tail, _reason(cell))
+
+
+def _reason(cell: CellReport) -> str:
+    reasons = dict.fromkeys(repeat.outcome.reason for repeat in cell.repeats if repeat.outcome.reason)
+    return clean_line("; ".join(reasons)) or "–"
+
+
+def _skips(report: Report) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each reason, with how many cells it leaves out, and some of them."""
+    alike: dict[str, list[str]] = {}
+    for skip in report.skips:
+        alike.setdefault(skip.reason, []).append(skip.cell_id)
+    for reason, ids in alike.items():
+        yield reason, f"{len(ids):,}", listing_of(ids, 2)
 
 
 def main() -> None:
@@ -134,12 +243,12 @@ def main() -> None:
     if missing:
         parser.error(f"no folder {', '.join(missing)}; `make studies-quick` leaves results/studies")
     try:
-        reports = latest(map(read_report, stored_runs(options.results)))
+        studies = by_study(map(read_report, stored_runs(options.results)), current_studies(ROOT / "studies"))
     except InputError as error:
         sys.exit("\n".join(error.messages))
-    if not reports:
+    if not any(each.reports for each in studies):
         parser.error("no run of a study in these folders; `make studies-quick` measures all")
-    options.output.write_text(page(reports), encoding="utf-8")
+    options.output.write_text(page(studies), encoding="utf-8")
     print(options.output)
 
 

@@ -51,7 +51,7 @@ def _studies(place: Path) -> tuple[int, list[str], str]:
     assert make
     venv = place / "venv"
     variables = [f"VENV={venv}", f"RESULTS={place / 'results'}", "STUDIES=anu-2019 smartia-2019", "DATA=sets"]
-    variables += [f"ORCHESTRATOR=cd {place} && {venv}/bin/orchestrator"]
+    variables += [f"ORCHESTRATOR=env -C {place} {venv}/bin/orchestrator"]
     command = [make, "--no-print-directory", "-o", f"{venv}/installed", *variables, "studies-quick"]
     # A test started by make would hand down the variables of that call, ARGS among them.
     makes = {"ARGS", "MAKEFLAGS", "MFLAGS", "MAKELEVEL"}
@@ -75,3 +75,7 @@ def test_studies_go_on_where_they_were_interrupted(tmp_path: Path) -> None:
     assert (status, errors.splitlines()[0]) == (2, "make: not all is ok in: anu-2019")
     _, calls, _ = _studies(tmp_path)
     assert calls[2:] == [f"{first[0]} {at[0]}", f"run --resume latest {at[1]}"]
+    (record,) = tmp_path.glob("results/studies/smartia-2019/*/run.json")
+    os.utime(record, (0, 0))  # the file of the study is newer
+    _, calls, _ = _studies(tmp_path)
+    assert calls[4:] == [f"{first[0]} {at[0]}", f"{first[1]} {at[1]}"]

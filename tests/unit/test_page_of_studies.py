@@ -1,12 +1,14 @@
 """The page of the published studies, written from stored runs."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
 from bench import studies
-from orchestrator.domain import Status
+from orchestrator.domain import Cell, Mode, Skip, Status
 from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.findings.model import Report
 from orchestrator.results.store import Run
@@ -24,17 +26,28 @@ STUDY = Study(
 )
 
 
-def _report(run: str = "20260102T030405Z-abcd", *, smoke_run: bool = False, name: str = "a-study") -> Report:
+CELLS = (FAST, SLOW, FAR)
+FIRST, SECOND, THIRD = (f"20260102T030405Z-000{number}" for number in (1, 2, 3))
+
+
+def _report(
+    run: str = FIRST, *, smoke_run: bool = False, name: str = "a-study", cells: Sequence[Cell] = CELLS
+) -> Report:
     """A run of a study in which a claim stands, another falls, and one cannot be judged."""
-    plan = replace(s.plan([FAST, SLOW, FAR]), study=STUDY, name=name)
+    skips = tuple(Skip(f"old-{number}", "no such release") for number in range(3))
+    plan = replace(s.plan(cells, skips), study=STUDY, name=name)
     stored = [
-        *s.ok(FAST, [200, 202, 198], spread=0.001),
-        *s.ok(SLOW, [100, 101, 99], spread=0.001),
-        *(s.failed(FAR, repeat, Status.NO_DEVICE, "4_gpu needs 4 GPUs") for repeat in range(3)),
+        *(s.ok(FAST, [200, 202, 198], spread=0.001) if FAST in cells else ()),
+        *(s.ok(SLOW, [100, 101, 99], spread=0.001) if SLOW in cells else ()),
+        *(s.failed(FAR, repeat, Status.NO_DEVICE, "4_gpu needs 4 GPUs") for repeat in range(3) if FAR in cells),
     ]
     report = compose(s.record(plan, run), plan, stored)
     assert report.study is not None
     return replace(report, study=replace(report.study, smoke_run=smoke_run))
+
+
+def _page(*reports: Report, current: Mapping[str, Study] = MappingProxyType({})) -> str:
+    return studies.page(studies.by_study(reports, current))
 
 
 def _section(page: str, heading: str) -> str:
@@ -42,7 +55,7 @@ def _section(page: str, heading: str) -> str:
 
 
 def test_conclusions_are_sorted_by_what_they_come_to() -> None:
-    page = studies.page([_report()])
+    page = _page(_report())
 
     assert _section(page, "What stands on this hardware").startswith(
         "- a-study: MXNet is faster. Published 1.500, here 2.0"
@@ -55,25 +68,67 @@ def test_conclusions_are_sorted_by_what_they_come_to() -> None:
 
 
 def test_every_cell_has_a_row_with_its_outcome() -> None:
-    rows = [line for line in studies.page([_report()]).splitlines() if line.startswith(f"| {FAR.id}")]
+    rows = [line for line in _page(_report()).splitlines() if line.startswith(f"| {FAR.id}")]
 
-    assert rows == [f"| {FAR.id} | 3 no_device | – | – | 4_gpu needs 4 GPUs |"]
+    assert rows == [f"| {FAR.id} | 3 no_device | – | – | – | – | – | 4_gpu needs 4 GPUs |"]
 
 
-def test_the_latest_full_run_and_smoke_run_count() -> None:
-    first, second = _report("20260102T030405Z-0001"), _report("20260102T030405Z-0002")
-    smoke, other = _report("20260102T030405Z-0003", smoke_run=True), _report(name="another")
+def test_operators_have_a_table_of_calls() -> None:
+    gemm = s.cell(s.MXNET, replace(s.LENET, model="gemm", mode=Mode("ops"), axes=(("size", 50),)))
+    plan = replace(s.plan([gemm]), study=Study("A study"), name="a-study")
+    page = _page(compose(s.record(plan, FIRST), plan, s.ok(gemm, [100, 101, 99])))
 
-    kept = studies.latest([second, smoke, other, first, s.example()])
+    assert "| Operator | Repeats | Call, median | Call, p99 | Reason |" in page
+    assert "Samples/s" not in page
 
-    assert [report.run for report in kept] == [second.run, smoke.run, other.run]
+
+def test_skips_are_counted_by_their_reason() -> None:
+    assert "| no such release | 3 | old-0, old-1 and old-2 |" in _page(_report())
+
+
+def test_warnings_of_a_run_are_shown() -> None:
+    warned = replace(_report(), warnings=("the files of mnist were a stand-in",))
+
+    assert "the files of mnist were a stand-in" in _page(warned)
+
+
+def test_the_latest_full_run_and_smoke_run_are_shown() -> None:
+    reports = [_report(SECOND), _report(THIRD, smoke_run=True), _report(name="another"), _report(FIRST), s.example()]
+
+    assert [[report.run for report in each.shown] for each in studies.by_study(reports)] == [[SECOND, THIRD], [FIRST]]
 
 
 def test_a_claim_is_concluded_once_from_the_full_run() -> None:
-    page = studies.page(studies.latest([_report(smoke_run=True), _report("20260102T030405Z-0002")]))
+    page = _page(_report(smoke_run=True), _report(SECOND))
 
     assert _section(page, "What stands on this hardware").count("MXNet is faster") == 1
     assert page.count("A smoke run: it measures too few steps") == 1
+
+
+def test_a_claim_is_concluded_from_a_run_with_its_cells() -> None:
+    (study,) = studies.by_study([_report(FIRST), _report(SECOND, cells=(FAST, SLOW)), _report(THIRD, smoke_run=True)])
+
+    assert {name: report.run for name, (report, _) in study.concluded.items()} == {
+        "faster": SECOND, "slower": SECOND, "device": FIRST,
+    }  # fmt: skip
+    assert [report.run for report in study.shown] == [SECOND, FIRST, THIRD]
+
+
+def test_a_study_without_a_run_is_named() -> None:
+    assert "Not measured: unheard-of." in _page(_report(), current={"unheard-of": Study("Another")})
+
+
+def test_a_run_of_other_claims_than_today_is_marked() -> None:
+    assert studies.CHANGED in _page(_report(), current={"a-study": replace(STUDY, claims=STUDY.claims[:2])})
+    assert studies.CHANGED not in _page(_report(), current={"a-study": STUDY})
+
+
+def test_files_of_studies_are_planned(tmp_path: Path) -> None:
+    (tmp_path / "small.yaml").write_text(
+        "version: 1\nname: small\nstudy: {title: A small study}\nframeworks: [noop==1]\nmodels: [lenet]\n"
+    )
+
+    assert studies.current_studies(tmp_path) == {"small": Study("A small study")}
 
 
 def test_runs_are_found_in_folders_of_results(tmp_path: Path) -> None:
