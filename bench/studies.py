@@ -58,6 +58,10 @@ def stored_runs(folders: Iterable[Path]) -> Iterator[Run]:
                 yield from runs(inner)
 
 
+Conclusion = tuple[str, Report, ClaimFinding]
+"""The name of a study, and the run and the finding that count of one of its claims."""
+
+
 @dataclass(frozen=True, slots=True)
 class StudyRuns:
     """The runs of one study, full runs first, the latest of each kind before earlier ones."""
@@ -136,9 +140,11 @@ def _blocks(studies: Sequence[StudyRuns]) -> Iterator[Block]:
     yield table(heads, (_summary(report) for each in studies for report in each.shown), range(4, len(heads)))
     if absent := [each.name for each in studies if not each.reports]:
         yield Remark(f"Not measured: {listing(absent)}.", is_warning=True)
-    concluded = [(each.name, *known) for each in studies for known in each.concluded.values()]
+    concluded: list[Conclusion] = [(each.name, *known) for each in studies for known in each.concluded.values()]
     for verdict, title in CONCLUSIONS:
-        lines = tuple(_conclusion(*each) for each in concluded if each[2].verdict is verdict)
+        alike = [each for each in concluded if each[2].verdict is verdict]
+        is_open = verdict is ClaimVerdict.NOT_JUDGED
+        lines = tuple(_not_judged(alike)) if is_open else tuple(_conclusion(*each) for each in alike)
         yield Heading(title)
         yield Items(lines) if lines else Paragraph("No claim.")
     for each in studies:
@@ -163,6 +169,31 @@ def _conclusion(study: str, report: Report, finding: ClaimFinding) -> str:
     # In a smoke run nothing but the reason counts.
     caveats = () if _is_smoke(report) else finding.caveats
     return said + (f". To know: {'; '.join(caveats)}" if caveats else "")
+
+
+def _not_judged(concluded: Iterable[Conclusion]) -> Iterator[str]:
+    """Yield a line for each study and obstacle, with the names of its claims."""
+    names: dict[tuple[str, str], list[str]] = {}
+    for study, report, finding in concluded:
+        names.setdefault((study, _obstacle(report, finding)), []).append(finding.claim.name)
+    for (study, obstacle), claims in names.items():
+        yield f"{study}, {counted(len(claims), 'claim')}: {obstacle} ({', '.join(claims)})"
+
+
+def _obstacle(report: Report, finding: ClaimFinding) -> str:
+    """Return the reason that a claim was not judged without the ids of its cells, which other claims do not share."""
+    if finding.claim.flaw:
+        return finding.reason
+    cells, skipped = report.by_id, {skip.cell_id: skip.reason for skip in report.skips}
+    obstacles: list[str] = []
+    for cell_id in (finding.claim.of, finding.claim.over):
+        cell = cells.get(cell_id)
+        if cell is None:
+            obstacles.append(f"left out: {skipped.get(cell_id, 'not in this run')}")
+        elif cell.measurement is None:
+            ends = (repeat.outcome for repeat in cell.repeats)
+            obstacles += (f"{each.status.value}: {each.reason}" for each in ends)
+    return "; ".join(dict.fromkeys(obstacles)) or finding.reason
 
 
 def _of_run(report: Report, *, has_changed: bool) -> Iterator[Block]:

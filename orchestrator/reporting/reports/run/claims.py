@@ -108,7 +108,7 @@ def _full_cells(finding: ClaimFinding) -> tuple[str, ...]:
     claim = finding.claim
     remarks = "; ".join((*([finding.reason] if finding.reason else []), *finding.caveats))
     return (
-        claim.text,
+        f"{claim.name}: {claim.text}",
         claim.metric,
         _cells(finding),
         published(finding),
