@@ -3,7 +3,7 @@
 Nothing is timed. One fixed batch, the weights that the harness draws, dropout off, plain SGD: whatever does the same
 work gets the same numbers, up to rounding. Then come the very steps that are timed, by the model's own optimizer, which
 are compared with its rule. A dropout draws by chance, so the only question is whether it drops. Each session has a
-process of its own, forked before any framework is imported.
+process of its own, forked before anything is computed.
 """
 
 import functools
@@ -42,6 +42,8 @@ def check(request, enter):
     started_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     begin = time.perf_counter()
     process.prepare(request)
+    if not request.gpus:  # a framework may ask the driver of a GPU while it is imported, which does not survive a fork
+        process.import_builder(request.builder, enter)  # once, for all the processes that are forked from this one
     try:
         answers = _of_training(request, enter)
     except CannotTrain:

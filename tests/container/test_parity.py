@@ -3,6 +3,7 @@
 import importlib
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +15,7 @@ import reference
 from container_support import Check, document, start
 
 from benchmarks import contract
+from benchmarks.errors import Unsupported
 from benchmarks.inputs import datasets
 from benchmarks.parity import check as parity
 from benchmarks.vocabulary import counting, features, layers, weights
@@ -359,3 +361,24 @@ def test_the_inference_that_is_asked_has_its_dropout_left_in(monkeypatch: pytest
 
     assert [layer.settings["rate"] for layer in workload.layers if layer.kind == "dropout"] == [0.2, 0.2]
     assert not workload.training
+
+
+@pytest.mark.parametrize(("gpus", "imported"), [(0, True), (1, False)])
+def test_processes_share_one_import_without_a_gpu(
+    monkeypatch: pytest.MonkeyPatch, gpus: int, *, imported: bool
+) -> None:
+    """Of a GPU, a driver that the import has started would not survive the fork."""
+    request = contract.request(document(mode="parity", model="mlp", batch_size=32, gpus=gpus))
+    monkeypatch.delitem(sys.modules, "benchmarks.frameworks.noop", raising=False)
+    monkeypatch.setattr(parity.process, "prepare", lambda _request: None)
+    seen: list[bool] = []
+
+    def in_a_process(_work: object, _request: object, _enter: object) -> None:
+        seen.append("benchmarks.frameworks.noop" in sys.modules)
+        raise Unsupported("enough was seen")
+
+    monkeypatch.setattr(parity.forked, "in_a_process", in_a_process)
+    with pytest.raises(Unsupported, match="enough was seen"):
+        parity.check(request, lambda _phase: None)
+
+    assert seen == [imported]
