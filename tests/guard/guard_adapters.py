@@ -25,7 +25,7 @@ from rich.console import Console
 from orchestrator import __version__
 from orchestrator.catalog import Catalog, load
 from orchestrator.cli.program import run as program
-from orchestrator.devices import Cpu, Inventory
+from orchestrator.devices import Allocation, Cpu, Inventory
 from orchestrator.devices.host import Gpu
 from orchestrator.domain import BuildSettings
 from orchestrator.images import recipe
@@ -101,6 +101,7 @@ def surroundings(folder: Path, columns: int) -> Iterator[None]:
         mock.patch.object(shipped, "load", return_value=_catalog()),
         mock.patch.object(estimating, "inventory", return_value=HERE),
         mock.patch.object(estimating, "host_facts", return_value=FACTS),
+        mock.patch.object(estimating, "allocate", return_value=Allocation((0, 1))),  # it has what any system asks for
         mock.patch.object(sys, "argv", ["orchestrator"]),
     ):
         shipped.shipped_catalog.cache_clear()

@@ -113,10 +113,12 @@ def _summary(plan: "Plan", estimate: "planning.PlanEstimate", *, is_carried: boo
         "where nothing is there"
     )
     claims = counted(len(plan.study.claims), "published claim") if plan.study else ""
+    without_device = sum(cell.repeats for cell in plan.cells) - estimate.containers
+    unserved = f"\n{counted(without_device, 'repeat')} would end as no_device on this host" if without_device else ""
     return (
         f"{counted(len(plan.cells), 'cell')}, {counted(estimate.containers, 'container')}, "
         f"{counted(estimate.parity_containers, 'parity check')}, "
         f"{counted(len(plan.images), 'image')}, {len(plan.skips)} skipped{claims and f', {claims}'}\n"
         f"about {duration(estimate.run_s)} to measure "
-        f"(at most {duration(estimate.longest_run_s)}){building}"
+        f"(at most {duration(estimate.longest_run_s)}){building}{unserved}"
     )

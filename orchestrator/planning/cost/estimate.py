@@ -1,15 +1,16 @@
 """The estimated cost of a plan in time and disk, with the assumptions behind it."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from orchestrator.catalog import Catalog, DatasetInfo, ModelInfo
-from orchestrator.domain import Framework, ImageSpec, Plan
+from orchestrator.domain import Framework, ImageSpec, Plan, System
 from orchestrator.modes import RULES
 from orchestrator.planning import parity
 from orchestrator.planning.cost import durations
 from orchestrator.planning.cost.durations import Assumed, Durations, Earlier
+from orchestrator.wording import counted, listing
 
 BUILD_S = 15.0
 """Time of one image without its downloads and unpacking."""
@@ -35,7 +36,7 @@ class PlanEstimate:
     """Orders of magnitude, not promises."""
 
     containers: int
-    """Cells × repeats."""
+    """Cells × repeats, without those that end as `no_device`."""
     parity_containers: int
     """Checks that cells do the same work, before the measurements."""
     run_s: float
@@ -43,9 +44,9 @@ class PlanEstimate:
     longest_run_s: float
     """The same time if every container ran into its time-out."""
     build_s: float
-    """Time of building every image, one after another, from nothing."""
+    """Time of building the images that a run builds, one after another, from nothing."""
     disk_bytes: int
-    """Size of all images, if nothing of them exists yet."""
+    """Size of these images, if nothing of them exists yet."""
     assumptions: tuple[str, ...]
     slow: tuple[SlowCell, ...] = ()
     """Cells that would end as `timeout`, the longest first."""
@@ -60,29 +61,42 @@ class Known:
     assumed: Assumed
     earlier: tuple[Earlier, ...] = ()
     """Containers that were measured on this host."""
+    systems: frozenset[str] | None = None
+    """Names of the systems that the host has the devices for; None if it has them for all."""
+
+    def serves(self, system: System) -> bool:
+        """Return true if the cells of a system are measured, and do not end as `no_device`."""
+        return self.systems is None or system.name in self.systems
 
 
 def estimate(plan: Plan, catalog: Catalog, known: Known) -> PlanEstimate:
     """Estimate what it takes to build and to measure a plan."""
-    sizes = {image.name: _size_mb(catalog, image.framework, image.image_class) for image in plan.images}
-    builders = {image.name: image.environment.builder for image in plan.images}
+    cells = [cell for cell in plan.cells if known.serves(cell.system)]
+    used = {cell.image for cell in cells}
+    images = [image for image in plan.images if image.name in used]
+    builders = {image.name: image.environment.builder for image in images}
     lasting = Durations(known.models, known.datasets, known.assumed, known.earlier)
-    by_cell = {cell.id: lasting.container(cell, builders.get(cell.image, "")) for cell in plan.cells}
+    by_cell = {cell.id: lasting.container(cell, builders.get(cell.image, "")) for cell in cells}
     sources: Counter[str] = Counter()
-    for cell in plan.cells:
+    for cell in cells:
         sources[by_cell[cell.id].source] += cell.repeats
-    checks = parity.checks(plan)
-    slow = [SlowCell(cell.id, by_cell[cell.id].wall_s, cell.timeout_s) for cell in plan.cells]
+    checks = [check for check in parity.checks(plan) if known.serves(check.system)]
+    slow = [SlowCell(cell.id, by_cell[cell.id].wall_s, cell.timeout_s) for cell in cells]
     return PlanEstimate(
-        containers=sum(cell.repeats for cell in plan.cells),
+        containers=sum(cell.repeats for cell in cells),
         parity_containers=len(checks),
-        run_s=sum(cell.repeats * min(by_cell[cell.id].wall_s, cell.timeout_s) for cell in plan.cells)
+        run_s=sum(cell.repeats * min(by_cell[cell.id].wall_s, cell.timeout_s) for cell in cells)
         + sum(min(lasting.parity_s(check), check.timeout_s) for check in checks),
-        longest_run_s=sum(cell.repeats * cell.timeout_s for cell in plan.cells)
-        + sum(check.timeout_s for check in checks),
-        build_s=sum(BUILD_S + size / INSTALL_MB_PER_S for size in sizes.values()),
-        disk_bytes=disk_bytes(plan.images, catalog),
-        assumptions=(*_time_assumptions(sources, known.assumed, len(checks)), *_DISK_ASSUMPTIONS),
+        longest_run_s=sum(cell.repeats * cell.timeout_s for cell in cells) + sum(check.timeout_s for check in checks),
+        build_s=sum(
+            BUILD_S + _size_mb(catalog, image.framework, image.image_class) / INSTALL_MB_PER_S for image in images
+        ),
+        disk_bytes=disk_bytes(images, catalog),
+        assumptions=(
+            *_time_assumptions(sources, known.assumed, len(checks)),
+            *_unserved(plan, known),
+            *_DISK_ASSUMPTIONS,
+        ),
         slow=tuple(sorted((cell for cell in slow if cell.needs_s > cell.timeout_s), key=lambda cell: -cell.needs_s)),
     )
 
@@ -113,6 +127,14 @@ def _time_assumptions(sources: Counter[str], assumed: Assumed, checks: int) -> t
         *(f"{sources[source]} containers {text}" for source, text in lines.items() if sources[source]),
         f"{checks} parity checks at {durations.PARITY_START_S:g} s each and {durations.PARITY_STEPS} training steps",
     )
+
+
+def _unserved(plan: Plan, known: Known) -> Iterator[str]:
+    """Yield a line for the cells that end as `no_device`, if there are any."""
+    without = Counter(cell.system.name for cell in plan.cells if not known.serves(cell.system))
+    if without:
+        named = listing([f"{counted(number, 'cell')} on {name}" for name, number in without.items()])
+        yield f"{named} would end as no_device on this host: no time, and no image that no other cell needs"
 
 
 def _longer_steps() -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from orchestrator import planning
 from orchestrator.catalog import DATASETS, DatasetInfo, carried_model
-from orchestrator.devices import another_machine, host_facts, inventory
+from orchestrator.devices import Allocation, allocate, another_machine, host_facts, inventory
 from orchestrator.domain import Plan
 from orchestrator.results.contract import LATENCY_LIMIT_S, LEAST_LATENCY_STEPS
 from orchestrator.results.listing.measured import earlier
@@ -19,6 +19,7 @@ def estimated(plan: Plan, results: Path, own_datasets: Sequence[DatasetInfo] = (
     """Estimate a plan for this host, with the runs of a results folder that were measured here."""
     here = inventory()
     facts = host_facts(here)
+    systems = {cell.system for cell in plan.cells}
     own = {model.name: info for model in plan.models if (info := carried_model(model))}
     known = planning.Known(
         models=shipped_models() | own,
@@ -29,6 +30,7 @@ def estimated(plan: Plan, results: Path, own_datasets: Sequence[DatasetInfo] = (
             cpus=len(here.cpus),
         ),
         earlier=earlier(runs(results), lambda host: not another_machine(host, facts)),
+        systems=frozenset(system.name for system in systems if isinstance(allocate(system, here), Allocation)),
     )
     return planning.estimate(plan, shipped_catalog(), known)
 

@@ -38,3 +38,18 @@ def test_the_work_of_a_carried_model_counts(command: Program, tmp_path: Path) ->
     (tmp_path / "matrix.yaml").write_text(text)
 
     assert "multiply-adds a second and CPU" in assumed(command)
+
+
+def test_a_host_without_gpus_counts_their_cells_as_nothing(command: Program, tmp_path: Path) -> None:
+    text = MATRIX.replace("FRAMEWORK", "mxnet==1.9.1").replace("MODEL", "mlp")
+    (tmp_path / "matrix.yaml").write_text(text.replace("1}}", "1}, many: {gpus: 64}}"))
+
+    code, out, error = command("plan", "--json")
+    estimate = data_of(out)["estimate"]
+    _, shown, _ = command("plan")
+
+    assert (code, error) == (0, "")
+    assert estimate["containers"] == 1
+    assert any(line.startswith("1 cell on many would end as no_device") for line in estimate["assumptions"])
+    assert "2 cells, 1 container, " in shown
+    assert shown.endswith("\n1 repeat would end as no_device on this host\n")

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -112,3 +113,28 @@ def test_an_estimate_counts_containers_images_and_pythons(
     assert estimate.disk_bytes == (sizes_mb + pythons_mb) * 1_000_000
     assert estimate.build_s == 6 * 15.0 + sizes_mb / 10
     assert any("6 containers at 8 s" in line for line in estimate.assumptions)
+
+
+def test_cells_without_a_device_take_nothing(tmp_path: Path, known: catalog.Catalog, models: Models) -> None:
+    plan = planned(tmp_path, known, models)
+    on_cpus = replace(plan, cells=tuple(cell for cell in plan.cells if not cell.system.gpus))
+
+    here = planning.estimate(plan, known, replace(what(models), systems=frozenset({"cpu"})))
+    everywhere = planning.estimate(plan, known, replace(what(models), systems=frozenset({"cpu", "1_gpu"})))
+
+    line = "2 cells on 1_gpu would end as no_device on this host: no time, and no image that no other cell needs"
+    assert line in here.assumptions
+    assert replace(here, assumptions=()) == replace(planning.estimate(on_cpus, known, what(models)), assumptions=())
+    assert here.run_s < everywhere.run_s
+    assert everywhere == planning.estimate(plan, known, what(models))
+
+
+def test_a_cell_without_a_device_is_never_slow(tmp_path: Path, known: catalog.Catalog, models: Models) -> None:
+    plan = planned(tmp_path, known, models)
+    hasty = replace(plan, cells=tuple(replace(cell, timeout_s=0.1) for cell in plan.cells))
+
+    slow = planning.estimate(hasty, known, replace(what(models), systems=frozenset({"cpu"}))).slow
+
+    assert {one.id.partition("/")[0] for one in slow} == {
+        cell.id.partition("/")[0] for cell in plan.cells if not cell.system.gpus
+    }
