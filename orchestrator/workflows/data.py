@@ -11,9 +11,11 @@ from orchestrator.datasets.converting import converted
 from orchestrator.datasets.idx import write_folder
 from orchestrator.datasets.stand_ins import stand_in
 from orchestrator.errors import InputError, did_you_mean
+from orchestrator.matrix import Matrix
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.shipped import shipped_catalog, shipped_models
 from orchestrator.workflows.inputs.data import DATA_VARIABLE
+from orchestrator.workflows.inputs.planned_matrix import matrix_file
 
 
 class DataState(StrEnum):
@@ -66,7 +68,7 @@ def data(options: DataOptions, host: Host) -> tuple[DatasetFiles, ...]:
     Raises `InputError` for a name that is no dataset with files, if there is no data folder to make files in, and if
     files cannot be made.
     """
-    loaded = matrix.load(options.matrix, shipped_catalog(), shipped_models()) if options.matrix else None
+    loaded = _loaded(options.matrix, host) if options.matrix else None
     own = {info.name: info for info in loaded.own_datasets} if loaded else {}
     known = {name: info for name, info in {**DATASETS, **own}.items() if info.formats}
     unknown = [name for name in options.names if name not in known]
@@ -77,6 +79,10 @@ def data(options: DataOptions, host: Host) -> tuple[DatasetFiles, ...]:
     _make(options, folder, known, is_named=bool(named))
     made = bool(options.source or options.stand_in)
     return tuple(_looked_at(known[name], folder / name, made=made) for name in options.names or known)
+
+
+def _loaded(path: Path, host: Host) -> Matrix:
+    return matrix.load(matrix_file(path, host), shipped_catalog(), shipped_models())
 
 
 def _make(options: DataOptions, folder: Path, known: Mapping[str, DatasetInfo], *, is_named: bool) -> None:

@@ -19,6 +19,15 @@ def test_a_study_of_the_program_is_planned_anywhere(command: Program) -> None:
     )
 
 
+def test_datasets_of_a_study_are_known_anywhere(command: Program) -> None:
+    study = "keras-backends-2017.yaml"
+
+    status, out, notices = command("data", "babi-qa2", "-f", f"studies/{study}", "--stand-in", "--data", "sets")
+
+    assert (status, "stand-in, made now" in out) == (0, True)
+    assert notices == f"no studies/{study} here: this is the study that ships with the program ({STUDIES / study})\n"
+
+
 def test_a_file_of_the_working_folder_comes_first(command: Program, tmp_path: Path) -> None:
     (tmp_path / "studies").mkdir()
     (tmp_path / "studies" / NAME).write_text("version: 1\nframeworks: [noop==1]\nmodels: [mlp]\n")
