@@ -49,6 +49,10 @@ def _blocks(axes: Mapping[str, int]) -> tuple[int, int]:
     return axes["seeds"], axes["tries"]
 
 
+def _of_blocks(axes: Mapping[str, int], blocks: int, steps: int) -> dict[str, int]:
+    return {**axes, "seeds": blocks, "tries": steps}
+
+
 def _median(repeat: RepeatFigures) -> float | None:
     return repeat.latency.p50_s if repeat.latency else None
 
@@ -74,6 +78,7 @@ RULES = ModeRules(
             Axis("tries", "Timed calls with each draw.", lambda _operator: (TRIES,), lambda _operator: _MOST_TRIES),
         ),
         blocks=_blocks,
+        of_blocks=_of_blocks,
     ),
     step="a call",
     size_of=lambda work: dict(work.axes)["size"],

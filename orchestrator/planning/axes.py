@@ -10,6 +10,7 @@ from orchestrator.catalog import SYNTHETIC, Catalog, DatasetInfo, ModelInfo, Opt
 from orchestrator.domain import VARIABLE, Duration, Framework, Mode, Options, OptionValue, System, Workload
 from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, ScriptAxes, Settings, SubjectAxes
 from orchestrator.matrix.model import EVERY_FRAMEWORK, OptionAxes, covers
+from orchestrator.modes.parts.duration import Profile
 from orchestrator.planning import ids
 from orchestrator.user_files import Script
 
@@ -55,11 +56,16 @@ class PlannedWork:
         """Return true if the work is that of a model, and not of a script or a subject of a mode."""
         return self.script is None and self.calls is None
 
-    def timed(self, duration: Duration) -> Duration:
-        """Return a duration with as many blocks and single steps as the axes of the mode ask for, if they ask."""
+    def timed(self, duration: Duration, profile: Profile | None = None) -> Duration:
+        """Return a duration with as many blocks and single steps as the axes of the mode ask for, if they ask.
+
+        A profile has fewer of them, and leaves the axes as they are, as they name the cell.
+        """
         if self.calls is None:
             return duration
         blocks, each = self.calls
+        if profile:
+            blocks, each = min(blocks, profile.blocks), min(each, max(1, profile.steps // profile.blocks))
         return Duration(duration.warmup_steps, blocks * each, None, blocks, blocks * each)
 
     def is_for(self, framework: Framework) -> bool:

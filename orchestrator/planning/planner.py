@@ -249,7 +249,7 @@ class _Draft:
                 workload=work.workload,
                 image=site.image,
                 options=chosen.options,
-                duration=work.timed(measure.duration),
+                duration=work.timed(measure.duration, self.profile),
                 timeout_s=measure.timeout_s,
                 repeats=measure.repeats,
                 expect=measure.expect,

@@ -23,7 +23,7 @@ def request_for(  # noqa: PLR0913 - all that makes a request, the last one by na
         builder=builder,
         model=cell.workload.model,
         mode=cell.workload.mode,
-        axes=dict(cell.workload.axes),
+        axes=_axes(cell),
         batch_size=cell.workload.batch_size,
         dataset=cell.workload.dataset,
         feed=cell.workload.feed,
@@ -43,6 +43,15 @@ def request_for(  # noqa: PLR0913 - all that makes a request, the last one by na
         # Every call of a subject is synchronised, so that a block may be as short as it likes.
         min_block_s=0.0 if builder == NO_WORK or cell.workload.rules.subjects else MIN_BLOCK_S,
     )
+
+
+def _axes(cell: Cell) -> dict[str, int]:
+    """Return the axes with the blocks that are timed, of which a profile takes fewer than the axes of the id say."""
+    axes, subjects = dict(cell.workload.axes), cell.workload.rules.subjects
+    if subjects is None:
+        return axes
+    blocks = cell.duration.blocks
+    return subjects.of_blocks(axes, blocks, (cell.duration.steps or blocks) // blocks)
 
 
 def with_files(request: Request, plan: Plan, definition: str) -> tuple[Request, dict[str, str]]:

@@ -39,6 +39,8 @@ class Subjects:
     axes: tuple[Axis, ...]
     blocks: Callable[[Mapping[str, int]], tuple[int, int]]
     """Returns the blocks that the axes of a cell ask for, and the steps of each. Every step is synchronised."""
+    of_blocks: Callable[[Mapping[str, int], int, int], dict[str, int]]
+    """Returns axes that ask for so many blocks, each of so many steps, and are else those of a cell."""
 
     def label(self, subject: str, values: AxisValues) -> str:
         """Return the axes that are off their default, each after a dash."""

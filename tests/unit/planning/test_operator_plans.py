@@ -2,8 +2,10 @@
 
 from orchestrator import matrix, planning
 from orchestrator.devices import Allocation
+from orchestrator.domain import Duration
 from orchestrator.modes import AXES, RULES
 from orchestrator.modes.parts.duration import QUICK
+from orchestrator.planning import Selection
 from orchestrator.results.plans import plan_from_json, plan_to_json
 from orchestrator.running.requests import request_for
 from orchestrator.workflows.host.shipped import shipped_catalog
@@ -79,6 +81,25 @@ def test_a_smoke_run_takes_the_ends_of_the_sizes(plan: Planner) -> None:
     sizes = [dict(cell.workload.axes)["size"] for cell in planned.cells if cell.workload.axes]
     assert sizes == [50, 550]
     assert len([skip for skip in planned.skips if "gemm-ops" in skip.cell_id]) == 4
+
+
+def test_a_smoke_run_times_five_calls_under_the_same_ids(plan: Planner) -> None:
+    text = "ops: [{operator: gemm, size: 50, seeds: [20, 4], tries: [5, 1]}]\nwarmup_steps: 3"
+    full = plan(text, select=("*-ops-*",))
+    loaded = matrix.load(plan.path, plan.known, plan.models)
+
+    cells = planning.plan(loaded, plan.known, plan.models, Selection(("*-ops-*",)), profile=QUICK).cells
+
+    assert [cell.id for cell in cells] == plan.ids(full)
+    assert [cell.workload for cell in cells] == [cell.workload for cell in full.cells]
+    assert [cell.duration for cell in cells] == [
+        *[Duration(1, 5, None, 5, 5)] * 2, *[Duration(1, 4, None, 4, 4)] * 2,
+    ]  # fmt: skip
+    requests = [request_for(cell, 0, "mxnet", 7, Allocation((0,)), pinned=True) for cell in cells]
+    assert [request.axes for request in requests] == [
+        *[{"size": 50, "seeds": 5, "tries": 1}] * 2, *[{"size": 50, "seeds": 4, "tries": 1}] * 2,
+    ]  # fmt: skip
+    assert [(request.min_blocks, request.latency_steps) for request in requests] == [(5, 5), (5, 5), (4, 4), (4, 4)]
 
 
 def test_globs_and_rules_choose_operators(plan: Planner) -> None:
