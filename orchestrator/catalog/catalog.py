@@ -52,6 +52,17 @@ class Catalog:
         entry = self.entry(name)
         return entry.options if entry else {}
 
+    def variables(self, name: str) -> frozenset[str]:
+        """Return every variable that the catalog sets in environments of a framework, whatever its backend."""
+        entry = self.entry(name)
+        if entry is None:
+            return frozenset()
+        parts = [entry, *filter(None, map(self.entry, entry.backends))]
+        releases = [release for part in parts for release in part.releases]
+        found = {variable for release in releases for variable in release.variables}
+        found |= {variable for variables in entry.backend_variables.values() for variable in variables}
+        return frozenset(found | ({COMPILE_CACHE} if any(release.compile_cache for release in releases) else set()))
+
     def option_packages(self, framework: Framework, options: Options) -> tuple[str, ...]:
         """Return the Debian packages that options need if they are off their defaults.
 

@@ -1,13 +1,15 @@
+# ruff: noqa: E501 — each message stands on one line, as it is printed
 from pathlib import Path
 
 import pytest
 
 from orchestrator import catalog, matrix
 from orchestrator.devices import Allocation
-from orchestrator.domain import System
+from orchestrator.domain import Framework, System
 from orchestrator.errors import InputError
 from orchestrator.matrix.values.variables import OURS
 from orchestrator.runtimes import variables
+from orchestrator.workflows.host.shipped import shipped_catalog, shipped_models
 
 WRONG = """\
 m.yaml:5:10: options.noop: 'A-B' is no name of an environment variable: letters, digits and _
@@ -28,6 +30,50 @@ def test_every_mistake_in_an_environment_variable_is_named(
         matrix.load(path, known, models)
 
     assert [message.removeprefix(f"{tmp_path}/") for message in caught.value.messages] == WRONG.splitlines()
+
+
+FIXED = """\
+m.yaml:5:13: options.*: KERAS_BACKEND is fixed by the catalog for keras and keras3; drop this, or bring an image of your own
+m.yaml:6:13: options.keras: THEANO_FLAGS is fixed by the catalog for keras; drop this, or bring an image of your own
+m.yaml:10:16: frameworks.options: BENCH_COMPILE_CACHE is fixed by the catalog for keras; drop this, or bring an image of your own
+m.yaml:14:5: include: KERAS_BACKEND is fixed by the catalog for keras3; drop this, or bring an image of your own"""
+
+
+def test_what_the_catalog_sets_is_not_for_a_matrix_to_set(tmp_path: Path) -> None:
+    path = tmp_path / "m.yaml"
+    path.write_text(
+        "version: 1\nmodels: [lenet]\nsystems: {cpu: {}}\noptions:\n"
+        '  "*":     {env.KERAS_BACKEND: theano}\n  keras:   {env.THEANO_FLAGS: openmp=True}\n'
+        "  mxnet:   {env.KERAS_BACKEND: theano}\n"
+        "frameworks:\n  - mxnet==1.9.1\n"
+        "  - {options: {env.BENCH_COMPILE_CACHE: /tmp}, name: keras, version: 2.0.8, backend: theano==0.9.0}\n"
+        "  - keras3==3.15.1 on jax==0.12.0.1\n"
+        "include:\n  - framework: keras3==3.15.1 on torch==2.13.0\n    env.KERAS_BACKEND: jax\n    system: cpu\n"
+        "    model: lenet\n"
+    )
+
+    with pytest.raises(InputError) as caught:
+        matrix.load(path, shipped_catalog(), shipped_models())
+
+    assert [message.removeprefix(f"{tmp_path}/") for message in caught.value.messages] == FIXED.splitlines()
+
+
+def test_an_own_image_takes_any_variable(tmp_path: Path) -> None:
+    path = tmp_path / "m.yaml"
+    path.write_text(
+        "version: 1\nmodels: [lenet]\noptions: {keras: {env.KERAS_BACKEND: theano}}\n"
+        "frameworks: [{name: keras, image: 'a:1', options: {env.THEANO_FLAGS: openmp=True}}]\n"
+    )
+
+    assert matrix.load(path, shipped_catalog(), shipped_models()).frameworks[0].image == "a:1"
+
+
+def test_what_the_catalog_sets_is_in_its_environments() -> None:
+    known = shipped_catalog()
+    theano = known.environment(Framework("keras", "2.0.8", Framework("theano", "0.9.0")), 0)
+
+    assert {name for name, _ in theano.variables} == known.variables("keras")
+    assert known.variables("mxnet") == known.variables("no such framework") == frozenset()
 
 
 def test_what_the_runtimes_set_is_not_for_a_matrix_to_set() -> None:
