@@ -13,11 +13,15 @@ _QUICK = {"batch_size": limits.MAX_COUNT, "repeats": limits.MAX_REPEATS}
 
 
 def shortening(literals: Literals) -> Shortening:
-    """Return what `BLOCKS`, `LATENCY_STEPS` and `PARITY_BATCH` say. Raises `WrongFileError` with the place."""
+    """Return what `BLOCKS`, `LATENCY_STEPS`, `PARITY_BATCH` and `EVALUATE_EVERY_EPOCH` say.
+
+    Raises `WrongFileError` with the place.
+    """
     return Shortening(
         blocks=_number(literals, "BLOCKS", 1, limits.MAX_BLOCKS),
         latency_steps=_number(literals, "LATENCY_STEPS", 0, limits.MAX_LATENCY_STEPS),
         parity_batch=_number(literals, "PARITY_BATCH", 1, limits.MAX_PARITY_BATCH),
+        evaluate_every_epoch=_switch(literals, "EVALUATE_EVERY_EPOCH"),
     )
 
 
@@ -39,6 +43,15 @@ def _number(literals: Literals, name: str, least: int, most: int) -> int | None:
     if not _is_from(value, least, most):
         raise WrongFileError(f"{name} must be a whole number from {least} to {most}", place)
     return int(value)
+
+
+def _switch(literals: Literals, name: str) -> bool | None:
+    if name not in literals:
+        return None
+    value, place = literals[name]
+    if not isinstance(value, bool):
+        raise WrongFileError(f"{name} must be True or False", place)
+    return value
 
 
 def _is_from(value: Any, least: int, most: int) -> bool:

@@ -26,9 +26,10 @@ def test_a_file_without_them_says_nothing(tmp_path: Path) -> None:
 
 def test_a_file_states_them_as_literals(tmp_path: Path) -> None:
     literals = 'BLOCKS = 5\nLATENCY_STEPS = 0\nPARITY_BATCH = 16\nQUICK = {"batch_size": 4, "repeats": 1}'
+    literals += "\nEVALUATE_EVERY_EPOCH = False"
     (model,) = read(tmp_path, literals)[0].values()
 
-    assert model.shortening == Shortening(blocks=5, latency_steps=0, parity_batch=16)
+    assert model.shortening == Shortening(blocks=5, latency_steps=0, parity_batch=16, evaluate_every_epoch=False)
     assert dict(model.quick) == {"batch_size": 4, "repeats": 1}
 
 
@@ -43,6 +44,10 @@ def test_a_file_states_them_as_literals(tmp_path: Path) -> None:
         (
             "PARITY_BATCH = True",
             "mine/wide.py:5:16: not a model: PARITY_BATCH must be a whole number from 1 to 4096",
+        ),
+        (
+            "EVALUATE_EVERY_EPOCH = 0",
+            "mine/wide.py:5:24: not a model: EVALUATE_EVERY_EPOCH must be True or False",
         ),
         (
             'QUICK = {"batch": 4}',
