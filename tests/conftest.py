@@ -34,7 +34,14 @@ settings.load_profile("untimed")
 
 # Tests of a group share images that take minutes to make: one worker runs a group, a test after the other.
 GROUPS = {
-    "frameworks in containers": ("content", "end_to_end", "offline_page", "own_definitions", "run_parity"),
+    "frameworks in containers": (
+        "content",
+        "end_to_end",
+        "offline_page",
+        "own_definitions",
+        "parity_on_cntk",
+        "run_parity",
+    ),
     "releases in containers": ("bisect_in_containers", "nightly"),
 }
 GROUP_OF = {f"tests/docker/test_{name}.py": group for group, names in GROUPS.items() for name in names}
