@@ -199,9 +199,9 @@ class Catalog:
         if gpus and framework.backend is None:
             gpu = release.gpu
             if gpu is None or (gpu.packages and distribution not in gpu.packages):
+                way_out = f"add `gpu` to its range in images/catalog/{self.family(framework.name)}.yaml"
                 raise UnsupportedError(
-                    f"the catalog has no GPU build of {framework.label}; "
-                    f"add `gpu` to its range in images/catalog/{self.family(framework.name)}.yaml"
+                    f"the catalog has no GPU build of {framework.label}; {release.no_gpu or way_out}"
                 )
             distribution = gpu.packages.get(distribution, distribution)
             requirements, cuda_image = (*requirements, *gpu.requirements), gpu.cuda_image

@@ -81,6 +81,8 @@ class Release(_Strict):
     """Index of CPU builds, used only if no find-links folder offers them."""
     gpu: GpuVariant | None = None
     """None if no GPU build of this release is known; GPU systems are skipped with that reason."""
+    no_gpu: str = ""
+    """The reason that there can be no GPU build, for the skips of GPU systems."""
     variables: dict[str, str] = {}
     compile_cache: bool = False
     """True if it compiles what it computes for minutes, into a folder that is to outlive the process.

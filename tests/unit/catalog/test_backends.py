@@ -53,6 +53,14 @@ def test_a_backend_is_installed_under_its_framework(loaded: Catalog) -> None:
     assert loaded.size_mb(on("2.0")) == 507
 
 
+def test_a_skip_tells_why_no_gpu_build_can_be(tmp_path: Path) -> None:
+    (tmp_path / "front.yaml").write_text(FRONT)
+    (tmp_path / "under.yaml").write_text(UNDER.replace("size_mb", "no_gpu: it needs what nobody publishes, size_mb"))
+
+    with pytest.raises(UnsupportedError, match=r"^the catalog has no GPU build of under 2\.0; it needs what nobody"):
+        catalog.load(tmp_path).environment(on("2.0"), 1)
+
+
 def test_an_environment_says_what_its_backend_needs(loaded: Catalog) -> None:
     """The entry of a backend counts over the range of all."""
     assert loaded.environment(on("2.0"), 0).variables == (("BACKEND", "under"), ("FLAGS", "a=b"), ("OWN", "1"))

@@ -16,16 +16,20 @@ from orchestrator.workflows.nightly.planner import NightlyPlanner
 P99 = Rules(gates=(Gate("latency_p99", 0.1),), looks=(6, 12))
 
 
-@pytest.fixture
-def gpu_only(tmp_path: Path) -> NightlyPlanner:
-    """A nightly of MXNet's cells on a GPU, beside others of its matrix that have fewer single steps."""
-    (tmp_path / "matrix.yaml").write_text(
-        "version: 1\nframeworks: [mxnet==1.9.1]\nmodels: [mlp]\nsystems: {cpu: {}, gpu: {gpus: 1}}\n"
+def on_gpus(folder: Path, name: str, version: str, first: str) -> NightlyPlanner:
+    """A nightly of a framework's cells on a GPU, beside others of its matrix that have fewer single steps."""
+    (folder / "matrix.yaml").write_text(
+        f"version: 1\nframeworks: [{name}=={version}]\nmodels: [mlp]\nsystems: {{cpu: {{}}, gpu: {{gpus: 1}}}}\n"
         "include: [{system: cpu, latency_steps: 20}]\n"
     )
-    (tmp_path / "nightly.yaml").write_text("version: 1\nwatch: mxnet\nfirst: 1.9.0\nselect: ['gpu/*']\n")
-    nightly = load(tmp_path / "nightly.yaml", shipped_catalog())
+    (folder / "nightly.yaml").write_text(f"version: 1\nwatch: {name}\nfirst: {first}\nselect: ['gpu/*']\n")
+    nightly = load(folder / "nightly.yaml", shipped_catalog())
     return NightlyPlanner(nightly, regression_setup(nightly.matrix, SourceOptions(), Host({})))
+
+
+@pytest.fixture
+def gpu_only(tmp_path: Path) -> NightlyPlanner:
+    return on_gpus(tmp_path, "mxnet", "1.9.1", "1.9.0")
 
 
 def test_a_release_is_paired_over_what_is_selected(gpu_only: NightlyPlanner) -> None:
@@ -43,10 +47,15 @@ def test_a_percentile_needs_single_steps(gpu_only: NightlyPlanner, tmp_path: Pat
         NightlyPlanner(gpu_only.nightly, setup).check_baseline("1.9.0", P99)
 
 
-@pytest.mark.parametrize(
-    ("release", "words"),
-    [("0.11.0", "what is selected can be done with 0.11.0: the catalog has no GPU build"), ("9.9", "add a line to")],
-)
-def test_a_release_without_the_selected_work_is_unsupported(gpu_only: NightlyPlanner, release: str, words: str) -> None:
-    with pytest.raises(UnsupportedError, match=words):
-        gpu_only.pair(release, "1.9.0")
+def test_a_release_without_the_selected_work_is_unsupported(tmp_path: Path) -> None:
+    planner = on_gpus(tmp_path, "mxnet-mkl", "1.6.0", "1.5.1")
+
+    with pytest.raises(
+        UnsupportedError, match=r"what is selected can be done with 1\.4\.1: the catalog has no GPU build"
+    ):
+        planner.pair("1.4.1", "1.5.1")
+
+
+def test_a_release_of_no_range_is_unsupported(gpu_only: NightlyPlanner) -> None:
+    with pytest.raises(UnsupportedError, match="add a line to"):
+        gpu_only.pair("9.9", "1.9.0")
