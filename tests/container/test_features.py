@@ -1,6 +1,7 @@
 """A model may ask for more than builders have: each answers with the name of what it lacks."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +16,7 @@ from benchmarks.vocabulary import features, graph, losses, optimizers
 from benchmarks.vocabulary.layers import Net
 from benchmarks.workload import ModelWorkload, model_module
 from orchestrator.catalog.model_files.definitions import builders
-from orchestrator.resources import BENCHMARKS
+from orchestrator.resources import BENCHMARKS, ROOT
 
 HEAD = """
 TITLE = "Wide"
@@ -155,3 +156,19 @@ def test_inference_needs_neither_loss_nor_training(tmp_path: Path) -> None:
     workload.training = True
     with pytest.raises(CannotTrain):
         definitions.start(SimpleNamespace(OFFERS=("layer dense",)), workload)
+
+
+def documented(cell: str) -> frozenset[str]:
+    """Return the features that a row of the table says a builder lacks, which it names before a semicolon."""
+    lacks = cell.partition(";")[0]
+    named = frozenset(re.findall("`([^`]+)`", lacks))
+    assert named <= features.ALL, lacks
+    return features.ALL - named if lacks.startswith("all but ") else named
+
+
+def test_the_table_of_what_builders_lack_is_true() -> None:
+    section = (ROOT / "docs" / "models.md").read_text().split("\n## Features")[1].split("\n## ")[0]
+    rows = [row.split(" | ") for row in re.findall(r"^\| (`.*) \|$", section, re.MULTILINE)]
+    shown = {builder: documented(cell) for names, cell in rows for builder in re.findall(r"`(\w+)`", names)}
+
+    assert shown == {builder: features.ALL - features.offered(maker_of(builder)) for builder in builders()}
