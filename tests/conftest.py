@@ -39,7 +39,7 @@ GROUPS = {
         "end_to_end",
         "offline_page",
         "own_definitions",
-        "parity_on_cntk",
+        "parity_on_backends",
         "run_parity",
     ),
     "releases in containers": ("bisect_in_containers", "nightly"),
