@@ -80,7 +80,7 @@ class _Session:
     def synchronise(self, handle):
         """Read one value of the last step back, and on a GPU wait for the update behind it too."""
         if self._gpu:
-            _synchronise_devices()
+            synchronise_devices()
         (handle if self._training else handle[0, 0]).numpy()
 
     @staticmethod
@@ -140,7 +140,7 @@ class _Session:
 
     def peak_device_bytes(self):
         """Return the highest use of TensorFlow's own allocator on the GPU, in bytes."""
-        return int(tf.config.experimental.get_memory_info("GPU:0")["peak"]) if self._gpu else None
+        return peak_device_bytes() if self._gpu else None
 
 
 def _release():
@@ -160,7 +160,13 @@ def _has_tf32():
     return hasattr(tf.config.experimental, "tensor_float_32_execution_enabled")
 
 
-def _synchronise_devices():
+def peak_device_bytes():
+    """Return the highest use of TensorFlow's own allocator on the GPU, or None before 2.5, which tells none."""
+    information = getattr(tf.config.experimental, "get_memory_info", None)
+    return int(information("GPU:0")["peak"]) if information else None
+
+
+def synchronise_devices():
     """Wait for all that was issued. Without `sync_devices`, which came with 2.5, a copy from the GPU waits for it."""
     experimental = getattr(tf.test, "experimental", None)
     if hasattr(experimental, "sync_devices"):

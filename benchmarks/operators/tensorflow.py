@@ -3,7 +3,13 @@
 import tensorflow as tf
 
 from benchmarks import operators
-from benchmarks.frameworks.tensorflow import OPTIONS, configure, decorator  # noqa: F401 -- OPTIONS is of the interface
+from benchmarks.frameworks.tensorflow import (
+    OPTIONS,  # noqa: F401 -- a part of the interface
+    configure,
+    decorator,
+    peak_device_bytes,
+    synchronise_devices,
+)
 
 
 def start(settings):
@@ -45,7 +51,7 @@ class _Session:
     def synchronise(self, _handle):
         """Wait for the GPU. On a CPU execution is synchronous."""
         if self._gpu:
-            tf.test.experimental.sync_devices()
+            synchronise_devices()
 
     @staticmethod
     def fetch(handle):
@@ -65,7 +71,7 @@ class _Session:
 
     def peak_device_bytes(self):
         """Return the highest use of TensorFlow's own allocator on the GPU, in bytes."""
-        return int(tf.config.experimental.get_memory_info("GPU:0")["peak"]) if self._gpu else None
+        return peak_device_bytes() if self._gpu else None
 
 
 def _tensor(values):

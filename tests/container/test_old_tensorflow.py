@@ -1,0 +1,81 @@
+"""TensorFlow before 2.5 on a GPU, which tells no peak of memory and waits for no device by a call of its own."""
+
+import importlib
+import sys
+from collections.abc import Callable
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+MODULES = ("frameworks", "operators", "native", "loaders")
+Import = Callable[..., dict[str, Any]]
+
+
+class Copied:
+    """A scalar on the device, which counts how often it is copied to the host."""
+
+    def __init__(self) -> None:
+        self.copies = 0
+
+    def numpy(self) -> float:
+        self.copies += 1
+        return 0.0
+
+
+@pytest.fixture
+def imported(monkeypatch: pytest.MonkeyPatch) -> Import:
+    """Import what is made of TensorFlow with a stub in its place."""
+
+    def modules(**names: Any) -> dict[str, Any]:
+        stub = ModuleType("tensorflow")
+        vars(stub).update({"__version__": "2.1.0", "keras": SimpleNamespace(layers=None)}, **names)
+        vars(stub).update({each: None for each in ("math", "nn", "linalg") if each not in names})
+        monkeypatch.setitem(sys.modules, "tensorflow", stub)
+        for package in MODULES:
+            # What is imported here goes with the test, from the modules and from the attributes of its package.
+            monkeypatch.setitem(sys.modules, f"benchmarks.{package}.tensorflow", stub)
+            monkeypatch.delitem(sys.modules, f"benchmarks.{package}.tensorflow")
+            monkeypatch.setattr(f"benchmarks.{package}.tensorflow", None, raising=False)
+        return {
+            package: importlib.import_module(f"benchmarks.{package}.tensorflow")
+            for package in ("frameworks", "operators")
+        }
+
+    return modules
+
+
+def operators() -> dict[str, Any]:
+    """Return the functions that the module of single operators names when it is imported."""
+    function = SimpleNamespace(
+        **dict.fromkeys(("sigmoid", "tanh", "softplus", "l2_normalize", "relu", "softsign", "matmul"), abs)
+    )
+    return {"math": function, "nn": function, "linalg": function}
+
+
+def on_a_gpu(module: Any) -> Any:
+    """Return a session on a GPU without what it is built of."""
+    session = object.__new__(module._Session)
+    session._gpu = session._training = True
+    return session
+
+
+@pytest.mark.parametrize("package", ["frameworks", "operators"])
+def test_peak_that_is_not_told_is_none(imported: Import, package: str) -> None:
+    old = SimpleNamespace(experimental=SimpleNamespace())
+    new = SimpleNamespace(experimental=SimpleNamespace(get_memory_info=lambda device: {"peak": 7, "device": device}))
+
+    assert on_a_gpu(imported(config=old, **operators())[package]).peak_device_bytes() is None
+    assert on_a_gpu(imported(config=new, **operators())[package]).peak_device_bytes() == 7
+
+
+@pytest.mark.parametrize("package", ["frameworks", "operators"])
+def test_copy_waits_where_no_call_does(imported: Import, package: str) -> None:
+    scalar, loss, calls = Copied(), Copied(), []
+    device = {"zeros": lambda _shape: scalar, "identity": lambda value: value, **operators()}
+    new = SimpleNamespace(experimental=SimpleNamespace(sync_devices=lambda: calls.append("waited")))
+
+    on_a_gpu(imported(test=SimpleNamespace(), **device)[package]).synchronise(loss)
+    assert (scalar.copies, calls) == (1, [])
+    on_a_gpu(imported(test=new, **device)[package]).synchronise(loss)
+    assert (scalar.copies, calls) == (1, ["waited"])
