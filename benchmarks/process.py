@@ -117,8 +117,11 @@ def facts(request, workload, session):
 
 
 def surroundings(request, options):
-    """Return the facts of the machine and of a request with all its options."""
-    return dict(
+    """Return the facts of the machine and of a request with all its options.
+
+    On a GPU, that is the version of cuDNN too, which is known once a step has loaded it.
+    """
+    facts = dict(
         telemetry.machine(),
         python=telemetry.python_version(),
         versions=telemetry.versions(sys.path),
@@ -127,6 +130,8 @@ def surroundings(request, options):
         options=options,
         variables={name: os.environ.get(name) for name in request.variables},
     )
+    cudnn = telemetry.cudnn() if request.gpus else None
+    return dict(facts, cudnn=cudnn) if cudnn else facts
 
 
 def _without_framework(request, workload):

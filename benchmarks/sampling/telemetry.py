@@ -100,6 +100,43 @@ def gpus():
     ]
 
 
+def cudnn(maps="/proc/self/maps", exported=None):
+    """Return the version of the cuDNN that this process has loaded, such as 8101 for 8.1.1, or None.
+
+    The installed distributions do not say it, because it also comes with an image. A framework may hold it inside a
+    library of its own, so that all loaded ones are asked, those of its name first.
+    """
+    for path in sorted(_loaded_libraries(maps), key=lambda each: "libcudnn" not in os.path.basename(each)):
+        version = (exported or _exported)(path, "cudnnGetVersion")
+        if version is not None:
+            return version()
+    return None
+
+
+def _loaded_libraries(maps):
+    """Return the paths of the shared libraries in a map of a process's memory, in their order."""
+    try:
+        with open(maps, encoding="utf-8", errors="replace") as lines:
+            fields = [line.split(None, 5) for line in lines]
+    except OSError:
+        return []
+    paths = dict.fromkeys(each[5].strip() for each in fields if len(each) == 6)
+    return [path for path in paths if ".so" in os.path.basename(path)]
+
+
+def _exported(path, name):
+    """Return a function without arguments of a library that is loaded already, or None if it exports none."""
+    # Imported here, because only a process with a GPU needs it.
+    import ctypes
+
+    try:
+        function = getattr(ctypes.CDLL(path, mode=os.RTLD_NOLOAD | os.RTLD_LAZY), name)
+    except (OSError, AttributeError):
+        return None
+    function.restype = ctypes.c_size_t
+    return function
+
+
 def _decoded(text):
     return text.decode() if isinstance(text, bytes) else text
 

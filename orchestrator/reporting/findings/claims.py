@@ -28,7 +28,7 @@ _NO_DIFFERENCE = "no difference"
 SMOKE_RUN = "smoke run: it measures too few steps for a figure that lasts"
 COMPUTES_NOTHING = "computes nothing"
 ACCURACY = "accuracy"
-_FACTS = (("python", "Python"), ("threads", "threads"), ("precision", "precision"))
+_FACTS = (("python", "Python"), ("threads", "threads"), ("precision", "precision"), ("cudnn", "cuDNN"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -266,3 +266,14 @@ def test_other_surroundings_are_a_caveat() -> None:
     ]
 
     assert _finding(_claim(FAST, SLOW), moved).caveats[1] == "Python 3.11.7 against 3.7.1"
+
+
+def test_other_cudnn_is_a_caveat() -> None:
+    loaded = {FAST.id: 7605, SLOW.id: 8101}
+    stored = [
+        replace(each, result=each.result.model_copy(update={"facts": {**each.result.facts, "cudnn": loaded[cell_id]}}))
+        for each in _repeats([200, 202], [100, 99])
+        if each.result and (cell_id := each.outcome.cell_id)
+    ]
+
+    assert _finding(_claim(FAST, SLOW), stored).caveats[1] == "cuDNN 7605 against 8101"

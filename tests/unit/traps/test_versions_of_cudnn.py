@@ -1,0 +1,89 @@
+"""Versions of cuDNN that differ without a word, because what is installed is the same."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from counted_sessions import request_of
+
+from benchmarks import timed
+from benchmarks.frameworks import noop
+from benchmarks.sampling import telemetry
+
+MAP = """\
+55d0c0a00000-55d0c0a01000 r--p 00000000 08:01 131 /usr/bin/python3.11
+7f00a0000000-7f00a0001000 r--p 00000000 08:01 132 /usr/lib/libc.so.6
+7f00a0002000-7f00a0003000 rw-p 00000000 00:00 0
+7f00b0000000-7f00b0001000 r--p 00000000 08:01 133 /opt/environment/lib/libframework.so
+7f00b0002000-7f00b0003000 r-xp 00001000 08:01 133 /opt/environment/lib/libframework.so
+7f00c0000000-7f00c0001000 r--p 00000000 08:01 134 /usr/lib/x86_64-linux-gnu/libcudnn.so.8.1.1
+"""
+FRAMEWORK, OF_THE_IMAGE = "/opt/environment/lib/libframework.so", "/usr/lib/x86_64-linux-gnu/libcudnn.so.8.1.1"
+
+
+class LoadingSession(type(noop.start(None))):  # type: ignore[misc]
+    """A session whose first step loads a cuDNN."""
+
+    def __init__(self, version: int, exported: dict[str, int]) -> None:
+        self._version, self._exported = version, exported
+
+    def step(self, _batch: Any) -> None:
+        self._exported[OF_THE_IMAGE] = self._version
+
+
+def exporting(versions: dict[str, int]) -> Callable[[str, str], Callable[[], int] | None]:
+    """Return what finds the function of a library, for libraries with these versions."""
+    return lambda path, _name: versions[path].__int__ if path in versions else None
+
+
+def facts_of(monkeypatch: pytest.MonkeyPatch, maps: Path, version: int, gpus: int = 1) -> dict[str, Any]:
+    """Return the facts of a session whose first step loads a version of cuDNN."""
+    exported: dict[str, int] = {}
+    asked = telemetry.cudnn
+    with monkeypatch.context() as patch:
+        patch.setattr(telemetry, "cudnn", lambda: asked(str(maps), exporting(exported)))
+        patch.setattr(noop, "start", lambda _workload: LoadingSession(version, exported))
+        facts: dict[str, Any] = timed.execute(request_of(steps=10, epochs=None, gpus=gpus), lambda _phase: None)[
+            "facts"
+        ]
+    return facts
+
+
+@pytest.fixture
+def maps(tmp_path: Path) -> Path:
+    file = tmp_path / "maps"
+    file.write_text(MAP)
+    return file
+
+
+def test_loaded_versions_differ_where_the_installed_agree(monkeypatch: pytest.MonkeyPatch, maps: Path) -> None:
+    one, other = (facts_of(monkeypatch, maps, version) for version in (7605, 8101))
+
+    assert one["versions"] == other["versions"], "wrong: read as one cuDNN"
+    assert (one["cudnn"], other["cudnn"]) == (7605, 8101)
+
+
+def test_cpu_session_has_no_such_fact(monkeypatch: pytest.MonkeyPatch, maps: Path) -> None:
+    assert "cudnn" not in facts_of(monkeypatch, maps, 8101, gpus=0)
+
+
+def test_library_of_its_name_is_asked_first(maps: Path) -> None:
+    both = {FRAMEWORK: 7605, OF_THE_IMAGE: 8101}
+
+    assert telemetry.cudnn(str(maps), exporting(both)) == 8101
+    assert telemetry.cudnn(str(maps), exporting({FRAMEWORK: 7605})) == 7605
+
+
+def test_version_that_cannot_be_read_is_none(tmp_path: Path, maps: Path) -> None:
+    assert telemetry.cudnn(str(maps)) is None, "no such libraries are loaded"
+    assert telemetry.cudnn(str(tmp_path / "missing"), exporting({OF_THE_IMAGE: 8101})) is None
+
+
+def test_loaded_library_answers_by_its_own_function() -> None:
+    libraries = telemetry._loaded_libraries("/proc/self/maps")
+    functions = [telemetry._exported(path, "getpid") for path in libraries]
+
+    assert os.getpid() in [function() for function in functions if function]
+    assert not any(telemetry._exported(path, "no_such_function") for path in libraries)
