@@ -3,9 +3,9 @@
 import mxnet as mx
 from mxnet import gluon
 
-from benchmarks.errors import Unsupported
 from benchmarks.vocabulary import graph, losses
 from benchmarks.vocabulary.counting import size
+from benchmarks.vocabulary.windows import LEAST
 
 
 def make(layer):
@@ -85,21 +85,56 @@ class _TimeDistributed(gluon.HybridBlock):
         return F.reshape(self.inner(F.reshape(x, shape=(-1,) + self._taken)), shape=(-1,) + self._given)
 
 
+def _recurrent(layer):
+    """Make MXNet's fused LSTM or GRU, or its cell in a loop where the fused one is no hybrid block.
+
+    Such a fused one, of MXNet below 1.3, does not train on a CPU.
+    """
+    fused, cell = {
+        "lstm": (gluon.rnn.LSTM, gluon.rnn.LSTMCell),
+        "gru": (gluon.rnn.GRU, gluon.rnn.GRUCell),
+    }[layer.kind]
+    return _Recurrent(layer, fused) if hasattr(fused, "hybrid_forward") else _Unrolled(layer, cell)
+
+
+class _Unrolled(gluon.HybridBlock):
+    """MXNet's cell of an LSTM or GRU, written out for each step of (batch, time, features).
+
+    The bias that it adds to the recurrent product stays at zero.
+    """
+
+    def __init__(self, layer, cell):
+        super().__init__()
+        self._sequences, self._time = layer.settings["sequences"], layer.input_shape[0]
+        self._units, self._states = layer.settings["units"], 2 if layer.kind == "lstm" else 1
+        self.cell = cell(self._units, input_size=layer.input_shape[1])
+        self.cell.h2h_bias.grad_req = "null"
+        self.weights = (self.cell.i2h_weight, self.cell.h2h_weight, self.cell.i2h_bias)
+
+    def hybrid_forward(self, F, x):
+        """Run over (batch, time, features)."""
+        steps = [F.reshape(F.slice_axis(x, axis=1, begin=i, end=i + 1), shape=(0, -1)) for i in range(self._time)]
+        # Zeros of (batch, units), because a symbol does not tell the size of a batch.
+        zeros = F.sum(F.zeros_like(steps[0]), axis=1, keepdims=True)
+        states, outputs = [F.broadcast_axis(zeros, axis=1, size=self._units)] * self._states, []
+        for step in steps:
+            output, states = self.cell(step, states)
+            outputs.append(F.expand_dims(output, axis=1))
+        return F.concat(*outputs, dim=1) if self._sequences else output
+
+
 class _Recurrent(gluon.HybridBlock):
     """MXNet's fused LSTM or GRU, which takes time first.
 
     The bias that it adds to the recurrent product stays at zero.
     """
 
-    def __init__(self, layer):
+    def __init__(self, layer, fused):
         super().__init__()
-        fused = {"lstm": gluon.rnn.LSTM, "gru": gluon.rnn.GRU}[layer.kind]
-        if not hasattr(fused, "hybrid_forward"):
-            message = "the fused %s of MXNet %s does not train on a CPU; MXNet 1.4 does"
-            raise Unsupported(message % (layer.kind.upper(), mx.__version__))
         self._sequences = layer.settings["sequences"]
         self.fused = fused(layer.settings["units"], input_size=layer.input_shape[1])
         self.fused.l0_h2h_bias.grad_req = "null"
+        self.weights = (self.fused.l0_i2h_weight, self.fused.l0_h2h_weight, self.fused.l0_i2h_bias)
 
     def hybrid_forward(self, F, x):
         """Run over (batch, time, features)."""
@@ -149,10 +184,7 @@ def _max_pool(layer):
     top, bottom, left, right = settings["pads"]
     if top == bottom and left == right:
         return gluon.nn.MaxPool2D(settings["size"], settings["stride"], padding=(top, left))
-    # The least of float32, which no value is below.
-    return _sequence(
-        _padding(settings["pads"], -3.4028235e38), gluon.nn.MaxPool2D(settings["size"], settings["stride"])
-    )
+    return _sequence(_padding(settings["pads"], LEAST), gluon.nn.MaxPool2D(settings["size"], settings["stride"]))
 
 
 def _padding(pads, value):
@@ -175,8 +207,8 @@ def _sequence(*blocks):
 _LAYERS = {
     "conv2d": _conv2d,
     "dense": lambda layer: gluon.nn.Dense(layer.settings["units"], in_units=layer.input_shape[0]),
-    "lstm": _Recurrent,
-    "gru": _Recurrent,
+    "lstm": _recurrent,
+    "gru": _recurrent,
     "embedding": lambda layer: gluon.nn.Embedding(layer.settings["vocabulary"], layer.settings["units"]),
     "time_distributed": _TimeDistributed,
     "repeat": _repeat,
@@ -205,7 +237,7 @@ def parameters(layer, block):
     if layer.kind == "time_distributed":
         return parameters(layer.settings["layer"], block.inner)
     if layer.kind in ("lstm", "gru"):
-        return [block.fused.l0_i2h_weight, block.fused.l0_h2h_weight, block.fused.l0_i2h_bias]
+        return list(block.weights)
     if layer.kind == "batch_norm":
         return [block.gamma, block.beta]
     holder = block[-1] if isinstance(block, gluon.nn.HybridSequential) else block

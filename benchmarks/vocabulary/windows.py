@@ -1,5 +1,8 @@
 """The windows of convolutions and pools over an image, and checks of what a layer is given."""
 
+LEAST = -3.4028235e38
+"""The least of float32, which no value is below."""
+
 
 def is_whole(value, least):
     """Return whether a value is a whole number of at least `least`."""
@@ -41,3 +44,19 @@ def _same(extent, kernel, stride):
     """Return the zeros before and after `extent` values, for one output value per stride, begun ones included."""
     total = max(((extent - 1) // stride) * stride + kernel - extent, 0)
     return total // 2, total - total // 2
+
+
+def is_centred(layer):
+    """Return whether a layer's pads put the middle of an odd window on the first value and, in turn, on the last."""
+    settings = layer.settings
+    window = settings["size"] if layer.kind == "max_pool" else settings["kernel"]
+    return window % 2 == 1 and tuple(settings["pads"]) == (window // 2,) * 4
+
+
+def padded_by_the_least(layer):
+    """Return zeros for the (height, width) that a layer takes, and the least of all values for its pads around them."""
+    import numpy
+
+    top, bottom, left, right = layer.settings["pads"]
+    zeros = numpy.zeros(layer.input_shape[1:], numpy.float32)
+    return numpy.pad(zeros, ((top, bottom), (left, right)), mode="constant", constant_values=LEAST)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import reference
 from container_support import OTHERS, Check, Measure
-from packaging.version import Version
 
 from benchmarks.inputs import datasets
 from benchmarks.parity import check as parity
@@ -18,8 +17,6 @@ from orchestrator.runtimes.model import Ready
 
 pytestmark = [pytest.mark.frameworks, pytest.mark.slow, pytest.mark.parametrize("environment", OTHERS, indirect=True)]
 BATCH = 32
-FIRST_LSTM = Version("1.3")
-"""The first release of MXNet whose fused LSTM trains on a CPU."""
 
 
 def expected(model: str) -> tuple[list[float], dict[str, Any]]:
@@ -33,15 +30,18 @@ def expected(model: str) -> tuple[list[float], dict[str, Any]]:
     return reference.losses_of_descent(recorded, drawn, batch, 3, parity.LEARNING_RATE), gradients
 
 
-@pytest.mark.parametrize(("model", "bar"), [("lenet", 1e-5), ("mlp", 1e-5), ("every_layer", 1e-3), ("sequence", 1e-5)])
-def test_a_release_computes_what_the_reference_computes(
-    check: Check, environment: tuple[ImageSpec, Ready], model: str, bar: float
-) -> None:
-    framework = environment[0].framework
-    if model == "sequence" and framework.name == "mxnet" and Version(framework.version) < FIRST_LSTM:
-        with pytest.raises(AssertionError, match=r"the fused LSTM of MXNet .* does not train on a CPU"):
-            check(model, batch_size=BATCH)
-        return
+@pytest.mark.parametrize(
+    ("model", "bar"),
+    [
+        ("lenet", 1e-5),
+        ("mlp", 1e-5),
+        ("every_layer", 1e-3),
+        ("sequence", 1e-5),
+        ("joined", 1e-5),
+        ("early_reset", 1e-5),
+    ],
+)
+def test_a_release_computes_what_the_reference_computes(check: Check, model: str, bar: float) -> None:
     answer = check(model, batch_size=BATCH)
     losses, gradients = expected(model)
 
