@@ -20,8 +20,7 @@ from benchmarks.vocabulary import features
 FEEDS = ("fed",)
 WHY_NO_LOADER = ": Keras 3 leaves loading to its backends"
 OPTIONS = {"layout": "auto"}
-OFFERS = features.ALL - {"layer gru", "layer separable_conv2d", "padded pools"}
-"""As `keras` has it, so that the layers of both are made by one module."""
+OFFERS = features.ALL
 
 
 def start(workload):

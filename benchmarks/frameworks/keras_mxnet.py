@@ -22,6 +22,7 @@ from benchmarks.vocabulary import features
 FEEDS = keras2_session.FEEDS
 OPTIONS = {"layout": "auto"}
 OFFERS = features.ALL - {
+    "GRU without reset_after",
     "layer concatenate",
     "layer gru",
     "layer repeat",

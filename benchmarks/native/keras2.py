@@ -3,13 +3,19 @@
 Importing it imports Keras, which chooses its backend by the variable `KERAS_BACKEND`.
 """
 
+import inspect
+
 import keras
 import numpy
 from keras import backend
 
-from benchmarks.vocabulary.weights import channel_first_rows, channels_last_rows
+from benchmarks.errors import Unsupported
+from benchmarks.vocabulary import weights as canonical
+from benchmarks.vocabulary import windows
 
 LAYERS = keras.layers
+_HAS_RESET_AFTER = "reset_after" in inspect.signature(LAYERS.GRU.__init__).parameters
+_FIRST = numpy.array([[1.0], [0.0]], numpy.float32)
 
 
 class Keras2Builder:
@@ -24,6 +30,9 @@ class Keras2Builder:
     `optimizers` says why it is squared inside alone.
     """
 
+    pools_alike = False
+    """True if the backend pads a `same` pool as the vocabulary does, also unevenly."""
+
     def __init__(self, channels_last):
         self.channels_last = channels_last
         backend.set_image_data_format("channels_last" if channels_last else "channels_first")
@@ -37,9 +46,8 @@ class Keras2Builder:
         values, made = {-number: each for number, each in enumerate(inputs)}, []
         for number, layer in enumerate(layers, 1):
             taken = [values[position] for position in layer.inputs]
-            if layer.kind == "conv2d" and not _pads_itself(layer):
-                top, bottom, left, right = layer.settings["pads"]
-                taken = [LAYERS.ZeroPadding2D(((top, bottom), (left, right)))(taken[0])]
+            if not self._pads_itself(layer):
+                taken = [self._padded(layer, taken[0])]
             if layer.settings.get("rate") == 0:
                 # Keras calls a layer that yields the very tensor it takes, which some backends cannot evaluate.
                 made.append(None)
@@ -48,7 +56,7 @@ class Keras2Builder:
             made.append(getattr(self, "_" + layer.kind)(layer))
             if layer.kind == "time_distributed" and len(layer.input_shape) == 3 and not self.channels_last:
                 taken = [LAYERS.Permute((2, 3, 1))(taken[0])]
-            values[number] = made[-1](taken if len(taken) > 1 else taken[0])
+            values[number] = _called(made[-1], layer, taken)
         return keras.models.Model(inputs if len(inputs) > 1 else inputs[0], values[len(layers)]), made
 
     @staticmethod
@@ -80,10 +88,19 @@ class Keras2Builder:
         """Count the weights that a layer or a network trains, as Keras does."""
         return int(sum(backend.count_params(weights) for weights in holder.trainable_weights))
 
+    def parameters(self, layer, native):
+        """Count the logical weights that a native layer trains. The second bias of a GRU is none."""
+        return self.count(native) - canonical.spare_bias(layer)
+
     @staticmethod
     def output_shape(native):
         """Return the shape that a layer yields, without the batch."""
         return native.output_shape[1:]
+
+    @staticmethod
+    def first_bias(biases):
+        """Constrain a GRU's two biases: the second stays at zero."""
+        return biases * backend.constant(_FIRST, shape=_FIRST.shape)
 
     @staticmethod
     def _optimizer(kind):
@@ -112,7 +129,7 @@ class Keras2Builder:
     def native_layers(self, layers, made):
         """Return the name, the shape that Keras has inferred, and the trained weights of every native layer."""
         return [
-            (layer.name, self.canonical_shape(self.output_shape(native)), self.count(native))
+            (layer.name, self.canonical_shape(self.output_shape(native)), self.parameters(layer, native))
             for layer, native in zip(layers, made)
             if native is not None
         ]
@@ -123,8 +140,10 @@ class Keras2Builder:
             if layer.parameters:
                 arrays = [weights[parameter.name] for parameter in layer.parameters]
                 if self.channels_last:
-                    arrays[0] = channels_last_rows(arrays[0], layer.settings.get("flattened"))
-                arrays = [self._native(layer.kind, each) for each in arrays]
+                    arrays[0] = canonical.channels_last_rows(arrays[0], layer.settings.get("flattened"))
+                arrays = canonical.keras_gates(
+                    [self._native(layer.kind, each) for each in arrays], canonical.gru_of(layer)
+                )
                 native.set_weights(arrays + native.get_weights()[len(arrays) :])
 
     def weights(self, layers, made):
@@ -132,9 +151,9 @@ class Keras2Builder:
         weights = {}
         for layer, native in zip(layers, made):
             if layer.parameters:
-                arrays = native.get_weights()
+                arrays = canonical.canonical_gates(native.get_weights(), canonical.gru_of(layer))
                 if self.channels_last:
-                    arrays[0] = channel_first_rows(arrays[0], layer.settings.get("flattened"))
+                    arrays[0] = canonical.channel_first_rows(arrays[0], layer.settings.get("flattened"))
                 for parameter, value in zip(layer.parameters, arrays):
                     weights[parameter.name] = self._canonical(layer.kind, value)
         return weights
@@ -146,16 +165,38 @@ class Keras2Builder:
     def _canonical(self, _kind, array):
         return array
 
+    def _pads_itself(self, layer):
+        """Return whether a layer has no pads, or Keras' own padding is that of the vocabulary.
+
+        With strides, or with more padding on one side, backends pad convolutions in other ways, and some of them pools.
+        """
+        if not any(layer.settings.get("pads", ())):
+            return True
+        if layer.kind == "max_pool":
+            return self.pools_alike or windows.is_centred(layer)
+        return layer.settings["stride"] == 1 and windows.is_centred(layer)
+
+    def _padded(self, layer, value):
+        """Pad what a layer takes, by zeros or for a max pool by the least of all values."""
+        top, bottom, left, right = layer.settings["pads"]
+        value = LAYERS.ZeroPadding2D(((top, bottom), (left, right)))(value)
+        if layer.kind != "max_pool":
+            return value
+        least = windows.padded_by_the_least(layer)
+        least = least[:, :, None] if self.channels_last else least[None]
+        return LAYERS.Lambda(lambda padded: padded + backend.constant(least, shape=least.shape))(value)
+
     def _conv2d(self, layer):
+        return self._windowed(LAYERS.Conv2D, layer, kernel_regularizer=_l2(layer.settings))
+
+    def _separable_conv2d(self, layer):
+        return self._windowed(LAYERS.SeparableConv2D, layer)
+
+    def _windowed(self, kind, layer, **rule):
         settings = layer.settings
-        return LAYERS.Conv2D(
-            settings["filters"],
-            settings["kernel"],
-            strides=settings["stride"],
-            padding="same" if any(settings["pads"]) and _pads_itself(layer) else "valid",
-            use_bias=settings["bias"],
-            kernel_regularizer=_l2(settings),
-        )
+        padding = "same" if any(settings["pads"]) and self._pads_itself(layer) else "valid"
+        rule.update(strides=settings["stride"], padding=padding, use_bias=settings["bias"])
+        return kind(settings["filters"], settings["kernel"], **rule)
 
     def _dense(self, layer):
         return LAYERS.Dense(layer.settings["units"], kernel_regularizer=_l2(layer.settings))
@@ -191,13 +232,25 @@ class Keras2Builder:
             unroll=self.unroll,
         )
 
+    def _gru(self, layer):
+        rule = {"recurrent_activation": "sigmoid", "return_sequences": layer.settings["sequences"]}
+        if _HAS_RESET_AFTER:
+            rule["reset_after"] = layer.settings["reset_after"]
+        elif layer.settings["reset_after"]:
+            message = "Keras %s lacks a GRU that resets after the product; one with reset_after=False runs"
+            raise Unsupported(message % keras.__version__)
+        if layer.settings["reset_after"]:
+            rule["bias_constraint"] = self.first_bias
+        return LAYERS.GRU(layer.settings["units"], unroll=self.unroll, **rule)
+
     def _batch_norm(self, layer):
         axis = -1 if self.channels_last or len(layer.input_shape) == 1 else 1
         rule = {"epsilon": layer.settings["epsilon"], "momentum": layer.settings["momentum"]}
         return LAYERS.BatchNormalization(axis=axis, **rule)
 
     def _max_pool(self, layer):
-        return LAYERS.MaxPooling2D(layer.settings["size"], layer.settings["stride"])
+        padding = "same" if any(layer.settings["pads"]) and self._pads_itself(layer) else "valid"
+        return LAYERS.MaxPooling2D(layer.settings["size"], layer.settings["stride"], padding=padding)
 
     def _average_pool(self, layer):
         return LAYERS.AveragePooling2D(layer.settings["size"])
@@ -226,13 +279,13 @@ def _l2(settings):
     return keras.regularizers.l2(settings["l2"]) if settings.get("l2") else None
 
 
-def _pads_itself(layer):
-    """Return whether Keras' own padding is that of the convolution.
-
-    With strides, or with more padding on one side, backends pad in other ways.
-    """
-    pads, kernel = layer.settings["pads"], layer.settings["kernel"]
-    return not any(pads) or (layer.settings["stride"] == 1 and pads == (kernel // 2,) * 4)
+def _called(native, layer, taken):
+    """Return what a native layer yields. Raises `Unsupported` for a layer that the backend does not implement."""
+    try:
+        return native(taken if len(taken) > 1 else taken[0])
+    except NotImplementedError:
+        message = "Keras %s on %s lacks layer %s"
+        raise Unsupported(message % (keras.__version__, backend.backend(), layer.kind)) from None
 
 
 def _cross_entropy(labels, logits):

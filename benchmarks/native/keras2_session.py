@@ -21,7 +21,7 @@ class Keras2Session:
         builder.set_weights(self._layers, self._made, workload.weights())
         self._network = network
         network.compile(optimizer=builder.optimizer(workload.optimizer), loss=builder.loss(workload.loss), **compiled)
-        self.parameters = builder.count(network)
+        self.parameters = sum(count for _, _, count in self.native_layers())
         taken = _columns if workload.training else _inputs_alone
         load = KerasLoader(taken, builder.native_inputs)
         self.batches = feeds.batches(workload, lambda inputs, labels: taken(load.lay(inputs), labels), load)

@@ -33,6 +33,7 @@ class Keras3Builder(keras2.Keras2Builder):
     """A maker of the layers of one model, in one data format, of which the whole process has one."""
 
     epsilon_inside = True
+    pools_alike = True
 
     def __init__(self, channels_last):
         self.channels_last = channels_last
@@ -55,6 +56,11 @@ class Keras3Builder(keras2.Keras2Builder):
     def count(holder):
         """Count the weights that a layer or a network trains."""
         return int(sum(numpy.prod(weight.shape) for weight in holder.trainable_weights))
+
+    @staticmethod
+    def first_bias(biases):
+        """Constrain a GRU's two biases: the second stays at zero."""
+        return biases * keras.ops.array([[1.0], [0.0]], biases.dtype)
 
     @staticmethod
     def output_shape(native):

@@ -30,6 +30,8 @@ def facts():
 class TensorFlowBuilder(keras2.Keras2Builder):
     """A maker of layers whose weights are updated only when every gradient is there."""
 
+    pools_alike = True
+
     @staticmethod
     def _optimizer(kind):
         class Gated(kind):

@@ -40,7 +40,7 @@ class TheanoBuilder(keras2.Keras2Builder):
     """A maker of layers whose kernels are flipped."""
 
     def _native(self, kind, array):
-        return array[::-1, ::-1] if kind == "conv2d" and array.ndim == 4 else array
+        return array[::-1, ::-1] if kind in ("conv2d", "separable_conv2d") and array.ndim == 4 else array
 
     _canonical = _native
 

@@ -1,9 +1,15 @@
 """Keras layers on TensorFlow for the vocabulary, and the places of their weights."""
 
-import numpy
 import tensorflow as tf
 
-from benchmarks.vocabulary.weights import channel_first_rows, channels_last_rows
+from benchmarks.vocabulary.weights import (
+    canonical_gates,
+    channel_first_rows,
+    channels_last_rows,
+    gru_of,
+    keras_gates,
+    spare_bias,
+)
 
 LAYERS = tf.keras.layers
 
@@ -108,8 +114,9 @@ class Builder:
         return self._recurrent(LAYERS.LSTM, LAYERS.LSTMCell, settings)
 
     def _gru(self, settings):
+        rule = {"bias_constraint": first_bias} if settings["reset_after"] else {}
         return self._recurrent(
-            LAYERS.GRU, LAYERS.GRUCell, settings, reset_after=True, bias_constraint=first_bias
+            LAYERS.GRU, LAYERS.GRUCell, settings, reset_after=settings["reset_after"], **rule
         )  # fmt: skip
 
     def _recurrent(self, layer, cell, settings, **rule):
@@ -146,9 +153,7 @@ class Builder:
             if layer.parameters:
                 arrays = [weights[parameter.name] for parameter in layer.parameters]
                 arrays[0] = self._rows(layer, arrays[0], channels_last_rows)
-                if _is_gru(layer):
-                    arrays = [_swapped(array) for array in arrays]
-                    arrays[2] = numpy.stack([arrays[2], numpy.zeros_like(arrays[2])])
+                arrays = keras_gates(arrays, gru_of(layer))
                 native.set_weights(arrays + native.get_weights()[len(arrays) :])
 
     def weights(self, layers, made):
@@ -158,8 +163,7 @@ class Builder:
             if layer.parameters:
                 arrays = [array.astype("float32") for array in native.get_weights()]
                 arrays[0] = self._rows(layer, arrays[0], channel_first_rows)
-                if _is_gru(layer):
-                    arrays = [_swapped(array) for array in arrays[:2] + [arrays[2][0]]]
+                arrays = canonical_gates(arrays, gru_of(layer))
                 weights.update((parameter.name, array) for parameter, array in zip(layer.parameters, arrays))
         return weights
 
@@ -170,18 +174,7 @@ class Builder:
 
 def count(layer, native):
     """Count the logical weights that the native layer of a layer trains. The second bias of a GRU is none."""
-    spare = 3 * layer.output_shape[-1] if _is_gru(layer) else 0
-    return sum(int(tf.size(weight)) for weight in native.trainable_weights) - spare
-
-
-def _is_gru(layer):
-    return layer.kind == "gru" or layer.kind == "time_distributed" and layer.settings["layer"].kind == "gru"
-
-
-def _swapped(array):
-    """Turn a GRU's gates from r, z, n to Keras' z, r, n, or back."""
-    reset, update, new = numpy.split(array, 3, axis=-1)
-    return numpy.concatenate([update, reset, new], axis=-1)
+    return sum(int(tf.size(weight)) for weight in native.trainable_weights) - spare_bias(layer)
 
 
 def _l2(settings):

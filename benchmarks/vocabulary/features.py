@@ -22,6 +22,7 @@ ALL = COMMON | frozenset(
     + ["optimizer adadelta", "learning-rate decay"]
     + ["layer " + kind for kind in ("concatenate", "embedding", "gru", "repeat", "separable_conv2d", "sigmoid")]
     + ["layer " + kind for kind in ("softmax", "tanh", "time_distributed")]
+    + ["GRU without reset_after"]
 )
 """Everything that the vocabulary has."""
 
@@ -45,6 +46,8 @@ def _of_layer(layer):
         yield "layer " + layer.settings["layer"].kind
     if layer.settings.get("explicit"):
         yield "explicit pads"
+    if layer.kind == "gru" and not layer.settings["reset_after"]:
+        yield "GRU without reset_after"
     if layer.kind == "max_pool" and any(layer.settings["pads"]):
         yield "padded pools"
 

@@ -18,8 +18,8 @@ Conventions, the same in every framework:
 - An LSTM's gates are i, f, g, o side by side in weights (in, 4 units) and (units, 4 units), with sigmoid gates and ONE
   bias, whose forget part starts at 1; a framework that stores a second one keeps it at zero.
 - A GRU's gates are r, z, n side by side in weights (in, 3 units) and (units, 3 units), with sigmoid gates and ONE bias,
-  added to the product of the input. r multiplies the recurrent product (`reset_after`, as cuDNN has it), not the state
-  before it; a framework that stores a second bias keeps it at zero. The state is z * h + (1 - z) * n.
+  added to the product of the input; a framework that stores a second one keeps it at zero. r multiplies the recurrent
+  product (`reset_after`, as cuDNN has it) or the state before it. The state is z * h + (1 - z) * n.
 - `time_distributed` runs one layer, with the same weights, on each step of (time, features), or on each row of an image
   as a sequence of (width, channels). `repeat` makes each sample a sequence of equal steps.
 - `flatten` yields channel-first order; a framework that runs channels last permutes the rows of the next dense layer.
@@ -189,9 +189,9 @@ class Net:
         """Run an LSTM over (time, features), and yield its last output, or all of them if `sequences` is set."""
         return self._recurrent("lstm", x, units, sequences, (0.0, 1.0, 0.0, 0.0))
 
-    def gru(self, x, units, sequences=False):
+    def gru(self, x, units, sequences=False, reset_after=True):
         """Run a GRU over (time, features), and yield its last output, or all of them if `sequences` is set."""
-        return self._recurrent("gru", x, units, sequences, (0.0, 0.0, 0.0))
+        return self._recurrent("gru", x, units, sequences, (0.0, 0.0, 0.0), reset_after=bool(reset_after))
 
     def time_distributed(self, x, layer, units):
         """Run `dense` on each step of a sequence, or an `lstm` or `gru` on each row of an image."""
@@ -242,7 +242,7 @@ class Net:
     def _alike(self, kind, x, **settings):
         return self._add(kind, (x,), x.shape, [], settings)._replace(flattened=x.flattened)
 
-    def _recurrent(self, kind, x, units, sequences, start):
+    def _recurrent(self, kind, x, units, sequences, start, **settings):
         if len(x.shape) != 2:
             raise ValueError("%s takes (time, features), not the shape %s" % (kind, x.shape))
         (time, features), width = x.shape, len(start) * units
@@ -252,7 +252,7 @@ class Net:
             constant("bias", width, *start),
         ]
         shape = (time, units) if sequences else (units,)
-        return self._add(kind, (x,), shape, parameters, {"units": units, "sequences": sequences})
+        return self._add(kind, (x,), shape, parameters, dict(settings, units=units, sequences=sequences))
 
     def _image(self, x, kind, size):
         if len(x.shape) != 3 or min(x.shape[1:]) < size:

@@ -44,3 +44,47 @@ def channel_first_rows(array, flattened):
     channels, height, width = flattened
     rows = array.reshape(height, width, channels, array.shape[1])
     return rows.transpose(2, 0, 1, 3).reshape(array.shape)
+
+
+def gru_of(layer):
+    """Return the settings of a GRU, or of the one that a layer runs on each row, else None."""
+    inner = layer.settings["layer"] if layer.kind == "time_distributed" else layer
+    return inner.settings if inner.kind == "gru" else None
+
+
+def keras_gates(arrays, gru):
+    """Turn a GRU's canonical weights into those of Keras: z before r, and with `reset_after` a second bias of zeros.
+
+    Weights of other layers, for which `gru` is None, stay as they are.
+    """
+    import numpy
+
+    if gru is None:
+        return arrays
+    arrays = [_swapped(numpy, array) for array in arrays]
+    if gru["reset_after"]:
+        arrays[2] = numpy.stack([arrays[2], numpy.zeros_like(arrays[2])])
+    return arrays
+
+
+def canonical_gates(arrays, gru):
+    """Turn the weights that Keras has for a GRU into canonical ones, and leave those of other layers."""
+    import numpy
+
+    if gru is None:
+        return arrays
+    arrays = list(arrays)
+    if gru["reset_after"]:
+        arrays[2] = arrays[2][0]
+    return [_swapped(numpy, array) for array in arrays]
+
+
+def spare_bias(layer):
+    """Count the values of a GRU's second bias, which Keras trains and the builders keep at zero."""
+    gru = gru_of(layer)
+    return 3 * gru["units"] if gru and gru["reset_after"] else 0
+
+
+def _swapped(numpy, array):
+    reset, update, new = numpy.split(array, 3, axis=-1)
+    return numpy.concatenate([update, reset, new], axis=-1)

@@ -50,6 +50,51 @@ def _lstm(settings: Any, taken: list[Array], own: list[Array]) -> tuple[Array, B
 
 
 def _gru(settings: Any, taken: list[Array], own: list[Array]) -> tuple[Array, Backward]:
+    return (_reset_after if settings["reset_after"] else _reset_before)(settings, taken, own)
+
+
+def _reset_before(settings: Any, taken: list[Array], own: list[Array]) -> tuple[Array, Backward]:
+    """The gates of Cho et al. (2014): the new state is of the product of the state that was reset."""
+    (x,), (weight, recurrent, bias) = taken, own
+    n, time, _ = x.shape
+    units = settings["units"]
+    gates_of_state, new_of_state = recurrent[:, : 2 * units], recurrent[:, 2 * units :]
+    h = np.zeros((n, units))
+    outputs, kept = [], []
+    for step in range(time):
+        into_r, into_z, into_n = np.split(x[:, step] @ weight + bias, 3, axis=1)
+        from_r, from_z = np.split(h @ gates_of_state, 2, axis=1)
+        r, z = _sigmoid(into_r + from_r), _sigmoid(into_z + from_z)
+        new = np.tanh(into_n + (r * h) @ new_of_state)
+        kept.append((r, z, new, h))
+        h = z * h + (1 - z) * new
+        outputs.append(h)
+
+    def backward(gradient: Array) -> tuple[list[Array], list[Array]]:
+        into, parts = np.zeros(x.shape), [np.zeros(each.shape) for each in own]
+        to_h = np.zeros_like(h)
+        for step in range(time - 1, -1, -1):
+            r, z, new, before = kept[step]
+            if settings["sequences"]:
+                to_h = to_h + gradient[:, step]
+            elif step == time - 1:
+                to_h = to_h + gradient
+            to_n = to_h * (1 - z) * (1 - new**2)
+            to_reset = to_n @ new_of_state.T
+            to_r, to_z = to_reset * before * r * (1 - r), to_h * (before - new) * z * (1 - z)
+            gates, every = np.concatenate([to_r, to_z], axis=1), np.concatenate([to_r, to_z, to_n], axis=1)
+            into[:, step] = every @ weight.T
+            of_state = np.concatenate([before.T @ gates, (r * before).T @ to_n], axis=1)
+            shares = (x[:, step].T @ every, of_state, every.sum(axis=0))
+            parts = [part + share for part, share in zip(parts, shares, strict=True)]
+            to_h = to_h * z + gates @ gates_of_state.T + to_reset * r
+        return [into], parts
+
+    return np.stack(outputs, axis=1) if settings["sequences"] else h, backward
+
+
+def _reset_after(settings: Any, taken: list[Array], own: list[Array]) -> tuple[Array, Backward]:
+    """The gates of cuDNN: the reset multiplies the product of the state."""
     (x,), (weight, recurrent, bias) = taken, own
     n, time, _ = x.shape
     h = np.zeros((n, settings["units"]))

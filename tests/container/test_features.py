@@ -108,6 +108,19 @@ def test_pads_that_few_have_are_features(tmp_path: Path, layer: str, name: str |
     assert set(features.needed(workload)) - features.COMMON == ({name} if name else set())
 
 
+GATED = """
+def build(net):
+    return net.dense(net.gru(net.input(4, 3), 5, reset_after={reset_after}), CLASSES)
+"""
+
+
+@pytest.mark.parametrize(("reset_after", "more"), [(True, set()), (False, {"GRU without reset_after"})])
+def test_gru_that_few_have_is_a_feature(tmp_path: Path, reset_after: bool, more: set[str]) -> None:
+    workload = workload_of(tmp_path, HEAD + GATED.format(reset_after=reset_after), mode="infer")
+
+    assert set(features.needed(workload)) - features.COMMON == {"layer gru"} | more
+
+
 def test_all_features_are_those_of_the_vocabulary() -> None:
     """A new layer, loss or optimizer that nobody names would be unsupported everywhere."""
     layers = {name for name in vars(Net) if not name.startswith("_")} - {"input"}

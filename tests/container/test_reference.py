@@ -11,7 +11,8 @@ from benchmarks.vocabulary import features, layers, weights
 
 
 @pytest.mark.parametrize(
-    "model", ["every_layer", "features", "sequence", "two_inputs", "gates", "squares", "separable"]
+    "model",
+    ["every_layer", "features", "sequence", "two_inputs", "gates", "squares", "separable", "joined", "early_reset"],
 )
 def test_gradients_are_those_of_the_loss(model: str) -> None:
     """Along a random direction of each tensor, by a difference of two losses."""
