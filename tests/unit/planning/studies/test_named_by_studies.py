@@ -20,15 +20,7 @@ STUDIES = {
 OF_KERAS = {"gru", "vgg16", "xception"}
 """Benchmarks of Keras itself, which a study took over without publishing figures of them."""
 CATALOG = load(IMAGES / "catalog")
-UNSEEN = dict.fromkeys(
-    [
-        "keras 2.0.8 on theano 0.9.0",
-        "keras-mxnet 2.2.4.3 on mxnet 1.1.0",
-        "keras-mxnet 2.2.4.3 on mxnet 1.2.0",
-        "keras-mxnet 2.2.4.3 on mxnet 1.4.0",
-    ],
-    "no run with parity of it is at hand",
-)
+UNSEEN: dict[str, str] = {}
 """Releases that a study pins for CPUs and that were not seen to train, each with the reason."""
 
 
