@@ -40,9 +40,20 @@ class TheanoBuilder(keras2.Keras2Builder):
     """A maker of layers whose kernels are flipped."""
 
     def _native(self, kind, array):
-        return array[::-1, ::-1] if kind in ("conv2d", "separable_conv2d") and array.ndim == 4 else array
+        return array[::-1, ::-1] if kind == "conv2d" and array.ndim == 4 else array
 
     _canonical = _native
+
+    def _gru(self, _layer):
+        raise Unsupported("Keras on Theano lacks layer gru")
+
+    def _separable_conv2d(self, _layer):
+        raise Unsupported("Keras on Theano lacks layer separable_conv2d")
+
+    def _max_pool(self, layer):
+        if any(layer.settings["pads"]):
+            raise Unsupported("Keras on Theano lacks padded pools")
+        return super()._max_pool(layer)
 
 
 BUILDER = TheanoBuilder
