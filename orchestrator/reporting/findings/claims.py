@@ -102,11 +102,10 @@ class ClaimJudge:
         if parity is not None and parity.work is WorkParity.NOT_COMPARABLE:
             fault = f" (known fault of {parity.known_fault})" if parity.known_fault else ""
             return f"not comparable: {parity.reason}{fault}"
-        if self.smoke_run:
-            return SMOKE_RUN
-        if ours.metric == ACCURACY and (stand_ins := self._stand_ins(of, over)):
-            return f"{stand_ins[0]}: an accuracy says nothing of the dataset"
-        return _unmeasured(claim, of, over) if ours.ratio is None else ""
+        if self.smoke_run or ours.ratio is None:
+            return SMOKE_RUN if self.smoke_run else _unmeasured(claim, of, over)
+        stand_ins = self._stand_ins(of, over) if ours.metric == ACCURACY else []
+        return f"{stand_ins[0]}: an accuracy says nothing of the dataset" if stand_ins else ""
 
     def _stand_ins(self, of: CellReport, over: CellReport) -> list[str]:
         """Return a sentence for each dataset of two cells whose files were a stand-in."""
