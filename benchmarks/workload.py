@@ -7,7 +7,7 @@ import time
 
 from benchmarks import modes, own_models
 from benchmarks.errors import BadRequest, Unsupported
-from benchmarks.inputs import datasets, feeds
+from benchmarks.inputs import datasets, feeds, kinds
 from benchmarks.vocabulary import features, losses, optimizers, weights
 
 _NAME = re.compile("[a-z][a-z0-9_]*")
@@ -62,7 +62,7 @@ class ModelWorkload:
     def batches(self):
         """Yield the distinct batches as they are drawn, as (inputs, labels) in NumPy arrays, channels first.
 
-        Inputs are one array, or of several inputs a tuple of them. Labels are class numbers, or the targets of a loss
+        Inputs are one array, or of several inputs a tuple of them; sparse ones are `sparse.Rows`. Labels are class numbers, or the targets of a loss
         that compares outputs with targets. The time from the first batch until the last one is placed goes to `data_s`.
         """
         begin = time.perf_counter()
@@ -85,10 +85,7 @@ class ModelWorkload:
 
     def zeros(self):
         """Return one sample of zeros, in the form of a batch's inputs."""
-        import numpy
-
-        kinds = {"float": numpy.float32, "integer": numpy.int32}
-        arrays = tuple(numpy.zeros((1,) + tuple(each.shape), kinds[each.kind]) for each in self.inputs)
+        arrays = tuple(kinds.zeros(each) for each in self.inputs)
         return arrays if len(arrays) > 1 else arrays[0]
 
     def one_device(self):

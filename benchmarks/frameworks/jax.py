@@ -25,7 +25,7 @@ from benchmarks.vocabulary import features
 FEEDS = ("fed",)
 WHY_NO_LOADER = ": JAX has no data loader of its own"
 OPTIONS = {"layout": "auto", "precision": "fp32"}
-OFFERS = features.ALL - {"GRU without reset_after"}
+OFFERS = features.ALL - {"GRU without reset_after", "sparse inputs"}
 LAYOUTS = ("auto", "channels_last")
 """Flax has layers for channels last alone, and XLA lays values out as it likes."""
 

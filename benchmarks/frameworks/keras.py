@@ -34,6 +34,9 @@ def start(workload):
     if backend.backend() not in BACKENDS:
         message = "this builder has Keras on %s; here it runs on %s"
         raise Unsupported(message % (", ".join(sorted(BACKENDS)), backend.backend()))
+    if backend.backend() != "tensorflow" and any(each.kind == "sparse" for each in workload.inputs):
+        # Keras takes Theano's sparse variables for no tensors.
+        raise Unsupported("keras on %s lacks sparse inputs; on TensorFlow it has them" % BACKENDS[backend.backend()])
     return _Session(workload)
 
 

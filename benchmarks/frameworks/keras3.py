@@ -20,7 +20,7 @@ from benchmarks.vocabulary import features
 FEEDS = ("fed",)
 WHY_NO_LOADER = ": Keras 3 leaves loading to its backends"
 OPTIONS = {"layout": "auto"}
-OFFERS = features.ALL
+OFFERS = features.ALL - {"sparse inputs"}
 
 
 def start(workload):

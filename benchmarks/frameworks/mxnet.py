@@ -10,7 +10,7 @@ import numpy
 from mxnet import autograd, gluon
 
 from benchmarks.errors import Unsupported
-from benchmarks.inputs import feeds
+from benchmarks.inputs import feeds, sparse
 from benchmarks.loaders.mxnet import GluonLoader
 from benchmarks.native import LAYOUTS, PRECISIONS, alike, one_of, parts, precision_fact
 from benchmarks.native import mxnet as native
@@ -59,6 +59,8 @@ class _Session:
         return alike(inputs, self._placed), mx.nd.array(labels, self._context, dtype=labels.dtype)
 
     def _placed(self, array):
+        if isinstance(array, sparse.Rows):
+            return mx.nd.sparse.csr_matrix(array.csr(), shape=array.shape, ctx=self._context)
         return mx.nd.array(array, self._context, dtype=array.dtype)
 
     def _training_step(self, network, forward, workload):
@@ -210,6 +212,8 @@ def _mixed(workload):
         raise Unsupported("MXNet %s makes no weights of bfloat16; amp computes in it" % mx.__version__)
     if workload.gpus:
         raise Unsupported("MXNet computes in bfloat16 on a CPU alone, through oneDNN")
+    if "sparse inputs" in features.needed(workload):
+        raise Unsupported("sparse inputs are float32 alone; ask for precision fp32")
     recurrent = {"layer lstm", "layer gru"}.intersection(features.needed(workload))
     if recurrent:
         # amp leaves the fused LSTM in float32, and fails on its initial state where the network is hybridized.

@@ -10,7 +10,7 @@ from benchmarks.inputs import digits, kinds, mounted
 from benchmarks.inputs.dealt import EPOCH_BYTES
 from benchmarks.inputs.pictures import Pictures
 from benchmarks.inputs.sequences import Sequences
-from benchmarks.vocabulary import losses
+from benchmarks.vocabulary import counting, losses
 
 RING_BATCHES = 16
 RING_BYTES = 256 * 1024 * 1024
@@ -66,13 +66,7 @@ class Synthetic:
         return batch_count(self._sample_values(), batch_size, self.samples, epochs)
 
     def _sample_values(self):
-        values = 0
-        for shape in [each.shape for each in self._inputs] or [self._shape]:
-            product = 1
-            for extent in shape:
-                product *= extent
-            values += product
-        return values
+        return sum(kinds.words(each) for each in self._inputs) or counting.size(self._shape)
 
     def batches(self, batch_size, count):
         """Yield batches of inputs and labels, in the same order in every epoch."""

@@ -28,7 +28,7 @@ def batches(workload, place, load=None):
         return [place(*batch) for batch in workload.batches()]
     if workload.feed == FED:
         return Fed(workload.batches(), place)
-    if len(workload.inputs) > 1 or workload.inputs[0].kind == "integer" or workload.loss != SOFTMAX:
+    if len(workload.inputs) > 1 or workload.inputs[0].kind != "float" or workload.loss != SOFTMAX:
         raise Unsupported("the feed loader takes one input of numbers and class labels; this model has others")
     samples = workload.samples()
     samples.inputs = load.lay(samples.inputs)

@@ -7,9 +7,11 @@ import inspect
 
 import keras
 import numpy
+import scipy.sparse
 from keras import backend
 
 from benchmarks.errors import Unsupported
+from benchmarks.inputs import sparse
 from benchmarks.vocabulary import weights as canonical
 from benchmarks.vocabulary import windows
 
@@ -42,7 +44,7 @@ class Keras2Builder:
 
         A layer that hands on what it takes has no native one.
         """
-        inputs = [LAYERS.Input(self.native_shape(each.shape)) for each in shapes]
+        inputs = [LAYERS.Input(self.native_shape(each.shape), sparse=each.kind == "sparse") for each in shapes]
         values, made = {-number: each for number, each in enumerate(inputs)}, []
         for number, layer in enumerate(layers, 1):
             taken = [values[position] for position in layer.inputs]
@@ -118,10 +120,12 @@ class Keras2Builder:
     def native_inputs(self, inputs):
         """Return a batch of canonical images in the layout that runs here, and any other batch as it is.
 
-        Of several inputs it is a list.
+        Of several inputs it is a list. Sparse rows are a matrix of SciPy, which Keras takes.
         """
         if isinstance(inputs, tuple):
             return [self.native_inputs(each) for each in inputs]
+        if isinstance(inputs, sparse.Rows):
+            return scipy.sparse.csr_matrix(inputs.csr(), inputs.shape)
         if not self.channels_last or inputs.ndim != 4:
             return inputs
         return numpy.ascontiguousarray(inputs.transpose(0, 2, 3, 1))

@@ -123,6 +123,20 @@ class _Unrolled(gluon.HybridBlock):
         return F.concat(*outputs, dim=1) if self._sequences else output
 
 
+class _SparseDense(gluon.HybridBlock):
+    """A dense layer over sparse rows, as Gluon's own takes none. Its weight is (features, units)."""
+
+    def __init__(self, layer):
+        super().__init__()
+        with self.name_scope():
+            self.weight = self.params.get("weight", shape=layer.parameters[0].shape)
+            self.bias = self.params.get("bias", shape=layer.parameters[1].shape)
+
+    def hybrid_forward(self, F, x, weight, bias):
+        """Multiply (batch, features) in compressed rows by the weight and add the bias."""
+        return F.broadcast_add(F.sparse.dot(x, weight), F.expand_dims(bias, axis=0))
+
+
 class _Recurrent(gluon.HybridBlock):
     """MXNet's fused LSTM or GRU, which takes time first.
 
@@ -160,6 +174,10 @@ def _conv2d(layer):
     if symmetric:
         return convolution
     return _sequence(_padding(settings["pads"], 0), convolution)
+
+
+def _dense(layer):
+    return gluon.nn.Dense(layer.settings["units"], in_units=layer.input_shape[0])
 
 
 def _separable_conv2d(layer):
@@ -206,7 +224,7 @@ def _sequence(*blocks):
 
 _LAYERS = {
     "conv2d": _conv2d,
-    "dense": lambda layer: gluon.nn.Dense(layer.settings["units"], in_units=layer.input_shape[0]),
+    "dense": lambda layer: _SparseDense(layer) if "entries" in layer.settings else _dense(layer),
     "lstm": _recurrent,
     "gru": _recurrent,
     "embedding": lambda layer: gluon.nn.Embedding(layer.settings["vocabulary"], layer.settings["units"]),
@@ -272,7 +290,7 @@ def l2_terms(layers, blocks):
 
 def _turned(layer, parameter, array, axes):
     """Turn a weight into MXNet's layout or back, which moves convolutions by `axes` and transposes a matrix."""
-    if layer.kind == "embedding":
+    if layer.kind == "embedding" or "entries" in layer.settings:
         return array
     if parameter.name.endswith(".depthwise"):
         return array.transpose(2, 3, 0, 1)

@@ -29,7 +29,8 @@ def _multiply_adds(layer):
     if layer.kind == "separable_conv2d":
         return (sizes[0] + sizes[1]) * size(layer.output_shape[1:])
     if layer.kind == "dense":
-        return sizes[0]
+        # Of a sparse row, only the entries are multiplied.
+        return layer.settings.get("entries", layer.input_shape[0]) * layer.settings["units"]
     if layer.kind in ("lstm", "gru"):
         return layer.input_shape[0] * (sizes[0] + sizes[1])
     if layer.kind == "time_distributed":

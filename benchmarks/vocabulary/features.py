@@ -18,7 +18,8 @@ COMMON = frozenset(
     + ["layer " + kind for kind in ("global_average_pool", "lstm", "max_pool", "relu")]
 )
 ALL = COMMON | frozenset(
-    ["several inputs", "integer inputs", "loss mean_squared_error", "L2 terms", "explicit pads", "padded pools"]
+    ["several inputs", "integer inputs", "sparse inputs", "loss mean_squared_error", "L2 terms", "explicit pads"]
+    + ["padded pools"]
     + ["optimizer adadelta", "learning-rate decay"]
     + ["layer " + kind for kind in ("concatenate", "embedding", "gru", "repeat", "separable_conv2d", "sigmoid")]
     + ["layer " + kind for kind in ("softmax", "tanh", "time_distributed")]
@@ -31,7 +32,8 @@ def needed(workload):
     """Return the names of the features that a workload needs, each once."""
     names = [TRAINING] if workload.training else []
     names += ["several inputs"] if len(workload.inputs) > 1 else []
-    names += ["integer inputs"] if any(each.kind == "integer" for each in workload.inputs) else []
+    for kind in ("integer", "sparse"):
+        names += [kind + " inputs"] if any(each.kind == kind for each in workload.inputs) else []
     if workload.training:
         names += ["loss " + workload.loss, "optimizer " + workload.optimizer["name"]]
         names += ["learning-rate decay"] if workload.optimizer.get("decay") else []

@@ -24,6 +24,7 @@ Conventions, the same in every framework:
   as a sequence of (width, channels). `repeat` makes each sample a sequence of equal steps.
 - `flatten` yields channel-first order; a framework that runs channels last permutes the rows of the next dense layer.
 - `embedding` takes whole numbers, each the row of a matrix.
+- Rows of a sparse input have the same number of entries, at columns of their own, and only `dense` takes them.
 - The loss is the mean softmax cross-entropy of the logits, so no model ends in a softmax, or the mean squared error.
   `l2` adds l2 times the sum of a squared weight, without bias. The loss that a step reports holds it.
 - `dropout` is active in training only, and scales by 1 / (1 - rate) there.
@@ -31,8 +32,9 @@ Conventions, the same in every framework:
 
 from collections import namedtuple
 
+from . import inputs
 from .parameters import constant, drawn
-from .windows import explicit, is_whole, rate, windows
+from .windows import explicit, rate, windows
 
 EPSILON = 1e-3
 MOMENTUM = 0.9
@@ -50,11 +52,6 @@ Value.__doc__ = """The value that a layer yields.
     It has a position, a shape without the batch, and the shape of the image if its values lie in the order of a
     flattened one, else None. The first layer yields position 1, and inputs are 0, -1, -2 and so on."""
 
-Input = namedtuple("Input", "name shape kind vocabulary")
-Input.__doc__ = """One input of a model.
-
-    It has a shape without the batch, the kind of its values, and for whole numbers the size of their vocabulary."""
-
 
 class Net:
     """A recorder of a model as a graph of layers, which checks shapes on the way."""
@@ -64,20 +61,18 @@ class Net:
         self.inputs = []
         self.input_shape = None
 
-    def input(self, *shape, name="inputs", kind="float", vocabulary=None):
+    def input(self, *shape, name="inputs", kind="float", vocabulary=None, density=None):
         """Begin the model with features, (time, features) or (channels, height, width).
 
-        A model has an input for each name. Whole numbers of kind `integer` are below `vocabulary`.
+        A model has an input for each name. Whole numbers of kind `integer` are below `vocabulary`. Rows of kind
+        `sparse` have entries in the share `density` of their features.
         """
-        if kind not in ("float", "integer"):
-            raise ValueError("an input's kind is 'float' or 'integer', not %r" % (kind,))
-        if (kind == "integer") != is_whole(vocabulary, 1):
-            raise ValueError("an input of whole numbers, and no other, has a vocabulary, as in vocabulary=36")
+        declared = inputs.declared(name, shape, kind, vocabulary, density)
         names = [each.name for each in self.inputs]
         if name not in names:
             names.append(name)
-            self.inputs.append(Input(name, tuple(shape), kind, vocabulary))
-        elif self.inputs[names.index(name)] != Input(name, tuple(shape), kind, vocabulary):
+            self.inputs.append(declared)
+        elif self.inputs[names.index(name)] != declared:
             raise ValueError("the input %s is there already, with another shape or kind; give this one a name" % name)
         self.input_shape = self.inputs[0].shape
         return Value(-names.index(name), tuple(shape), None)
@@ -113,13 +108,15 @@ class Net:
         if len(x.shape) != 1:
             raise ValueError("dense takes flat features, not the shape %s; flatten first" % (x.shape,))
         parameters = [drawn("weight", (x.shape[0], units), x.shape[0], units), constant("bias", units, 0.0)]
-        return self._add(
-            "dense", (x,), (units,), parameters, {"units": units, "flattened": x.flattened, "l2": rate(l2)}
-        )
+        settings = {"units": units, "flattened": x.flattened, "l2": rate(l2)}
+        taken = self._input_at(x.position)
+        if taken and taken.kind == "sparse":
+            settings["entries"] = inputs.entries(taken)
+        return self._add("dense", (x,), (units,), parameters, settings)
 
     def embedding(self, x, units):
         """Look up a row of a matrix for each whole number of an input."""
-        known = self.inputs[-x.position] if x.position <= 0 else None
+        known = self._input_at(x.position)
         if known is None or known.kind != "integer" or len(x.shape) != 1:
             raise ValueError(
                 "embedding takes an input of whole numbers, as net.input(40, kind='integer', vocabulary=36)"
@@ -260,16 +257,17 @@ class Net:
         return x.shape
 
     def _add(self, kind, taken, output_shape, parameters, settings):
-        if kind != "embedding" and any(self._is_integer(value) for value in taken):
-            raise ValueError("%s cannot take whole numbers; put net.embedding before it" % kind)
+        for value in taken:
+            if value.position <= 0:
+                inputs.refuse_other_layers(kind, self._input_at(value.position))
         name = "%s_%d" % (kind, 1 + sum(layer.kind == kind for layer in self.layers))
         named = tuple(parameter._replace(name="%s.%s" % (name, parameter.name)) for parameter in parameters)
-        inputs = tuple(value.position for value in taken)
-        self.layers.append(Layer(kind, name, settings, inputs, taken[0].shape, tuple(output_shape), named))
+        positions = tuple(value.position for value in taken)
+        self.layers.append(Layer(kind, name, settings, positions, taken[0].shape, tuple(output_shape), named))
         return Value(len(self.layers), tuple(output_shape), None)
 
-    def _is_integer(self, value):
-        return value.position <= 0 and self.inputs[-value.position].kind == "integer"
+    def _input_at(self, position):
+        return self.inputs[-position] if position <= 0 else None
 
 
 def record(build):

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from reference_sequences import SEQUENCES, Array, Backward
 
+from benchmarks.inputs.sparse import Rows
+
 Weights = dict[str, Array]
 
 
@@ -81,7 +83,7 @@ def logits(layers: Sequence[Any], weights: Mapping[str, Any], inputs: Any) -> Ar
 
 def _forward(layers: Sequence[Any], weights: Mapping[str, Any], inputs: Any, *, training: bool) -> Any:
     several = inputs if isinstance(inputs, tuple) else (inputs,)
-    values = {-number: np.asarray(each, float) for number, each in enumerate(several)}
+    values = {-number: np.asarray(_dense_rows(each), float) for number, each in enumerate(several)}
     backwards = []
     for position, layer in enumerate(layers, 1):
         taken = [values[position] for position in layer.inputs]
@@ -90,6 +92,10 @@ def _forward(layers: Sequence[Any], weights: Mapping[str, Any], inputs: Any, *, 
         values[position], backward = run(layer.settings, taken, own)
         backwards.append(backward)
     return values, backwards
+
+
+def _dense_rows(inputs: Any) -> Any:
+    return inputs.dense() if isinstance(inputs, Rows) else inputs
 
 
 def _conv2d(settings: Any, taken: list[Array], own: list[Array]) -> tuple[Array, Backward]:
