@@ -73,7 +73,11 @@ class _Session:
             loss_of.hybridize(**STATIC)
         terms = native.l2_terms(self._layers, self._blocks)
         loss_of = _with_terms(loss_of, terms) if terms else loss_of
-        trainer = gluon.Trainer(network.collect_params(), *_optimizer(workload.optimizer))
+        name, settings = _optimizer(workload.optimizer)
+        if "sparse inputs" in features.needed(workload) and name in ("adam", "sgd"):
+            # By default MXNet leaves a weight as it is where a batch has no entry, with all its momentum.
+            settings["lazy_update"] = False
+        trainer = gluon.Trainer(network.collect_params(), name, settings)
         batch_size = workload.batch_size
 
         def step(batch):

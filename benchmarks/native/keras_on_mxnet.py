@@ -21,7 +21,10 @@ class MxnetBuilder(keras2.Keras2Builder):
         """Return the Keras optimizer of a model's settings. Raises `Unsupported` for a rate of Adadelta."""
         if settings["name"] == "adadelta" and (settings["learning_rate"] != 1 or settings.get("decay")):
             raise Unsupported("MXNet's Adadelta has no learning rate; a model with one of 1 and no decay runs")
-        return super().optimizer(settings)
+        optimizer = super().optimizer(settings)
+        # By default MXNet leaves a weight as it is where a batch of sparse rows has no entry, with all its momentum.
+        optimizer.lazy_update = False
+        return optimizer
 
     @staticmethod
     def rate(learning_rate, decay):

@@ -124,12 +124,15 @@ class _Unrolled(gluon.HybridBlock):
 
 
 class _SparseDense(gluon.HybridBlock):
-    """A dense layer over sparse rows, as Gluon's own takes none. Its weight is (features, units)."""
+    """A dense layer over sparse rows, as Gluon's own takes none. Its weight is (features, units).
+
+    MXNet has a kernel for the gradient of the weight only if that is sparse too.
+    """
 
     def __init__(self, layer):
         super().__init__()
         with self.name_scope():
-            self.weight = self.params.get("weight", shape=layer.parameters[0].shape)
+            self.weight = self.params.get("weight", shape=layer.parameters[0].shape, grad_stype="row_sparse")
             self.bias = self.params.get("bias", shape=layer.parameters[1].shape)
 
     def hybrid_forward(self, F, x, weight, bias):

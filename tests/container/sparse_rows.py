@@ -1,4 +1,4 @@
-"""Sparse rows beside an input of floats, with an L2 term; momentum, which goes on where a step has no entry."""
+"""Sparse rows of two inputs, one with an L2 term, beside an input of floats; momentum goes on without entries."""
 
 INPUT_SHAPE = (300,)
 CLASSES = 3
@@ -11,6 +11,7 @@ LOSS = "mean_squared_error"
 
 def build(net):  # type: ignore[no-untyped-def]  # as in benchmarks/models, which Python 3.6 reads
     """A dense layer over each input, and one over what they yield together."""
-    rows = net.dense(net.input(*INPUT_SHAPE, name="rows", kind="sparse", density=0.05), 7, l2=0.01)
+    rows = net.dense(net.input(*INPUT_SHAPE, name="rows", kind="sparse", density=0.05), 7)
+    wide = net.dense(net.input(2000, name="wide", kind="sparse", density=0.01), 7, l2=0.01)
     others = net.dense(net.input(9, name="others"), 7)
-    return net.dense(net.tanh(net.add(rows, others)), CLASSES)
+    return net.dense(net.tanh(net.add(net.add(rows, wide), others)), CLASSES)
