@@ -12,7 +12,7 @@ from mxnet import autograd, gluon
 from benchmarks.errors import Unsupported
 from benchmarks.inputs import feeds, sparse
 from benchmarks.loaders.mxnet import GluonLoader
-from benchmarks.native import LAYOUTS, PRECISIONS, alike, one_of, parts, precision_fact
+from benchmarks.native import LAYOUTS, PRECISIONS, alike, one_of, parts, precision_fact, require_float32_rows
 from benchmarks.native import mxnet as native
 from benchmarks.vocabulary import features, graph
 
@@ -216,8 +216,7 @@ def _mixed(workload):
         raise Unsupported("MXNet %s makes no weights of bfloat16; amp computes in it" % mx.__version__)
     if workload.gpus:
         raise Unsupported("MXNet computes in bfloat16 on a CPU alone, through oneDNN")
-    if "sparse inputs" in features.needed(workload):
-        raise Unsupported("sparse inputs are float32 alone; ask for precision fp32")
+    require_float32_rows(workload)
     recurrent = {"layer lstm", "layer gru"}.intersection(features.needed(workload))
     if recurrent:
         # amp leaves the fused LSTM in float32, and fails on its initial state where the network is hybridized.

@@ -12,9 +12,9 @@ os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 import tensorflow as tf
 
 from benchmarks.errors import Unsupported
-from benchmarks.inputs import feeds
+from benchmarks.inputs import feeds, sparse
 from benchmarks.loaders.tensorflow import TensorFlowLoader
-from benchmarks.native import LAYOUTS, PRECISIONS, one_of, parts, precision_fact
+from benchmarks.native import LAYOUTS, PRECISIONS, one_of, parts, precision_fact, require_float32_rows
 from benchmarks.native import tensorflow as native
 from benchmarks.vocabulary import features
 
@@ -40,6 +40,7 @@ class _Session:
         self._gpu = workload.one_device()
         self._training = workload.training
         self._precision = one_of(workload.options, "precision", PRECISIONS)
+        require_float32_rows(workload)
         self._builder = _builder(workload, self._gpu, POLICIES[self._precision])
         _seed(workload.seed)
         configure(workload.threads, self._gpu)
@@ -71,11 +72,14 @@ class _Session:
             return tf.cast(inputs, self._input_dtype), tf.cast(labels, tf.int64)
 
     def _placed(self, inputs):
-        kinds = {"i": tf.int64, "f": self._input_dtype}
-        placed = [
-            tf.constant(self._builder.native_inputs(each), kinds[each.dtype.kind]) for each in parts(inputs)
-        ]  # fmt: skip
+        placed = [self._placed_input(each) for each in parts(inputs)]
         return placed if isinstance(inputs, tuple) else placed[0]
+
+    def _placed_input(self, inputs):
+        if isinstance(inputs, sparse.Rows):
+            return tf.sparse.SparseTensor(inputs.places(), inputs.csr()[0], inputs.shape)
+        kinds = {"i": tf.int64, "f": self._input_dtype}
+        return tf.constant(self._builder.native_inputs(inputs), kinds[inputs.dtype.kind])
 
     def synchronise(self, handle):
         """Read one value of the last step back, and on a GPU wait for the update behind it too."""
@@ -152,6 +156,8 @@ def _builder(workload, gpu, policy):
     # Keras 3 transposes around the kernels that TensorFlow has for CPUs; Keras 2 leaves it to them.
     if not channels_last and not gpu and tf.keras.__version__.startswith("2."):
         raise Unsupported("TensorFlow's CPU kernels take channels_last only, and Keras 2 does not transpose for them")
+    if workload.options["xla"] and "sparse inputs" in features.needed(workload):
+        raise Unsupported("XLA has no product of sparse rows; xla: false has")
     return native.Builder(channels_last, policy, workload.options["xla"])
 
 

@@ -11,9 +11,9 @@ import tempfile
 import torch
 
 from benchmarks.errors import Unsupported
-from benchmarks.inputs import feeds
+from benchmarks.inputs import feeds, sparse
 from benchmarks.loaders.torch import TorchLoader
-from benchmarks.native import LAYOUTS, PRECISIONS, alike, one_of, precision_fact
+from benchmarks.native import LAYOUTS, PRECISIONS, alike, one_of, precision_fact, require_float32_rows
 from benchmarks.native import torch as native
 from benchmarks.vocabulary import features
 
@@ -46,6 +46,7 @@ class _Session:
             switch.allow_tf32 = False
         torch.backends.cudnn.benchmark = self._device.type == "cuda"
         self._precision = one_of(workload.options, "precision", PRECISIONS)
+        require_float32_rows(workload)
         self._channels_last = _channels_last(workload, self._device, self._precision)
         self._compiled = workload.options["compile"]
         self._layers, self._made = workload.layers, native.modules(workload.layers)
@@ -84,6 +85,10 @@ class _Session:
         return alike(inputs, self._placed_input)
 
     def _placed_input(self, inputs):
+        if isinstance(inputs, sparse.Rows):
+            # Linear takes this form in every release, and compressed rows in new ones alone.
+            placed = torch.sparse_coo_tensor(inputs.places().T, inputs.csr()[0], inputs.shape, device=self._device)
+            return placed.coalesce()
         if inputs.dtype.kind == "i":
             return torch.tensor(inputs, dtype=torch.long, device=self._device)
         return self._laid(torch.tensor(inputs, dtype=self._dtype(), device=self._device))

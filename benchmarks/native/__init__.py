@@ -3,7 +3,7 @@
 Each module is used by the builder of its name.
 """
 
-from benchmarks.errors import BadRequest
+from benchmarks.errors import BadRequest, Unsupported
 
 LAYOUTS = ("auto", "channels_last", "channels_first")
 PRECISIONS = ("fp32", "bf16", "amp")
@@ -14,6 +14,13 @@ def one_of(options, name, values):
     if options[name] not in values:
         raise BadRequest("option '%s' is one of %s, not '%s'" % (name, ", ".join(values), options[name]))
     return options[name]
+
+
+def require_float32_rows(workload):
+    """Raise `Unsupported` if sparse rows are to be multiplied in another precision than float32."""
+    precision = workload.options["precision"]
+    if precision != "fp32" and any(each.kind == "sparse" for each in workload.inputs):
+        raise Unsupported("sparse inputs are float32 alone, not %s; set precision: fp32" % precision)
 
 
 def precision_fact(weights, compute):

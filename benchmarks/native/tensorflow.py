@@ -19,6 +19,25 @@ def first_bias(biases):
     return biases * tf.constant([[1.0], [0.0]], biases.dtype)
 
 
+class SparseDense(LAYERS.Dense):
+    """A dense layer that multiplies sparse rows by TensorFlow's kernel for them.
+
+    Keras' own looks up a row of its weight for each entry, and in TensorFlow 2.1 it takes no sparse rows.
+    """
+
+    def __init__(self, features, units, **settings):
+        super().__init__(units, **settings)
+        self._features = features
+
+    def build(self, _input_shape):
+        """Make the weights for the features, whose number is unknown of a sparse tensor."""
+        super().build((None, self._features))
+
+    def call(self, inputs):
+        """Map (batch, features) to (batch, units)."""
+        return tf.sparse.sparse_dense_matmul(inputs, self.kernel) + self.bias
+
+
 class Builder:
     """A maker of the layers of one model, in one data format, under one precision policy, for XLA or not."""
 
@@ -30,11 +49,17 @@ class Builder:
 
     def network(self, layers, inputs, input_dtype):
         """Return the Keras model of recorded layers, and its native layers in their order."""
-        kinds = {"float": input_dtype, "integer": "int64"}
-        taken = [tf.keras.Input(self.native_shape(each.shape), dtype=kinds[each.kind]) for each in inputs]
+        kinds = {"float": input_dtype, "integer": "int64", "sparse": "float32"}
+        taken = [
+            tf.keras.Input(self.native_shape(each.shape), dtype=kinds[each.kind], sparse=each.kind == "sparse")
+            for each in inputs
+        ]
         values, made = {-number: each for number, each in enumerate(taken)}, []
         for position, layer in enumerate(layers, 1):
-            made.append(getattr(self, "_" + layer.kind)(layer.settings))
+            if "entries" in layer.settings:
+                made.append(self._sparse_dense(layer))
+            else:
+                made.append(getattr(self, "_" + layer.kind)(layer.settings))
             given = [values[each] for each in layer.inputs]
             values[position] = made[-1](given if len(given) > 1 else given[0])
         return tf.keras.Model(taken if len(taken) > 1 else taken[0], values[len(layers)]), made
@@ -73,6 +98,9 @@ class Builder:
 
     def _dense(self, settings):
         return LAYERS.Dense(settings["units"], **_l2(settings), **self._policy)
+
+    def _sparse_dense(self, layer):
+        return SparseDense(layer.input_shape[0], layer.settings["units"], **_l2(layer.settings), **self._policy)
 
     def _embedding(self, settings):
         return LAYERS.Embedding(settings["vocabulary"], settings["units"], **self._policy)
