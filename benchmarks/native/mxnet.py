@@ -132,7 +132,11 @@ class _SparseDense(gluon.HybridBlock):
     def __init__(self, layer):
         super().__init__()
         with self.name_scope():
-            self.weight = self.params.get("weight", shape=layer.parameters[0].shape, grad_stype="row_sparse")
+            try:
+                self.weight = self.params.get("weight", shape=layer.parameters[0].shape, grad_stype="row_sparse")
+            except TypeError:
+                message = "Gluon of MXNet %s lacks sparse gradients, as sparse inputs need; that of MXNet 1.4 has them"
+                raise Unsupported(message % mx.__version__) from None
             self.bias = self.params.get("bias", shape=layer.parameters[1].shape)
 
     def hybrid_forward(self, F, x, weight, bias):
