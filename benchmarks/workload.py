@@ -62,8 +62,9 @@ class ModelWorkload:
     def batches(self):
         """Yield the distinct batches as they are drawn, as (inputs, labels) in NumPy arrays, channels first.
 
-        Inputs are one array, or of several inputs a tuple of them; sparse ones are `sparse.Rows`. Labels are class numbers, or the targets of a loss
-        that compares outputs with targets. The time from the first batch until the last one is placed goes to `data_s`.
+        Inputs are one array, or of several inputs a tuple of them, and `sparse.Rows` for sparse ones. Labels are class
+        numbers, or the targets of a loss that compares outputs with targets. The time from the first batch until the
+        last one is placed goes to `data_s`.
         """
         begin = time.perf_counter()
         for inputs, labels in self.data.batches(self.batch_size, self.batch_count):

@@ -2,17 +2,17 @@
 
 import importlib
 import json
-import os
 import sys
+from pathlib import Path
 
 from benchmarks import contract, definitions
 from benchmarks.errors import Unsupported
 from benchmarks.workload import ModelWorkload, model_module
 
-name, model, steps = sys.argv[1:3] + [int(sys.argv[3])]
+name, model, steps = sys.argv[1], sys.argv[2], int(sys.argv[3])
 builder = importlib.import_module("benchmarks.frameworks." + name)
 document = {"cell": "one/session", "repeat": 0, "framework": name, "builder": name, "model": model, "mode": "train"}
-file = os.path.join(os.path.dirname(os.path.abspath(__file__)), model + ".py")
+file = str(Path(__file__).with_name(model + ".py"))
 request = contract.request(dict(document, batch_size=4, threads=1))
 workload = ModelWorkload(request, model_module(model, file), builder.OPTIONS)
 workload.batch_count = steps

@@ -40,17 +40,19 @@ INTEGERS = PLAIN.replace(
     "net.dense(net.input(*INPUT_SHAPE), CLASSES)",
     'net.dense(net.lstm(net.embedding(net.input(4, kind="integer", vocabulary=9), 5), 6), CLASSES)',
 )
+SPARSE = PLAIN.replace("net.input(*INPUT_SHAPE)", 'net.input(4, kind="sparse", density=0.5)')
 OTHER_LOSS = PLAIN.replace("def build", 'LOSS = "mean_squared_error"\ndef build')
 MODELS = [
     (TWO_INPUTS, "several inputs"),
     (INTEGERS, "integer inputs, layer embedding"),
+    (SPARSE, "sparse inputs"),
     (OTHER_LOSS, "loss mean_squared_error"),
     (PLAIN.replace('"sgd"', '"adadelta"'), "optimizer adadelta"),
     (PLAIN.replace("0.1}", '0.1, "decay": 1e-6}'), "learning-rate decay"),
     (PLAIN.replace("CLASSES)\n", "CLASSES, l2=1e-4)\n"), "L2 terms"),
     (PLAIN.replace("net.dense(", "net.dense(net.tanh(").replace(", CLASSES)", "), CLASSES)"), "layer tanh"),
 ]
-NAMES = ["two", "integers", "loss", "adadelta", "decay", "l2", "tanh"]
+NAMES = ["two", "integers", "sparse", "loss", "adadelta", "decay", "l2", "tanh"]
 PADDED = """
 def build(net):
     x = net.{layer}

@@ -12,7 +12,10 @@ from benchmarks.vocabulary import features, layers, weights
 
 @pytest.mark.parametrize(
     "model",
-    ["every_layer", "features", "sequence", "two_inputs", "gates", "squares", "separable", "joined", "early_reset"],
+    [
+        *("every_layer", "features", "sequence", "two_inputs", "gates", "squares", "separable", "joined"),
+        *("early_reset", "sparse_rows"),
+    ],
 )
 def test_gradients_are_those_of_the_loss(model: str) -> None:
     """Along a random direction of each tensor, by a difference of two losses."""
