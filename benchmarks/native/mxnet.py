@@ -135,7 +135,7 @@ class _SparseDense(gluon.HybridBlock):
             try:
                 self.weight = self.params.get("weight", shape=layer.parameters[0].shape, grad_stype="row_sparse")
             except TypeError:
-                message = "Gluon of MXNet %s lacks sparse gradients, as sparse inputs need; that of MXNet 1.4 has them"
+                message = "Gluon of MXNet %s lacks sparse gradients, as sparse inputs need; that of MXNet 1.3 has them"
                 raise Unsupported(message % mx.__version__) from None
             self.bias = self.params.get("bias", shape=layer.parameters[1].shape)
 

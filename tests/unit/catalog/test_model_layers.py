@@ -77,6 +77,8 @@ def test_an_unknown_loss_is_refused(tmp_path: Path) -> None:
         ("    for units in (32, 16):\n        x = net.gelu(net.dense(x, units))\n    return x\n", 10, "net has no 'gelu'; there is add, average_pool, batch_norm, concatenate, conv2d, dense, dropout, embedding, flatten, global_average_pool, gru, input, lstm, max_pool, relu, repeat, separable_conv2d, sigmoid, softmax, tanh, time_distributed"),
         ("    return net.dense(net.conv2d(net.input(1, 8, 8), 4, 3, padding='full'), 10)\n", 9, "conv2d pads 'valid', 'same' or (top, bottom, left, right), not 'full'"),
         ("    return net.dense(net.conv2d(x, 4, 3), 10)\n", 9, "conv2d of size 3 cannot take the shape (64,)"),
+        ("    x = net.input(9, name='rows', kind='sparse', density=0.1)\n    return net.dense(net.relu(x), 10)\n", 10, "relu cannot take sparse rows; put net.dense before it"),
+        ("    return net.dense(net.input(9, name='rows', kind='sparse', density=2), 10)\n", 9, "an input of sparse rows, and no other, has a density above 0 and up to 1, as in density=0.01"),
         ("    net.dense(x, 10)\n    return net.dense(x, 10)\n", 7, "nothing takes what dense_1 yields"),
         ("    return x\n", 7, "a model must not return a flattened image, whose order is the layout's: end in dense"),
         ("    return two(net, x)\n\n\ndef two(net, x, units=4):\n    return net.dense(x, units, units, units)\n", 13, "dense() takes from 3 to 4 positional arguments but 5 were given"),
