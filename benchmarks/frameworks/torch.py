@@ -86,9 +86,7 @@ class _Session:
 
     def _placed_input(self, inputs):
         if isinstance(inputs, sparse.Rows):
-            # Linear takes this form in every release, and compressed rows in new ones alone.
-            placed = torch.sparse_coo_tensor(inputs.places().T, inputs.csr()[0], inputs.shape, device=self._device)
-            return placed.coalesce()
+            return native.sparse_rows(inputs, self._device)
         if inputs.dtype.kind == "i":
             return torch.tensor(inputs, dtype=torch.long, device=self._device)
         return self._laid(torch.tensor(inputs, dtype=self._dtype(), device=self._device))

@@ -217,6 +217,11 @@ def _tensors(layers, made):
                 yield parameter.name, getattr(owner, attribute), axes
 
 
+def sparse_rows(rows, device):
+    """Return rows as coordinates and values. `Linear` takes these in every release, and compressed rows in new ones."""
+    return torch.sparse_coo_tensor(rows.places().T, rows.csr()[0], rows.shape, device=device).coalesce()
+
+
 def set_weights(layers, made, weights):
     """Copy canonical arrays into the native tensors."""
     with torch.no_grad():

@@ -239,6 +239,18 @@ def test_xla_and_eager_together_are_unsupported(refused: Callable[..., tuple[int
     assert (code, reason) == (3, "xla compiles a step's tf.function, and with eager there is none; set one of them")
 
 
+@of("tensorflow")
+def test_xla_compiles_no_sparse_rows(refused: Callable[..., tuple[int, str]]) -> None:
+    expected = (3, "XLA has no product of sparse rows; xla: false has")
+    assert refused(model="sparse_regression", xla=True) == expected
+
+
+@of("mxnet", "tensorflow", "torch")
+def test_sparse_rows_are_float32_alone(refused: Callable[..., tuple[int, str]]) -> None:
+    expected = (3, "sparse inputs are float32 alone, not amp; set precision: fp32")
+    assert refused(model="sparse_regression", precision="amp") == expected
+
+
 @of("torch")
 @pytest.mark.skipif(not shutil.which("g++"), reason="torch.compile needs g++")
 @pytest.mark.parametrize(("model", "breaks"), [("every_layer", False), ("sequence", True)])
