@@ -7,7 +7,6 @@ import inspect
 
 import keras
 import numpy
-import scipy.sparse
 from keras import backend
 
 from benchmarks.errors import Unsupported
@@ -125,6 +124,9 @@ class Keras2Builder:
         if isinstance(inputs, tuple):
             return [self.native_inputs(each) for each in inputs]
         if isinstance(inputs, sparse.Rows):
+            # Keras 2 needs SciPy, and Keras 3, which has these layers too, does not.
+            import scipy.sparse
+
             return scipy.sparse.csr_matrix(inputs.csr(), inputs.shape)
         if not self.channels_last or inputs.ndim != 4:
             return inputs
