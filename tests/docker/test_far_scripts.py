@@ -48,6 +48,7 @@ try:
 except OSError as error:
     print("read-only", error.errno)
 """
+EXPORT = ("export", "--offline", "-f", "m.yaml", "--no-orchestrator", "--data", "signs")
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +74,7 @@ def _far(far: FarSide, place: Path, *arguments: str) -> subprocess.CompletedProc
 def test_a_script_crosses_the_gap_with_its_files_and_its_dataset(
     far: FarSide, near: Path, base_image: str, tmp_path: Path
 ) -> None:
-    export = ("export", "--offline", "-f", "m.yaml", "--no-orchestrator", "--data", "signs", "-o", "scripted")
-    made = orchestrator(near, base_image, *export)
+    made = orchestrator(near, base_image, *EXPORT, "-o", "scripted")
     assert made.returncode == 0, made.stderr
 
     loaded = _far(far, tmp_path, "load", str(near / "scripted"))
@@ -98,7 +98,7 @@ def test_a_script_at_a_place_on_the_far_host_is_not_mounted(
     far: FarSide, near: Path, base_image: str, tmp_path: Path
 ) -> None:
     """The bundle of a forger: every sum is right, and the plan names a dotfile of the far host."""
-    made = orchestrator(near, base_image, "export", "--offline", "-f", "m.yaml", "--no-orchestrator", "-o", "forged")
+    made = orchestrator(near, base_image, *EXPORT, "-o", "forged")
     assert made.returncode == 0, made.stderr
     (far.home / "secrets").mkdir(exist_ok=True)
     (far.home / "secrets" / ".env").write_text("password")
