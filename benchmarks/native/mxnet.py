@@ -3,6 +3,7 @@
 import mxnet as mx
 from mxnet import gluon
 
+from benchmarks.errors import Unsupported
 from benchmarks.vocabulary import graph, losses
 from benchmarks.vocabulary.counting import size
 from benchmarks.vocabulary.windows import LEAST
