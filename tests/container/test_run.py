@@ -277,7 +277,9 @@ def test_a_tensorflow_that_is_too_old_for_the_builder_is_unsupported(
     io: Folder, with_builder: Callable[..., Path]
 ) -> None:
     path = with_builder("unused", "")
-    (path / "tensorflow.py").write_text("__version__ = '2.0.4'\nclass keras:\n    class layers:\n        Dense = object\n")
+    (path / "tensorflow.py").write_text(
+        "__version__ = '2.0.4'\nclass keras:\n    class layers:\n        Dense = object\n"
+    )
 
     ended = start("--io", str(io(builder="tensorflow")), path=path)
 
