@@ -29,7 +29,7 @@ from orchestrator.engine.client import connect
 from orchestrator.engine.images import remove, remove_steps
 from orchestrator.events import ignore
 from orchestrator.images import Built, Recipe, build, labels, recipes
-from orchestrator.workflows.inputs.site import site_settings
+from orchestrator.workflows.inputs.planned_matrix import site_settings
 
 BAR = (0.0, 0.75)
 PACKAGE = "packaging"

@@ -20,10 +20,9 @@ import numpy as np
 from bench import otava_change_points, simulated
 from bench.records import ROOT, conditions, counted, merged, where
 from orchestrator.analysis.change_points import change_points
-from orchestrator.analysis.looks import looks
+from orchestrator.analysis.comparison import Verdict, looks
 from orchestrator.analysis.percentiles import bounds
-from orchestrator.analysis.verdicts import Verdict
-from orchestrator.modes.parts.duration import LATENCY_STEPS
+from orchestrator.modes.parts.settings import LATENCY_STEPS
 
 FIGURES, PAGE = ROOT / "docs" / "detection.json", ROOT / "docs" / "detection.md"
 CELLS = 20

@@ -29,7 +29,7 @@ from orchestrator.results.store import Run
 from orchestrator.running import Surroundings, execute
 from orchestrator.runtimes import DockerRuntime, this_process
 from orchestrator.workflows.host.places import turns
-from orchestrator.workflows.inputs.site import site_settings
+from orchestrator.workflows.inputs.planned_matrix import site_settings
 
 IDLE_WAIT_S = 10.0
 """The default of the command."""

@@ -30,7 +30,7 @@ from orchestrator.results.store import Run
 from orchestrator.running import Surroundings
 from orchestrator.running.parity_checks import check_parity
 from orchestrator.runtimes import DockerRuntime, this_process
-from orchestrator.workflows.inputs.site import site_settings
+from orchestrator.workflows.inputs.planned_matrix import site_settings
 
 FIGURES, PAGE = ROOT / "docs" / "parity.json", ROOT / "docs" / "parity.md"
 FRAMEWORKS = (

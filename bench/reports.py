@@ -32,8 +32,7 @@ from orchestrator.domain import (
     System,
     Workload,
 )
-from orchestrator.results.plans import plan_to_json
-from orchestrator.results.records import RunRecord
+from orchestrator.results.records import RunRecord, plan_to_json
 from orchestrator.results.store import Run
 
 SMALL, LARGE = 10_000, 100_000

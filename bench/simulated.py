@@ -7,9 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.analysis.comparison import Comparison, compare
-from orchestrator.analysis.looks import Look
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Comparison, Look, Verdict, compare
 from orchestrator.regression.search.algorithm import PROBED, Probe, carried_out, search
 
 Floats = npt.NDArray[np.float64]

@@ -9,11 +9,13 @@ import os
 import statistics
 import sys
 
-from benchmarks import contract, definitions, measure, modes
+from benchmarks import contract, measure, modes
 from benchmarks.errors import BadRequest
 from benchmarks.inputs import feeds, mounted
 from benchmarks.sampling import telemetry
 from benchmarks.workload import model_module
+
+_OF_MODELS = ("batch_size", "steps", "epochs", "dataset", "data", "feed", "workers")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -68,9 +70,9 @@ def _request(options):
     if options.steps is not None and options.epochs is not None:
         raise BadRequest("give either --steps or --epochs")
     axes = getattr(modes.named(options.mode), "AXES", None)
-    surplus = ("axis",) if axes is None else ("batch_size", "steps", "epochs", "data")
-    for option in surplus:
-        if getattr(options, option):
+    defaults = _arguments().parse_args([])
+    for option in ("axis",) if axes is None else _OF_MODELS:
+        if getattr(options, option) != getattr(defaults, option):
             raise BadRequest("--%s does not go with --mode %s" % (option.replace("_", "-"), options.mode))
     if axes is not None:
         given = dict(_pair("--axis", text) for text in options.axis)
@@ -90,8 +92,17 @@ def _request(options):
         steps=steps,
         epochs=options.epochs,
     )
-    definition = definitions.beside(model, options.framework)
+    definition = _definition_beside(model, options.framework)
     return contract.request(document)._replace(model_file=file, definition_file=definition)
+
+
+def _definition_beside(model, builder):
+    """Return the file that defines a model for a builder, or None.
+
+    It is in the folder next to the model that has the model's name.
+    """
+    path = os.path.join(os.path.splitext(model.__file__)[0], builder + ".py")
+    return path if os.path.isfile(path) else None
 
 
 def _common(options, name):

@@ -12,6 +12,8 @@ from benchmarks.errors import BadRequest, Diverged
 from benchmarks.inputs import feeds
 
 SCHEMA = 1
+COMPILE_CACHE = "BENCH_COMPILE_CACHE"
+"""The variable that names a folder of compiled code, which outlives the process."""
 _NUMBER = (int, float)
 
 

@@ -3,23 +3,12 @@
 A definition is a file whose `start` makes the session in place of the builder's.
 """
 
-import os
-
 from benchmarks import own_models
 from benchmarks.errors import BadRequest, CannotTrain, Failure, Unsupported
 from benchmarks.vocabulary import features
 
 UNTIMED = ("native_layers", "weights", "predict")
 """Methods that a session of a definition may lack, because only parity and accuracy call them."""
-
-
-def beside(model, builder):
-    """Return the file that defines a model for a builder, or None.
-
-    It is in the folder next to the model that has the model's name.
-    """
-    path = os.path.join(os.path.splitext(model.__file__)[0], builder + ".py")
-    return path if os.path.isfile(path) else None
 
 
 def maker(request, builder):

@@ -9,7 +9,7 @@ from benchmarks.vocabulary import layers
 
 REQUIRED = ("TITLE", "INPUT_SHAPE", "CLASSES", "BATCH_SIZE", "SAMPLES", "OPTIMIZER", "build")
 RAISED = (Exception, SystemExit)
-"""What a file from outside may raise. It may not end the process, whose exit code is ours to choose."""
+"""Everything that a file from outside may raise. It may not end the process, whose exit code is ours to choose."""
 
 
 def load(path, name):

@@ -8,7 +8,7 @@ import time
 from benchmarks import modes, own_models
 from benchmarks.errors import BadRequest, Unsupported
 from benchmarks.inputs import datasets, feeds, kinds
-from benchmarks.vocabulary import features, losses, optimizers, weights
+from benchmarks.vocabulary import losses, optimizers, weights
 
 _NAME = re.compile("[a-z][a-z0-9_]*")
 
@@ -34,7 +34,7 @@ class ModelWorkload:
     def __init__(self, request, model, defaults):
         recorded = own_models.record(model)
         self.inputs, self.layers = recorded.inputs, tuple(recorded.layers)
-        self.loss = losses.known(getattr(model, "LOSS", features.LOSS))
+        self.loss = losses.known(getattr(model, "LOSS", losses.SOFTMAX_CROSS_ENTROPY))
         self.data = datasets.named(request.dataset, model, request.seed, request.data, recorded.inputs)
         if request.batch_size > self.data.samples:
             message = "a batch of %d is more than the %d samples there are"

@@ -1,11 +1,31 @@
-"""The JSON documents that commands print or write for programs, all in one envelope."""
+"""JSON text that is fit for a terminal, a pipe and a file alike, and documents for programs, all in one envelope."""
 
+import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 from orchestrator import __version__
-from orchestrator.encoded import json_text
+
+_STEERING = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Characters that `json` leaves as they are: delete and the second set of control characters, marks of direction, ends
+of lines that are none to JSON, and halves of surrogate pairs, which UTF-8 cannot hold. In JSON they stand inside a
+string only."""
+
+
+def json_text(document: Any, indent: int | None = None) -> str:
+    """Encode plain values, other languages readable, whatever could steer a terminal or disguise a line escaped.
+
+    The document means the same to a program. Raises `ValueError` where there is a number that JSON does not know.
+    """
+    return _STEERING.sub(lambda match: f"\\u{ord(match[0]):04x}", _encoder(indent).encode(document))
+
+
+@cache
+def _encoder(indent: int | None) -> json.JSONEncoder:
+    return json.JSONEncoder(indent=indent, ensure_ascii=False, allow_nan=False)
 
 
 @dataclass(frozen=True, slots=True)

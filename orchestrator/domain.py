@@ -6,18 +6,16 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from orchestrator import modes
-from orchestrator.modes.parts import feeds
-from orchestrator.modes.parts.duration import PARITY_BATCH, LaterFields, Profile
-from orchestrator.modes.parts.duration import Duration as Duration  # noqa: PLC0414 -- a part of the domain
-from orchestrator.modes.parts.feeds import Feed
 from orchestrator.modes.parts.rules import ModeRules
+from orchestrator.modes.parts.settings import PARITY_BATCH, Feed, LaterFields, OwnFeed, OwnWorkers, Profile, feed_suffix
+from orchestrator.modes.parts.settings import Duration as Duration  # noqa: PLC0414 -- a part of the domain
 from orchestrator.modes.parts.subjects import StoredAxes
 from orchestrator.studies import Study
 from orchestrator.user_files import ModelDefinition, ModelFile, MountedData, Script
 
 
 class Status(StrEnum):
-    """How a planned cell × repeat ended; every one ends as exactly one of these."""
+    """The end of a planned cell × repeat; every one ends as exactly one of these."""
 
     OK = "ok"
     BUILD_FAILED = "build_failed"
@@ -40,7 +38,7 @@ class Status(StrEnum):
 
 
 class Mode(StrEnum):
-    """What a step does with a batch."""
+    """The work of a step on a batch."""
 
     _ignore_ = ["_name"]  # noqa: RUF012 -- of the enumeration itself
     for _name in modes.RULES:
@@ -117,8 +115,8 @@ class Workload:
     """Of a script it is 1 and means nothing."""
     dataset: str = "synthetic"
     axes: StoredAxes = ()
-    feed: feeds.OwnFeed = Feed.PLACED
-    workers: feeds.OwnWorkers = 0
+    feed: OwnFeed = Feed.PLACED
+    workers: OwnWorkers = 0
 
     @property
     def rules(self) -> ModeRules:
@@ -132,7 +130,7 @@ class Workload:
             axes = self.rules.subjects.label(self.model, self.axes) if self.rules.subjects else ""
             return f"{self.model}-{self.mode}{axes}"
         suffix = "" if self.dataset == "synthetic" else f"-dataset={self.dataset}"
-        return f"{self.model}-{self.mode}-b{self.batch_size}{suffix}{feeds.suffix(self.feed, self.workers)}"
+        return f"{self.model}-{self.mode}-b{self.batch_size}{suffix}{feed_suffix(self.feed, self.workers)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +285,7 @@ class BuildSettings:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one repeat of one cell ended."""
+    """The end of one repeat of one cell."""
 
     cell_id: str
     repeat: int
@@ -307,7 +305,7 @@ class Outcome:
     idle_wait_s: float | None = None
     """Spent waiting for the host to be idle; None where nobody waited."""
     busy: str = ""
-    """What still went on when it was launched, in one line; empty where the host was idle."""
+    """The work that still went on at its launch, in one line; empty if the host was idle."""
     disturbed_blocks: int | None = None
     """Timed blocks that something else disturbed; None where that is not known."""
     disturbance: str = ""
@@ -315,6 +313,6 @@ class Outcome:
     remeasured: int = 0
     """Earlier measurements of this repeat that were disturbed: they are kept beside this one, which counts."""
     not_remeasured: str = ""
-    """Why measuring it again came to nothing, in one line; then this one, which was disturbed, counts after all."""
+    """The reason that measuring it again came to nothing, in one line; then this disturbed one counts after all."""
     log_omitted_bytes: int = 0
     """Of its output, what the bound of the log left out between its beginning and its end."""

@@ -2,6 +2,10 @@
 
 import errno
 from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 MAX_LISTED = 8
 
@@ -25,6 +29,15 @@ class InputError(OrchestratorError):
 def plain_words(message: str) -> str:
     """Return a message of pydantic without the name that it puts before those of our own validators."""
     return message.removeprefix("Value error, ")
+
+
+def first_problem(error: "ValidationError") -> str:
+    """Return place and text of the first mistake in a document.
+
+    An example is `cells.0.id: Field required`.
+    """
+    first = error.errors(include_url=False, include_input=False)[0]
+    return ": ".join(filter(None, (".".join(str(part) for part in first["loc"]), plain_words(first["msg"]))))
 
 
 def remedy(error: OSError, place: str = "place") -> str:
@@ -51,7 +64,7 @@ _OF_THE_HOST = frozenset({
     errno.EMFILE, errno.ENFILE, errno.ENOLCK, errno.ENOTCONN, errno.ETIMEDOUT, errno.EHOSTDOWN, errno.EHOSTUNREACH,
     errno.ENOSYS, errno.EOPNOTSUPP,
 })  # fmt: skip
-"""What the system says of a disk, a file system or itself: every other folder fails in the same way."""
+"""The system's errors about a disk, a file system or itself: every other folder fails in the same way."""
 
 
 def host_error(message: str, error: OSError) -> HostError:

@@ -1,4 +1,4 @@
-"""What happens while images are built and cells run, told to whoever listens: a live view, plain lines, a log."""
+"""Events while images are built and cells run, for listeners such as a live view, plain lines and a log."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ class Transferred:
     """So much of a bundle was read or written by now."""
 
     what: str
-    """What is done with it: `verify`."""
+    """The action on it: `verify`."""
     done_bytes: int
     total_bytes: int | None
     """None where that is not known beforehand."""

@@ -17,6 +17,12 @@ MAX_CPUS = 4096
 MAX_GPUS = 64
 MAX_WORKERS = 256
 """Workers of a framework's own loader."""
+MIN_BYTES = 6 * 1024**2
+"""Engines refuse a container with less memory."""
+MIN_OUTPUT_BYTES = 32 * 1024**2
+"""A log by itself may have 16 MiB."""
+MAX_BYTES = 2**50
+MAX_SECONDS = 30 * 86400.0
 MIN_OUTPUT_FILES = 16
 MAX_OUTPUT_FILES = 10_000_000
 """Files that a repeat may leave."""

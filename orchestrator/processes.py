@@ -18,7 +18,7 @@ from orchestrator.files import TAIL_BYTES, BoundedLog, read_tail
 
 LINE_CHARACTERS = 300
 TICK_S = 0.5
-"""How often a waiting parent looks up: often enough for people, too seldom to disturb a measurement."""
+"""Seconds between two looks of a waiting parent: short for people, too long to disturb a measurement."""
 
 Watch = Callable[[], bool]
 """Looks at what runs, and returns true where that must end."""

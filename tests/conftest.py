@@ -1,4 +1,4 @@
-"""What tests share: the engine, the base image and the browser at hand; missing ones skip, or fail where required."""
+"""Shared by tests: the engine, the base image and the browser at hand; missing ones skip, or fail where required."""
 
 import gc
 import os

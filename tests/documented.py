@@ -1,4 +1,4 @@
-"""What a page of the documentation says, taken from it as it stands."""
+"""Tables and examples of the documentation, taken from its pages as they stand."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""How many random examples a test draws: all of them in `make test-all`, a tenth of them everywhere else."""
+"""The number of random examples of a test: all of them in `make test-all`, a tenth of them everywhere else."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""What a test needs of its host: where it is missing the test is skipped, or fails where it must be there."""
+"""The needs of a test on its host: without them the test is skipped, or fails if they must be there."""
 
 import os
 from typing import NoReturn

@@ -1,6 +1,6 @@
 """Synthetic data of models that take whole numbers, sparse rows, or several inputs.
 
-A model of one input of floats has the data of `datasets.synthetic`, which is unlike this one for the sake of earlier
+A model of one input of floats has the data of `synthetic.drawn`, which is unlike this one for the sake of earlier
 results.
 """
 
@@ -46,7 +46,7 @@ def zeros(each):
 def batches(inputs, classes, batch_size, count, seeds, binary):  # noqa: PLR0913, PLR0917 - what and how many to draw
     """Yield batches of inputs and labels, drawn one by one by a pair of a seed and a stream.
 
-    Each class has a mean for every value of floats, as in `datasets.synthetic`, and a whole number for every other
+    Each class has a mean for every value of floats, as in `synthetic.drawn`, and a whole number for every other
     value. A sample takes that number with `SHARE`, and else one below the vocabulary by chance. A sparse row has values
     of floats at columns by chance. Inputs are a tuple if there are several.
     """

@@ -1,7 +1,7 @@
 """Datasets from a folder of the user's own, in their original formats, compared with known checksums.
 
 A member is looked for as it is, gzipped (`NAME.gz`), in the folder that its archive unpacks to, and in the archive.
-Checksums are of the unpacked bytes. `orchestrator/catalog/mounted.py` looks in the same order before a run begins.
+Checksums are of the unpacked bytes. `orchestrator/catalog/datasets.py` looks in the same order before a run begins.
 """
 
 import gzip

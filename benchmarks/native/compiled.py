@@ -6,7 +6,7 @@ folder cannot be written, Theano takes one in the home folder.
 
 import os
 
-VARIABLE = "BENCH_COMPILE_CACHE"
+from benchmarks import contract
 
 
 def modules(folder):
@@ -15,7 +15,7 @@ def modules(folder):
 
 
 def _folder():
-    named = os.environ.get(VARIABLE, "")
+    named = os.environ.get(contract.COMPILE_CACHE, "")
     # Theano's flags are separated by commas.
     usable = named and "," not in named and os.access(named, os.W_OK)
     return named if usable else os.path.join(os.path.expanduser("~"), ".theano")

@@ -7,6 +7,7 @@ process of its own, forked before anything is computed.
 """
 
 import functools
+import os
 import time
 
 from benchmarks import MEASUREMENT_VERSION, contract, definitions, evaluation, own_models, process
@@ -25,6 +26,9 @@ GRADIENT_RATE = 1024.0
 
 It is a power of two, and so large beside the weights' own rounding that the difference has a float32's digits.
 """
+
+SMALL = 10_000_000
+"""The most parameters of a model whose sessions run two at once. Two sessions of a larger one may not fit in memory."""
 
 LOOKS = 3
 """Losses that show whether a dropout changes them. A mask that is drawn once changes none."""
@@ -60,14 +64,31 @@ def check(request, enter):
 
 def _of_training(request, enter):
     """Return the answers of training sessions and an inference session. Raises `CannotTrain` without training."""
-    moments = timed_steps.Moments(forked.in_a_process(_sizes, request, enter))
+    sizes = forked.in_a_process(_sizes, request, enter)
+    at_once = _sessions_at_once(request, sizes)
+    moments = timed_steps.Moments(sizes)
     first = forked.in_a_process(functools.partial(_first_step, moments), request, enter)
-    descent = forked.in_a_process(_descent, request, enter)
-    inference = forked.in_a_process(_inference, request, enter)
-    optimizer = _optimizer(moments, first, request, enter)
     names = [layer["name"] for layer in first["counted"] if layer["name"].startswith("dropout_")]
-    dropouts = {name: forked.in_a_process(functools.partial(_dropout, name), request, enter) for name in names}
-    return dict(first, optimizer=optimizer, dropouts=dropouts, **dict(descent, **inference))
+    works = [functools.partial(_timed_steps, moments), _descent, _inference]
+    works += [functools.partial(_dropout, name) for name in names]
+    settings, descent, inference, *dropouts = forked.in_processes(works, request, enter, at_once)
+    later = [functools.partial(_later_gradient, moments, step) for step in range(1, timed_steps.STEPS)]
+    optimizer = None
+    if settings is not None and all(forked.in_processes(later, request, enter, at_once)):
+        tensors = forked.in_a_process(lambda *_: timed_steps.compared(moments, settings), request, enter)
+        optimizer = {"settings": settings, "steps": timed_steps.STEPS, "tensors": tensors}
+    elif moments.has(0):  # a session starts from other weights than those that were set
+        first["lacking"].append("given_weights")
+    return dict(first, optimizer=optimizer, dropouts=dict(zip(names, dropouts)), **dict(descent, **inference))
+
+
+def _sessions_at_once(request, sizes):
+    """Return how many sessions run at once, as one that builds its graph keeps one CPU busy.
+
+    Sessions that share a GPU would share its memory. Those that share a cache of compiled code wait for its lock.
+    """
+    is_alone = request.gpus or contract.COMPILE_CACHE in os.environ or sum(sizes.values()) > SMALL
+    return 1 if is_alone else 2
 
 
 def _of_inference_alone(request, enter):
@@ -155,28 +176,13 @@ def _inference(request, enter):
     return {"inferred": tensor(session.fetch(session.step(session.batches[0])))}
 
 
-def _optimizer(moments, first, request, enter):
-    """Compare the steps that are timed with their optimizer's rule, or return None if that is impossible.
-
-    It is impossible if the session's weights cannot be read. A session that starts from other weights than those that
-    were set is added to what is `lacking`.
-    """
-    if not moments.has(0):
-        return None
-    settings = forked.in_a_process(functools.partial(_timed_steps, moments), request, enter)
-    later = [functools.partial(_later_gradient, moments, step) for step in range(1, timed_steps.STEPS)]
-    if settings is None or not all(forked.in_a_process(work, request, enter) for work in later):
-        first["lacking"].append("given_weights")
-        return None
-    tensors = forked.in_a_process(lambda *_: timed_steps.compared(moments, settings), request, enter)
-    return {"settings": settings, "steps": timed_steps.STEPS, "tensors": tensors}
-
-
 def _timed_steps(moments, request, enter):
     """Do the steps that are timed, store the weights after each, and return the optimizer's settings.
 
-    Return None if the session starts from other weights than that of the first step.
+    Return None if the weights of a session cannot be read, or if this one starts from others than the first step's.
     """
+    if not moments.has(0):
+        return None
     session, workload = _start(request, enter, "train", timed=True)
     enter("steady")
     weights = _weights(session, ())

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import sys
 import traceback
 
@@ -11,6 +12,32 @@ from benchmarks.errors import Failure
 
 def in_a_process(work, request, enter):
     """Return what `work(request, enter)` returns in a forked process. Raises the `Failure` that it raises."""
+    return in_processes([work], request, enter, 1)[0]
+
+
+def in_processes(works, request, enter, at_once):
+    """Return what each of the works returns in a forked process of its own, so many of them at once.
+
+    Raises the first `Failure` in the order of the works, and ends those that still run.
+    """
+    waiting = list(works)
+    running = []
+    answers = []
+    try:
+        while waiting or running:
+            while waiting and len(running) < at_once:
+                running.append(_started(waiting.pop(0), request, enter))
+            answers.append(_answer(*running.pop(0)))
+    finally:
+        for child, pipe in running:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            pipe.close()
+    return answers
+
+
+def _started(work, request, enter):
+    """Fork a process that does a work; return its id and the pipe of its answer."""
     reading, writing = os.pipe()
     bind = process.dying_with_this()
     child = os.fork()
@@ -18,7 +45,12 @@ def in_a_process(work, request, enter):
         bind()
         _report_and_end(writing, work, request, enter)
     os.close(writing)
-    with os.fdopen(reading) as pipe:
+    return child, os.fdopen(reading)
+
+
+def _answer(child, pipe):
+    """Wait for a forked process and return the result of its work."""
+    with pipe:
         answer = pipe.read()
     _, status = os.waitpid(child, 0)
     if not answer or status:

@@ -18,7 +18,7 @@ _TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 UNREADABLE = (OSError, ValueError, LookupError)
-"""What reading a file raises if it is missing, is denied, or holds something else than on Linux."""
+"""The errors of reading a file that is missing, is denied, or holds something else than on Linux."""
 
 Places = namedtuple("Places", "proc sys")
 Places.__doc__ = """The paths of /proc and /sys."""

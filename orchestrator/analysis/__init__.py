@@ -4,7 +4,6 @@ Other programs import from here what `docs/regression.md` describes.
 """
 
 from orchestrator.analysis.change_points import change_points
-from orchestrator.analysis.comparison import compare
-from orchestrator.analysis.looks import looks
+from orchestrator.analysis.comparison import compare, looks
 
 __all__ = ["change_points", "compare", "looks"]

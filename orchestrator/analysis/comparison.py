@@ -1,13 +1,58 @@
-"""The comparison of a candidate with its baseline, which gives a ratio with its certainty and a verdict."""
+"""The comparison of a candidate with its baseline, which gives a ratio with its certainty and a verdict.
+
+The looks at a family of cells share the confidence, so that all looks at all cells together err by at most α.
+Two errors are possible in a night, and each may happen in at most α of the nights. A false alarm is one wrong `slower`
+or `faster` anywhere. More cells give it more chances, so each cell gets a share (Bonferroni's, the only correction that
+leaves every cell an interval that agrees with its verdict). A false all-clear is `same` for every cell although some
+cell has changed by more than the tolerance. It takes a wrong `same` at that very cell, so more cells give it no more
+chances, and each is tested at the whole α (an intersection-union test).
+Sources: Dunn, "Multiple comparisons among means", J. American Statistical Association 56 (1961); Berger,
+"Multiparameter hypothesis testing and acceptance sampling", Technometrics 24 (1982).
+"""
 
 import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from typing import Final
 
 from orchestrator.analysis.contrasts import Contrast, contrast, fewest_further
 from orchestrator.analysis.estimates import exponential, quantile
-from orchestrator.analysis.verdicts import Verdict
+
+
+class Verdict(StrEnum):
+    """A verdict on the candidate; `slower` always means worse, whatever the metric."""
+
+    SLOWER = "slower"
+    FASTER = "faster"
+    SAME = "same"
+    """The whole interval lies inside the tolerance."""
+    INCONCLUSIVE = "inconclusive"
+    """The interval is too wide to decide, or there is none."""
+    NOT_COMPARABLE = "not comparable"
+    """The sides differ in work or environment, or compute nothing; the reason says which."""
+    BROKE = "broke"
+    """The candidate no longer runs, or fails more often than chance explains; the reason is its outcome."""
+    FIXED = "fixed"
+    """The baseline does not run, or fails more often than chance explains."""
+    NEW = "new"
+    """Only the candidate can do this."""
+    GONE = "gone"
+    """Only the baseline can do this."""
+    NOT_MEASURED = "not measured"
+    """Neither side has a result, or there was no image, device or time; this shows neither a regression nor health."""
+
+    @property
+    def is_good(self) -> bool:
+        """Return true if the candidate is shown to be as good or better, which an undecided one is not."""
+        return self in {Verdict.SAME, Verdict.FASTER, Verdict.FIXED, Verdict.NEW}
+
+
+OF_FIGURES: Final = (Verdict.FASTER, Verdict.SLOWER, Verdict.SAME, Verdict.INCONCLUSIVE, Verdict.NOT_COMPARABLE)
+"""The verdicts on two series of figures; the others are on sides without figures."""
+
 
 POWER = 0.8
 """Probability that the minimum detectable effect shows, and that `more_repeats` are enough."""
@@ -15,7 +60,7 @@ POWER = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What the repeats of a candidate and of its baseline say about one metric."""
+    """The evidence about one metric, from the repeats of a candidate and of its baseline."""
 
     ratio: float
     """Geometric mean of the candidate over that of the baseline; the metric decides which direction is better."""
@@ -178,3 +223,50 @@ def _detectable(apart: Contrast, confidence: float) -> float:
     normal = quantile(math.inf, 2 * POWER - 1)
     noncentral = critical * (1 - 1 / (4 * degrees)) + normal * math.sqrt(1 + critical**2 / (2 * degrees))
     return noncentral * apart.error()
+
+
+LOOKS = (6, 12, 24)
+"""Numbers of blocks after which a run is looked at; cells that are decided are not measured further."""
+ALPHA = 0.05
+"""Share of the nights that may have a false alarm, and share that may end in a false all-clear."""
+_SPENDING_POWER = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look, with the arguments of `compare` for every cell and metric that is not yet decided."""
+
+    blocks: int
+    """Blocks measured so far."""
+    confidence: float
+    """Confidence of each interval.
+
+    All intervals of all looks contain the truth at once in 1 - α of the nights.
+    """
+    equivalence: float
+    """Level of each of the two one-sided tests for `same`."""
+
+
+def looks(family: int, *, blocks: Sequence[int] = LOOKS, alpha: float = ALPHA) -> tuple[Look, ...]:
+    """Return the looks at a family of `family` comparisons (cells × gating metrics), among which α is spent.
+
+    `blocks` are the rising numbers of blocks at the looks; one number is a run without looks on the way. Up to a look
+    at t of all blocks, t² of α is spent, and each look is tested at the part that it adds: early looks show what is
+    large, and most is left for the last. The looks' levels add up to α. This holds under any dependence, and for t
+    tests at few blocks, where boundaries from Brownian motion are approximate. Raises `ValueError` if the family is
+    empty, the blocks do not rise from 2, or α is not between 0 and 0.5. Sources: Lan and DeMets, "Discrete sequential
+    boundaries for clinical trials", Biometrika 70 (1983); the power family, Kim and DeMets, Biometrika 74 (1987);
+    Jennison and Turnbull, "Interim analyses: the repeated confidence interval approach", J. Royal Statistical Society B
+    51 (1989).
+    """
+    if family < 1:
+        raise ValueError(f"a family has at least one comparison, not {family}")
+    if not blocks or blocks[0] < 2 or any(b <= a for a, b in pairwise(blocks)):
+        raise ValueError(f"looks are at rising numbers of blocks, from 2 on, not at {list(blocks)}")
+    if not 0 < alpha < 0.5:
+        raise ValueError(f"α lies between 0 and 0.5, not at {alpha}")
+    spent = [math.pow(number / blocks[-1], _SPENDING_POWER) for number in (0, *blocks)]
+    shares = [after - before for before, after in pairwise(spent)]
+    return tuple(
+        Look(number, 1 - alpha * share / family, alpha * share) for number, share in zip(blocks, shares, strict=True)
+    )

@@ -5,9 +5,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.contrasts import Contrast, contrast, fewest_further
 from orchestrator.analysis.estimates import CONFIDENCE, Estimate, exponential
-from orchestrator.analysis.verdicts import Verdict
 
 TOLERANCE = 0.02
 """Ratios between 1/1.02 and 1.02 make no practical difference."""

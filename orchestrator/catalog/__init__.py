@@ -2,11 +2,10 @@
 
 from orchestrator.catalog.base_images import BaseImages, load_base_images
 from orchestrator.catalog.catalog import Catalog, UnsupportedError, requirement
-from orchestrator.catalog.datasets import DATASETS, SYNTHETIC, DatasetInfo, unsuitable
+from orchestrator.catalog.datasets import DATASETS, SYNTHETIC, DatasetInfo, examine, own_dataset, unsuitable
 from orchestrator.catalog.faults import KnownFault, load_faults
 from orchestrator.catalog.model import Entry, GpuVariant, Option, Release
 from orchestrator.catalog.model_files.models import ModelInfo, carried_model, load_models, own_models
-from orchestrator.catalog.mounted import examine, own_dataset
 from orchestrator.catalog.reading import load
 
 __all__ = [

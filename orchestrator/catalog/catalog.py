@@ -59,9 +59,9 @@ class Catalog:
             return frozenset()
         parts = [entry, *filter(None, map(self.entry, entry.backends))]
         releases = [release for part in parts for release in part.releases]
-        found = {variable for release in releases for variable in release.variables}
-        found |= {variable for variables in entry.backend_variables.values() for variable in variables}
-        return frozenset(found | ({COMPILE_CACHE} if any(release.compile_cache for release in releases) else set()))
+        names = {name for release in releases for name in release.variables}
+        names |= {name for variables in entry.backend_variables.values() for name in variables}
+        return frozenset(names | ({COMPILE_CACHE} if any(release.compile_cache for release in releases) else set()))
 
     def option_packages(self, framework: Framework, options: Options) -> tuple[str, ...]:
         """Return the Debian packages that options need if they are off their defaults.

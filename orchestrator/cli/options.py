@@ -1,11 +1,80 @@
-"""Options that several commands share."""
+"""Options that several commands share, the names that a shell offers for their values, and the ends of help texts.
 
+After any mistake a shell is offered no names.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from orchestrator.cli.completion import bundle_names, cell_ids, run_cells
+from orchestrator.bundles.read.names import loaded_names
+from orchestrator.errors import OrchestratorError
+from orchestrator.limits import MAX_REPEATS
+from orchestrator.results import names
+from orchestrator.workflows import option_values
+from orchestrator.workflows.host import places
+from orchestrator.workflows.option_values import RuntimeName
+
+
+def examples(*lines: str) -> str:
+    """Return the end of a help text with command lines, each on a line of its own."""
+    return "\n".join(("\b", "Examples:", *(f"  {line}" for line in lines)))  # \b keeps the lines as they are
+
+
+def run_names(context: typer.Context, incomplete: str) -> list[str]:
+    """Runs of the results folder, newest first."""
+    runs = names.run_names(_results(context))[::-1]
+    return _beginning(incomplete, [*runs, *(["latest"] if runs else [])])
+
+
+def run_cells(context: typer.Context, incomplete: str) -> list[str]:
+    """Cells of the run that was named before, or of the latest."""
+    results = _results(context)
+    runs = names.matching(names.run_names(results), _run_named(context.params))
+    return _beginning(incomplete, names.cell_ids(results / runs[0] / "run.json")) if len(runs) == 1 else []
+
+
+def _results(context: typer.Context) -> Path:
+    return Path(context.params.get("results") or option_values.RESULTS)
+
+
+def _run_named(params: Mapping[str, Any]) -> str:
+    """Return the first run that a command line names, in any of the arguments that take runs."""
+    runs = params.get("runs") or [str(params.get("run") or params.get("one") or "")]
+    return str(runs[0]).partition(":")[0].partition(",")[0]
+
+
+def bundle_names(context: typer.Context, incomplete: str) -> list[str]:
+    """Bundles that were loaded here."""
+    del context
+    return _beginning(incomplete, loaded_names(places.bundles_folder(os.environ)))
+
+
+def cell_ids(context: typer.Context, incomplete: str) -> list[str]:
+    """Cells of the matrix, which is planned for it."""
+    from orchestrator.workflows.host.host import Host
+    from orchestrator.workflows.inputs.planned_matrix import MatrixOptions, plan_matrix
+
+    file = Path(context.params.get("file") or "matrix.yaml")
+    if not file.is_file():
+        return []
+    try:
+        cells = plan_matrix(MatrixOptions(file=file, limit=_MOST_CELLS), Host(os.environ)).plan.cells
+    except OrchestratorError:
+        return []
+    return _beginning(incomplete, (cell.id for cell in cells))
+
+
+_MOST_CELLS = 2000
+"""A larger matrix takes longer to plan than a person who pressed a key waits."""
+
+
+def _beginning(incomplete: str, candidates: Iterable[str]) -> list[str]:
+    return [each for each in candidates if each.startswith(incomplete)]
+
 
 MatrixFile = Annotated[
     Path | None,
@@ -87,3 +156,27 @@ Results = Annotated[Path, typer.Option("--results", metavar="DIR", help="The res
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs on stdout, and nothing else there.")]
 
 EveryRun = Annotated[bool, typer.Option("--all", help="Every run of the results folder.")]
+
+RuntimeOption = Annotated[RuntimeName, typer.Option("--runtime", help="Where cells run.")]
+Repeats = Annotated[int | None, typer.Option("--repeats", min=1, max=MAX_REPEATS, help="In place of the matrix's own.")]
+Resume = Annotated[
+    str | None,
+    typer.Option(
+        "--resume", metavar="RUN", autocompletion=run_names, help="Take up a run again ('latest' for the last one)."
+    ),
+]
+Retries = Annotated[int, typer.Option("--retries", min=0, help="Further attempts after a crash.")]
+RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="With --resume: try again what has failed.")]
+ExtraRepeats = Annotated[
+    int, typer.Option("--extra-repeats", min=0, help="How often a repeat that was disturbed is measured again.")
+]
+IdleWait = Annotated[
+    float,
+    typer.Option(
+        "--idle-wait",
+        min=0,
+        metavar="S",
+        envvar="ORCHESTRATOR_IDLE_WAIT",
+        help="Wait so long at most for an idle host before a cell.",
+    ),
+]

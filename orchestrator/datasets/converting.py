@@ -1,13 +1,23 @@
-"""The way from the original files of a dataset to those that are measured with."""
+"""The making of the files of a dataset, from its original files or as a stand-in."""
 
 from pathlib import Path
 
 from orchestrator.catalog import DatasetInfo
 from orchestrator.datasets import babi, image_folders, npm_digits, texts
+from orchestrator.datasets.idx import write_folder
+from orchestrator.datasets.stand_ins import stand_in
 from orchestrator.errors import InputError
 
 BABI_INPUTS = 2
 """A story and a question."""
+
+
+def make(info: DatasetInfo, folder: Path, source: Path | None) -> None:
+    """Write the files of a dataset into a folder, made of another format, or as a stand-in without a source.
+
+    Raises `InputError` as `converted` does, and if the folder cannot be written.
+    """
+    write_folder(folder, converted(info, source) if source else stand_in(info))
 
 
 def converted(info: DatasetInfo, source: Path) -> dict[str, bytes]:

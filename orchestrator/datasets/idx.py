@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orchestrator.catalog import DatasetInfo
-from orchestrator.catalog.mounted import IDX_TYPES, idx_names
+from orchestrator.catalog.datasets import IDX_TYPES, idx_names
 from orchestrator.errors import InputError
 
 

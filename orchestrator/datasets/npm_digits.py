@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from orchestrator.catalog.mounted import IDX
+from orchestrator.catalog.datasets import IDX
 from orchestrator.datasets.idx import idx
 from orchestrator.errors import InputError
 

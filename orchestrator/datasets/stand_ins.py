@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orchestrator.catalog import DatasetInfo
-from orchestrator.catalog.mounted import CIFAR, STAND_IN
+from orchestrator.catalog.datasets import CIFAR, STAND_IN
 from orchestrator.datasets.idx import idx_files
 from orchestrator.errors import InputError
 

@@ -9,7 +9,7 @@ from orchestrator.results.contract import Conditions, Result
 SHORTEST_S = 0.1
 """Shorter blocks are not judged: the kernel counts CPU time in ticks of 1 to 10 ms."""
 OTHER_CPUS = 0.25
-"""How many of our CPUs others may keep busy; two and a half ticks of the kernel in a window of 0.1 s."""
+"""The most of our CPUs that others may keep busy; two and a half ticks of the kernel in a window of 0.1 s."""
 REPEAT_SHARE = 0.2
 """A repeat is disturbed where more than this share of its blocks is: a median hardly notices fewer."""
 
@@ -71,12 +71,12 @@ THRESHOLDS = (
     Threshold("thermal", 0, "events", _count("thermal_events"), "its cores throttled themselves for heat {:.0f} times"),
     Threshold("gpu_heat", 0.05, "of the time", _hot_gpus, "heat slowed a GPU for {:.0%} of the time"),
 )
-"""What makes a block a disturbed one. CPU and I/O pressure and load are recorded without a limit: threads of our own
-that wait for each other raise them too; and a GPU at its power limit is what a busy one is. A clock that is slower
-than usual has a rule of its own, `SLOWER_CLOCK`."""
+"""The limits beyond which a block is disturbed. CPU and I/O pressure and load are recorded without a limit: threads of
+our own that wait for each other raise them too. A GPU at its power limit is a busy one. A clock that is slower than
+usual has a rule of its own, `SLOWER_CLOCK`."""
 
 SLOWER_CLOCK = 0.1
-"""How much below the median frequency of the repeat's blocks a block's frequency counts as throttled."""
+"""The share below the median frequency of the repeat's blocks from which a block counts as throttled."""
 FREQUENCY = "frequency"
 
 
@@ -101,7 +101,7 @@ class Disturbance:
     """Timed blocks that could be judged."""
     marks: tuple[Mark, ...]
     latency: Reasons = ()
-    """What disturbed the latency pass."""
+    """The disturbances of the latency pass."""
 
     @property
     def disturbed(self) -> bool:

@@ -9,9 +9,9 @@ from typing import Any
 from orchestrator.devices.host import SYS_CPU, Inventory
 
 _MEASURED_ON = {"machine": "", "cpu": "", "cpus": " CPUs"}
-"""What of a description stays on one host, with its unit."""
+"""The facts of a description that stay the same on one host, with their units."""
 _MEMORY_TOLERANCE = 0.1
-"""What a kernel keeps to itself differs from one to the next."""
+"""The share by which memory may differ, as each kernel keeps another part to itself."""
 
 
 def host_facts(inventory: Inventory, engine: str | None = None, *, sys_cpu: Path = SYS_CPU) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class HostFinding:
     found: str
     """One line."""
     remedy: str = ""
-    """What to change; empty where all is well."""
+    """The remedy; empty if all is well."""
 
 
 def fitness(seen: Vitals) -> tuple[HostFinding, ...]:

@@ -44,7 +44,7 @@ class ContainerSpec:
 
     image: str
     folder: Path | None
-    """What it sees of the host, writable, at `/io`, and nothing else but `shown`; None for nothing writable."""
+    """The host's folder that it sees at `/io`, writable, beside `shown` alone; None for nothing writable."""
     user: str
     """`uid:gid`."""
     command: tuple[str, ...] = ("--io", IO)
@@ -245,7 +245,7 @@ class LabelledContainer:
 
     identity: str
     running: bool
-    """Whether it runs, or is about to."""
+    """True if it runs or is about to."""
     labels: Mapping[str, str]
 
 

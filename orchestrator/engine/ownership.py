@@ -15,7 +15,7 @@ class Owner:
     boot: str
     """Id of this start of the kernel."""
     namespace: str
-    """Where its process id means something: two containers on one kernel may both have a process 7."""
+    """The place in which its process id has a meaning, as two containers on one kernel may both have a process 7."""
     pid: int
     started: str
     """Clock ticks from the start of the kernel to its own."""

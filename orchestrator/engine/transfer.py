@@ -14,11 +14,11 @@ from urllib3.exceptions import HTTPError
 from orchestrator.engine.images import engine_message, one_line
 
 STREAM_ERRORS = (HTTPError, requests.exceptions.RequestException, OSError)
-"""What reading from the engine raises where the engine goes away meanwhile."""
+"""The errors of reading from an engine that goes away meanwhile."""
 
 
 _SNAPSHOTTERS = "io.containerd.snapshotter."
-"""What such an engine says of its storage driver."""
+"""The storage driver as such an engine names it."""
 
 
 class TransferError(Exception):

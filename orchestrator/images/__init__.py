@@ -1,7 +1,7 @@
 """`ImageSpec` → Dockerfile text and content tag (pure), and whatever is missing built, several at once."""
 
 from orchestrator.images.bases import base_problems, unresolved
-from orchestrator.images.build import absent, build, clean, missing, present, recipes
+from orchestrator.images.build import absent, build, missing, present, recipes
 from orchestrator.images.making import STOPPED, BuildFailure, Built
 from orchestrator.images.recipe import BuildStep, Inputs, Recipe, gather, render
 
@@ -15,7 +15,6 @@ __all__ = [
     "absent",
     "base_problems",
     "build",
-    "clean",
     "gather",
     "missing",
     "present",

@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import docker
@@ -12,13 +11,12 @@ from orchestrator.domain import BuildSettings, ImageSpec
 from orchestrator.engine import images as engine
 from orchestrator.engine.client import needed_for
 from orchestrator.events import BuildFinished, Event, Listener, Notice
-from orchestrator.images import labels
-from orchestrator.images.making import Batch, BuildFailure, Built, begin_batch, make_group
+from orchestrator.images.making import Batch, BuildFailure, Built, begin_batch, cached, make_group
 from orchestrator.images.recipe import Recipe, gather, left_out, render
+from orchestrator.images.surplus import remove_stale_steps
 from orchestrator.processes import Stop
 
 _TICK_S = 0.2
-_STALE = timedelta(hours=1)
 
 
 def recipes(specs: Sequence[ImageSpec], settings: BuildSettings, *, architecture: str = "amd64") -> tuple[Recipe, ...]:
@@ -82,26 +80,14 @@ def build(  # noqa: PLR0913 - the settings, the engine and four things the calle
     absent = missing(wanted, there)
     if absent:
         logs.mkdir(parents=True, exist_ok=True)
-        engine.remove_steps(client, labels.STAGE, before=datetime.now(UTC) - _STALE)  # a killed batch's
+        remove_stale_steps(client)
         done |= _run(_groups(absent), begin_batch(client, settings, logs, _one_at_a_time(listener)), jobs, stop)
     return {spec.name: done[spec.name] for spec in specs}
 
 
-def clean(client: docker.DockerClient, keep: Sequence[str] = ()) -> tuple[str, ...]:
-    """Remove every name of our images but those in `keep`, and unnamed build steps. Return the names.
-
-    What a container still uses stays.
-    """
-    engine.remove_steps(client, labels.STAGE)
-    names = [name for image in engine.labelled(client, labels.KIND) for name in image.tags if name not in keep]
-    return tuple(name for name in names if engine.remove(client, name))
-
-
 def _cached(client: docker.DockerClient, recipe: Recipe, image_id: str) -> Built:
     engine.tag(client, image_id, recipe.alias)
-    known = engine.facts(client, image_id)
-    base_digest = known.labels.get(labels.BASE_DIGEST, "") if known else ""
-    return Built(recipe.spec.name, image_id, recipe.reference, base_digest, cached=True)
+    return cached(recipe.spec.name, image_id, recipe.reference, engine.facts(client, image_id))
 
 
 def _groups(wanted: Sequence[Recipe]) -> list[list[Recipe]]:

@@ -58,6 +58,12 @@ class Built:
     """Distributions it holds, as it was asked after the build; empty where the image was there already."""
 
 
+def cached(name: str, image_id: str, reference: str, facts: engine.ImageFacts | None) -> Built:
+    """Return an image that is on the engine, and that nothing had to build."""
+    base_digest = facts.labels.get(labels.BASE_DIGEST, "") if facts else ""
+    return Built(name, image_id, reference, base_digest, cached=True)
+
+
 @dataclass(frozen=True, slots=True)
 class BuildFailure:
     """The reason there is no such image."""

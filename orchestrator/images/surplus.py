@@ -6,12 +6,17 @@ What a user has built on one of ours inherits its labels, so labels alone make n
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
+from orchestrator.engine import images as engine
+from orchestrator.engine.client import Client
 from orchestrator.engine.images import ImageFacts
 from orchestrator.images import labels
 
 _REPOSITORY = re.compile(r"(?:.+/)?bench/[^/:]+")
 """Of our images, below a registry or not."""
+_STALE = timedelta(hours=1)
+"""Build steps that are younger may belong to a build of another user of the engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,3 +129,18 @@ def given_up(
 def _carries(image: ImageFacts, images: Sequence[ImageFacts], going: Sequence[ImageFacts]) -> bool:
     """Return true if another image that stays is built on it."""
     return any(_stands_on(other, image) for other in images if other.image_id != image.image_id and other not in going)
+
+
+def labelled_images(client: Client) -> list[ImageFacts]:
+    """Return the images with our label that an engine has."""
+    return engine.labelled(client, labels.KIND)
+
+
+def remove_stale_steps(client: Client) -> None:
+    """Remove build steps of batches that were killed."""
+    engine.remove_steps(client, labels.STAGE, before=datetime.now(UTC) - _STALE)
+
+
+def removed_names(client: Client, image: Surplus) -> tuple[str, ...]:
+    """Remove all names of an image, and return those that went. A container keeps the names of the image it uses."""
+    return tuple(name for name in image.names if engine.remove(client, name))

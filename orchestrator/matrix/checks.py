@@ -16,17 +16,16 @@ from orchestrator.catalog import DATASETS, SYNTHETIC, Catalog, ModelInfo, Option
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.domain import OptionValue
 from orchestrator.errors import did_you_mean
-from orchestrator.matrix import durations, file, files, fixed_variables, own_data, pins
+from orchestrator.matrix import durations, file, files, fixed_variables, own_data
 from orchestrator.matrix.mistakes import entries
-from orchestrator.matrix.model import EVERY_FRAMEWORK
+from orchestrator.matrix.model import EVERY_FRAMEWORK, parse_pin, pin_key, release_key
 from orchestrator.matrix.scripts import section as scripts
 from orchestrator.matrix.studies import section as studies
 from orchestrator.matrix.subjects import section as subjects
-from orchestrator.matrix.values.settings import SettingsShape
-from orchestrator.matrix.values.shape import keys_of
+from orchestrator.matrix.values.shapes import SettingsShape, keys_of
 from orchestrator.matrix.values.variables import is_variable, name_problem, value_problem
 from orchestrator.modes import AXES
-from orchestrator.modes.parts.feeds import Feed
+from orchestrator.modes.parts.settings import Feed
 
 Mistakes = Iterator[Mistake]
 
@@ -94,7 +93,7 @@ _SETTINGS = frozenset(SettingsShape.model_fields) | {"expect"}
 
 def is_complete(include: file.IncludeEntry) -> bool:
     """Return true if an entry names whole cells, so that it adds them."""
-    named = [pins.parse(text) for text in include.framework or ()]
+    named = [parse_pin(text) for text in include.framework or ()]
     return bool(include.system and include.model and named and all(pin.version for pin in named))
 
 
@@ -108,11 +107,11 @@ def _frameworks(checks: _Checks) -> Mistakes:
         for name, values in entry.options.items():
             yield from _option(checks, (*loc, "options", name), values, checks.catalog.options(entry.name), entry.name)
         packages = frozenset(
-            (canonicalize_name(name), tuple(map(pins.release, versions))) for name, versions in entry.packages.items()
+            (canonicalize_name(name), tuple(map(release_key, versions))) for name, versions in entry.packages.items()
         )
         key = (entry.name, entry.image, entry.dockerfile, entry.python, packages)
         for version, backend in product(entry.version or ("",), entry.backend or (None,)):
-            first = seen.setdefault((key, pins.release(version), backend and pins.pinned(backend)), loc)
+            first = seen.setdefault((key, release_key(version), backend and pin_key(backend)), loc)
             if first != loc:
                 named = f"{entry.name} {version}".strip()
                 yield checks.at(loc, f"{named} is already on line {checks.source.place(first).line}")
@@ -140,7 +139,7 @@ def _catalog_environment(checks: _Checks, loc: Loc, entry: file.FrameworkEntry) 
         backend = known.backends[0]
         yield checks.at(loc, f"{entry.name!r} needs a backend: {entry.name}==VERSION on {backend}==VERSION")
     for text in entry.backend or ():
-        pin = pins.parse(text)
+        pin = parse_pin(text)
         place = _key(checks, loc, "backend")
         if not known.backends:
             yield checks.at(place, f"{entry.name!r} runs on no backend; drop 'on {text}'")
@@ -272,7 +271,7 @@ def _rule(checks: _Checks, loc: Loc, rule: file.RuleEntry) -> Mistakes:
         for word in getattr(rule, key) or ():
             yield from checks.unknown((*loc, key), key, word, names())
     for text in rule.framework or ():
-        pin = pins.parse(text)
+        pin = parse_pin(text)
         yield from checks.unknown((*loc, "framework"), "framework", pin.name, checks.catalog.names())
         if pin.backend:
             yield from checks.unknown((*loc, "framework"), "framework", pin.backend.name, checks.catalog.names())

@@ -14,11 +14,11 @@ from pydantic import (
 
 from orchestrator import limits
 from orchestrator.domain import Mode, Status, is_base_image
-from orchestrator.matrix import pins
+from orchestrator.matrix.model import parse_pin
 from orchestrator.matrix.own_data import Datasets
 from orchestrator.matrix.scripts.files import checked_syntax
 from orchestrator.matrix.subjects.shapes import with_sections
-from orchestrator.matrix.values import names
+from orchestrator.matrix.values import kinds
 from orchestrator.matrix.values.kinds import (
     MODEL_MODES,
     Axis,
@@ -36,16 +36,15 @@ from orchestrator.matrix.values.kinds import (
     VersionText,
     Word,
 )
-from orchestrator.matrix.values.settings import OutputEntry, SettingsShape, WorkShape
-from orchestrator.matrix.values.shape import Shape, or_short
+from orchestrator.matrix.values.shapes import OutputEntry, SettingsShape, Shape, WorkShape, or_short
 from orchestrator.modes import OF_SUBJECTS
-from orchestrator.modes.parts.feeds import Feed
+from orchestrator.modes.parts.settings import Feed
 from orchestrator.user_files import PrintedMetric, Take, Workdir
 
 VERSION: Literal[1] = 1
 SECTIONS = ("models", "scripts", *OF_SUBJECTS)
 """Sections of which a matrix has at least one."""
-Argument = Annotated[Text, Field(pattern=names.ARGUMENT, max_length=names.MAX_TEXT)]
+Argument = Annotated[Text, Field(pattern=kinds.ARGUMENT, max_length=kinds.MAX_TEXT)]
 Workers = Annotated[StrictInt, Field(ge=0, le=limits.MAX_WORKERS)]
 OptionLists = dict[str, Axis[Scalar]]
 
@@ -73,11 +72,11 @@ class FrameworkEntry(Shape):
     version: Versions[VersionText] | None = Field(None, description="Release, or a list of releases.")
     backend: Pins[PinText] | None = Field(None, description="What it runs on, for Keras: mxnet==1.5.1.")
     python: Axis[PythonText] | None = Field(None, description="Python version; left out: the catalog's default.")
-    packages: dict[Annotated[str, Field(pattern=names.DISTRIBUTION)], Versions[VersionText]] = Field(
+    packages: dict[Annotated[str, Field(pattern=kinds.DISTRIBUTION)], Versions[VersionText]] = Field(
         {}, description="Versions of other packages, over the catalog's pins."
     )
     options: OptionLists = Field({}, description="Options of this entry, over the matrix's.")
-    image: Annotated[Text, Field(min_length=1, max_length=512, pattern=names.IMAGE)] | None = Field(
+    image: Annotated[Text, Field(min_length=1, max_length=512, pattern=kinds.IMAGE)] | None = Field(
         None, description="Your own image, in place of the catalog's environment."
     )
     dockerfile: Annotated[Text, Field(min_length=1)] | None = Field(
@@ -90,7 +89,7 @@ class FrameworkEntry(Shape):
     def _from_pin(cls, value: object) -> object:
         if not isinstance(value, str):
             return value
-        pin = pins.parse(value)
+        pin = parse_pin(value)
         if pin.versions and pin.version is None:
             raise ValueError(f"{value!r} must name one version with '=='; several are a list of versions")
         entry: dict[str, object] = {"name": pin.name}
@@ -123,10 +122,10 @@ class ModelEntry(WorkShape):
 class MetricEntry(Shape):
     """A figure that a script prints or writes into a file."""
 
-    pattern: Annotated[Text, Field(min_length=1, max_length=names.MAX_PATTERN), AfterValidator(checked_syntax)] = Field(
+    pattern: Annotated[Text, Field(min_length=1, max_length=kinds.MAX_PATTERN), AfterValidator(checked_syntax)] = Field(
         description="Regular expression, held against each line; its group (or (?P<value>…)) is the number."
     )
-    unit: Annotated[Text, Field(min_length=1, max_length=100, pattern=names.UNIT)] = Field(
+    unit: Annotated[Text, Field(min_length=1, max_length=100, pattern=kinds.UNIT)] = Field(
         description="Such as samples/s."
     )
     better: PrintedMetric.Better = Field(description="higher or lower.")
@@ -147,20 +146,20 @@ class ScriptEntry(Shape):
         [], description="Further files that it needs: paths and patterns, relative to its folder.", examples=[["*.py"]]
     )
     workdir: Workdir = Field(Workdir.READ_ONLY, description="copy: each repeat gets a copy that it may write to.")
-    arguments: Annotated[list[Argument], Field(max_length=names.MAX_ARGUMENTS)] = Field(
+    arguments: Annotated[list[Argument], Field(max_length=kinds.MAX_ARGUMENTS)] = Field(
         [], description="Its command line."
     )
-    environment: dict[Annotated[str, Field(pattern=names.VARIABLE)], Text] = Field(
+    environment: dict[Annotated[str, Field(pattern=kinds.VARIABLE)], Text] = Field(
         {}, description="Environment variables that it gets."
     )
     framework: Axis[PinText] | None = Field(None, description="Where it runs; left out: in every framework.")
     data: Word | None = Field(
         None, description="A dataset of files, whose read-only folder takes the place of {data} in its arguments."
     )
-    packages: dict[Annotated[str, Field(pattern=names.DISTRIBUTION)], VersionText] = Field(
+    packages: dict[Annotated[str, Field(pattern=kinds.DISTRIBUTION)], VersionText] = Field(
         {}, description="Further packages, each with its version, installed in an environment of their own."
     )
-    metrics: dict[Annotated[str, Field(pattern=names.METRIC)], MetricEntry] = Field(
+    metrics: dict[Annotated[str, Field(pattern=kinds.METRIC)], MetricEntry] = Field(
         min_length=1, description="What to take from its output, by name."
     )
     timeout: Seconds | None = Field(None, description="Of one container: 90s, 10m, 1h30m or seconds.")
@@ -258,7 +257,7 @@ class MatrixKeys(WorkShape):
         0, description="Of the order of repeats, the data and the weights."
     )
     systems: dict[
-        Annotated[str, Field(pattern=names.SYSTEM_NAME)],
+        Annotated[str, Field(pattern=kinds.SYSTEM_NAME)],
         Annotated[SystemEntry, BeforeValidator(lambda value: {} if value is None else value)],
     ] = Field({"cpu": SystemEntry()}, min_length=1, description="What cells require of a host, under names of yours.")
     frameworks: list[FrameworkEntry] = Field(min_length=1, description="Pins, or mappings with axes.")

@@ -9,9 +9,9 @@ from typing import Any
 from orchestrator.catalog import Catalog
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.domain import VARIABLE
-from orchestrator.matrix import file, pins
+from orchestrator.matrix import file
 from orchestrator.matrix.mistakes import entries
-from orchestrator.matrix.model import EVERY_FRAMEWORK
+from orchestrator.matrix.model import EVERY_FRAMEWORK, parse_pin
 from orchestrator.wording import listing
 
 
@@ -31,7 +31,7 @@ def mistakes(source: Source, catalog: Catalog) -> Iterator[Mistake]:
         if not _is_own(entry):
             yield from _of_options(source, catalog, (*loc, "options"), entry.options, [entry.name])
     for loc, include in entries(source, "include", file.IncludeEntry):
-        named = dict.fromkeys(pins.parse(text).name for text in include.framework or ())
+        named = dict.fromkeys(parse_pin(text).name for text in include.framework or ())
         yield from _of_options(source, catalog, loc, include.options, [name for name in named if name not in own])
 
 

@@ -14,16 +14,15 @@ from orchestrator.catalog.source import Loc, Source
 from orchestrator.domain import BuildSettings, Duration, Framework, OutputLimit, System
 from orchestrator.errors import InputError
 from orchestrator.files import says_where_it_leads
-from orchestrator.matrix import checks, file, files, mistakes, own_data, pins
-from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings
+from orchestrator.matrix import checks, file, files, mistakes, own_data
+from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes, Rule, Settings, parse_pin
 from orchestrator.matrix.scripts import section as scripts
 from orchestrator.matrix.studies import section as studies
 from orchestrator.matrix.studies.shapes import StudyFile
 from orchestrator.matrix.subjects import section as subjects
-from orchestrator.matrix.values.settings import OutputEntry, shortening
+from orchestrator.matrix.values.shapes import OutputEntry, shortening
 from orchestrator.modes import AXES
-from orchestrator.modes.parts.duration import Shortening
-from orchestrator.modes.parts.feeds import Feed
+from orchestrator.modes.parts.settings import Feed, Shortening
 
 DEFAULT_REPEATS = 3
 _SMALLEST = {"version": file.VERSION, "frameworks": ["noop==1"], "models": ["mlp"]}
@@ -164,7 +163,7 @@ def _place(source: Source, loc: Loc) -> str:
 
 
 def _framework(entry: file.FrameworkEntry, folder: Path, place: str) -> FrameworkAxes:
-    backends = [pins.parse(text) for text in entry.backend or ()]
+    backends = [parse_pin(text) for text in entry.backend or ()]
     return FrameworkAxes(
         name=entry.name,
         versions=entry.version or (_image_version(entry.image),),

@@ -14,8 +14,7 @@ from orchestrator.matrix.model import FrameworkAxes, Include, Matrix, ModelAxes,
 from orchestrator.matrix.scripts import section as scripts
 from orchestrator.matrix.studies import section as studies
 from orchestrator.matrix.subjects import section as subjects
-from orchestrator.modes.parts.duration import Shortening
-from orchestrator.modes.parts.feeds import Feed
+from orchestrator.modes.parts.settings import Feed, Shortening
 
 
 def long_form(matrix: Matrix) -> dict[str, Any]:

@@ -13,9 +13,9 @@ from orchestrator.errors import did_you_mean, plain_words
 from orchestrator.matrix import file
 from orchestrator.matrix.studies import shapes
 from orchestrator.matrix.subjects.shapes import entry
-from orchestrator.matrix.values import names, settings
+from orchestrator.matrix.values import kinds
 from orchestrator.matrix.values.kinds import shown
-from orchestrator.matrix.values.shape import keys_of
+from orchestrator.matrix.values.shapes import OutputEntry, SettingsShape, keys_of
 from orchestrator.modes import OF_SUBJECTS
 
 MAX_SHOWN = 50
@@ -27,10 +27,10 @@ _SHAPES: dict[str, type[BaseModel]] = {
     "build": file.BuildEntry,
     "study": shapes.StudyEntry,
     "claims": shapes.ClaimEntry,
-    **{mode: entry(mode, subjects, settings.SettingsShape) for mode, subjects in OF_SUBJECTS.items()},
+    **{mode: entry(mode, subjects, SettingsShape) for mode, subjects in OF_SUBJECTS.items()},
 }
 _DEEPER: dict[str, type[BaseModel]] = {
-    "output": settings.OutputEntry,
+    "output": OutputEntry,
     "published": shapes.PublishedEntry,
     "stand_ins": shapes.StandInEntry,
     "left_out": shapes.LeftOutEntry,
@@ -63,14 +63,14 @@ _PLAIN = {
     "string_too_short": "is empty",
 }
 _PATTERNS = {
-    names.SYSTEM_NAME: "lowercase letters, digits, '_', '-' and '.'",
-    names.METRIC: "a name of letters, digits, '_', '-' and '.' that begins with a letter",
-    names.VARIABLE: "the name of an environment variable",
-    names.DISTRIBUTION: "the name of a Python package",
-    names.PYTHON: "a Python version such as '3.11'",
-    names.IMAGE: "an image such as registry.example/torch:2.1",
-    names.UNIT: "text on one line, without control characters, such as samples/s",
-    names.ARGUMENT: "text without control characters",
+    kinds.SYSTEM_NAME: "lowercase letters, digits, '_', '-' and '.'",
+    kinds.METRIC: "a name of letters, digits, '_', '-' and '.' that begins with a letter",
+    kinds.VARIABLE: "the name of an environment variable",
+    kinds.DISTRIBUTION: "the name of a Python package",
+    kinds.PYTHON: "a Python version such as '3.11'",
+    kinds.IMAGE: "an image such as registry.example/torch:2.1",
+    kinds.UNIT: "text on one line, without control characters, such as samples/s",
+    kinds.ARGUMENT: "text without control characters",
     shapes.LINK: "an address that begins with https:// or http://",
     shapes.LINE: "text on one line, without control characters",
 }

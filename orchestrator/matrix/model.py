@@ -1,15 +1,101 @@
-"""The model of a matrix, with every short form, default and path written out."""
+"""The model of a matrix, with every short form, default and path written out, and with its pins of frameworks.
 
+An example of a pin is `keras-mxnet==2.2.4.3 on mxnet==1.5.1`, a framework and its backend for Keras.
+"""
+
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import InvalidVersion, Version
 
 from orchestrator.catalog import DatasetInfo, ModelInfo
 from orchestrator.domain import BuildSettings, Duration, Framework, Mode, OptionValue, OutputLimit, Status, System
-from orchestrator.matrix import pins
-from orchestrator.modes.parts.duration import Shortening
-from orchestrator.modes.parts.feeds import Feed
+from orchestrator.modes.parts.settings import Feed, Shortening
 from orchestrator.studies import Claim, Study
 from orchestrator.user_files import Script
+
+_PIN = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*?)\s*(?P<range>(?:[=<>!~]=?|===)\s*\S.*?)?", re.ASCII)
+_ON = re.compile(r"\s+on\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """The name of a framework with a range of versions, and the same of its backend if it has one."""
+
+    name: str
+    versions: str = ""
+    """The range as written, such as `==1.9.1` or `>=1.5,<1.6`; empty for any version."""
+    backend: "Pin | None" = None
+
+    @property
+    def version(self) -> str | None:
+        """Return the single version that `==` names, or None for a range."""
+        match = re.fullmatch(r"==\s*([^,*=\s]+)", self.versions)
+        return match[1] if match else None
+
+    def holds(self, framework: Framework) -> bool:
+        """Return true if the pin covers a framework."""
+        if framework.name != self.name or not _within(framework.version, self.versions):
+            return False
+        if self.backend is None:
+            return True
+        return framework.backend is not None and self.backend.holds(framework.backend)
+
+
+@lru_cache(maxsize=4096)
+def _within(version: str, versions: str) -> bool:
+    if not versions:
+        return True
+    if versions.replace(" ", "") == f"=={version}":
+        # The version may be the tag of the user's own image, which need not be a version.
+        return True
+    try:
+        return SpecifierSet(versions).contains(Version(version), prereleases=True)
+    except (InvalidVersion, InvalidSpecifier):
+        return False
+
+
+def release_key(version: str) -> Version | str:
+    """Return a value that all spellings of one release share, as `1.0` and `1` do.
+
+    A text that is no version, such as a tag, is returned as it is.
+    """
+    try:
+        return Version(version)
+    except InvalidVersion:
+        return version
+
+
+def pin_key(text: str) -> tuple[str, Version | str]:
+    """Return a value that all spellings of a backend's pin share, or raise `ValueError` for a text that is no pin."""
+    pin = parse_pin(text)
+    return pin.name, release_key(pin.version or pin.versions)
+
+
+def parse_pin(text: str) -> Pin:
+    """Read a pin, or raise `ValueError` with a sentence for people."""
+    parts = _ON.split(text.strip())
+    if len(parts) > 2:
+        raise ValueError(f"{text!r} names more than one backend")
+    pin = _parse_one(parts[0], text)
+    return Pin(pin.name, pin.versions, _parse_one(parts[1], text)) if len(parts) == 2 else pin
+
+
+def _parse_one(part: str, text: str) -> Pin:
+    match = _PIN.fullmatch(part)
+    if match is None:
+        raise ValueError(f"{text!r} is no pin such as 'mxnet==1.9.1' or 'keras-mxnet==2.2.4.3 on mxnet==1.5.1'")
+    versions = (match["range"] or "").strip()
+    if versions and Pin(match["name"], versions).version is None:
+        try:
+            SpecifierSet(versions)
+        except InvalidSpecifier:
+            raise ValueError(f"{versions!r} in {text!r} is no range of versions such as '==1.9.1' or '<2'") from None
+    return Pin(match["name"], versions)
+
 
 OptionAxes = tuple[tuple[str, tuple[OptionValue, ...]], ...]
 """Options with their values, in the order of the file."""
@@ -35,7 +121,7 @@ class Settings:
 
 def covers(pin_texts: Sequence[str], framework: Framework) -> bool:
     """Return true if a framework is covered by any of some pins, or if there is none."""
-    return not pin_texts or any(pins.parse(text).holds(framework) for text in pin_texts)
+    return not pin_texts or any(parse_pin(text).holds(framework) for text in pin_texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +234,7 @@ class ClaimedCells:
     claim: Claim
     """Without the ids of its cells."""
     both: Rule
-    """What both cells must match besides their own rule."""
+    """The condition that both cells must match besides their own rule."""
     of: Rule
     over: Rule
 
@@ -187,7 +273,7 @@ class Matrix:
     build: BuildSettings = field(default_factory=BuildSettings)
     scripts: tuple[ScriptAxes, ...] = ()
     subjects: tuple[SubjectAxes, ...] = ()
-    """What modes measure in place of models, such as operators."""
+    """The things that modes measure in place of models, such as operators."""
     models_folder: str | None = None
     own_models: tuple[ModelInfo, ...] = field(default=(), compare=False)
     """Models of that folder, in addition to those that ship with the program."""

@@ -1,6 +1,7 @@
 """The section `datasets` of a matrix, which describes the datasets of a user's own."""
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictInt, TypeAdapter, ValidationError
@@ -8,9 +9,11 @@ from pydantic import Field, StrictInt, TypeAdapter, ValidationError
 from orchestrator.catalog import DATASETS, DatasetInfo, own_dataset
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.errors import InputError
-from orchestrator.matrix.values import names
+from orchestrator.files import says_where_it_leads
+from orchestrator.matrix.model import Matrix
+from orchestrator.matrix.values import kinds
 from orchestrator.matrix.values.kinds import Positive
-from orchestrator.matrix.values.shape import Shape
+from orchestrator.matrix.values.shapes import Shape
 from orchestrator.user_files import SequenceInput
 
 _MOST_CIFAR_CLASSES = 256
@@ -30,7 +33,7 @@ class DatasetEntry(Shape):
     image: Annotated[list[Annotated[StrictInt, Field(ge=1, le=4096)]], Field(min_length=3, max_length=3)] | None = (
         Field(None, description="Channels, height, width.", examples=[[1, 28, 28]])
     )
-    inputs: Annotated[dict[Annotated[str, Field(pattern=names.INPUT)], RowsEntry], Field(min_length=1)] | None = Field(
+    inputs: Annotated[dict[Annotated[str, Field(pattern=kinds.INPUT)], RowsEntry], Field(min_length=1)] | None = Field(
         None,
         description="In place of image, for format idx: rows of whole numbers, by the names of the model's inputs.",
         examples=[{"story": {"length": 552, "vocabulary": 36}}],
@@ -40,7 +43,7 @@ class DatasetEntry(Shape):
     testing: Positive = Field(description="Samples to test with.")
 
 
-Datasets = dict[Annotated[str, Field(pattern=names.DATASET)], DatasetEntry]
+Datasets = dict[Annotated[str, Field(pattern=kinds.DATASET)], DatasetEntry]
 _DATASETS = TypeAdapter(Datasets)
 
 
@@ -106,3 +109,10 @@ def long_form(info: DatasetInfo) -> dict[str, Any]:
         "training": info.training,
         "testing": info.testing,
     }
+
+
+def astray(place: Path, matrix: Matrix) -> list[str]:
+    """Return the mistake of a dataset in the matrix's own data folder that a link leads out of, or none."""
+    if matrix.data_folder != str(place.parent) or says_where_it_leads(place, Path(matrix.path).parent):
+        return []
+    return [f"{place}: leads out of the folder of the matrix through a link, to {place.resolve()}; allow it by --data"]

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from orchestrator.catalog import SYNTHETIC, Catalog, ModelInfo
 from orchestrator.errors import InputError
-from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, Rule, Settings, pins
+from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, Rule, Settings
+from orchestrator.matrix.model import Pin, parse_pin, release_key
 from orchestrator.planning import axes
 from orchestrator.planning.axes import Grid
 
@@ -25,7 +26,7 @@ def added_grids(matrix: Matrix, catalog: Catalog, models: Mapping[str, ModelInfo
     """
     for include in matrix.include:
         rule = include.rule
-        framework_pins = [pins.parse(text) for text in rule.frameworks]
+        framework_pins = [parse_pin(text) for text in rule.frameworks]
         if not (rule.systems and rule.models and framework_pins and all(pin.version for pin in framework_pins)):
             continue
         for pin in framework_pins:
@@ -40,7 +41,7 @@ def added_grids(matrix: Matrix, catalog: Catalog, models: Mapping[str, ModelInfo
             )
 
 
-def _framework(matrix: Matrix, rule: Rule, pin: pins.Pin, catalog: Catalog) -> FrameworkAxes:
+def _framework(matrix: Matrix, rule: Rule, pin: Pin, catalog: Catalog) -> FrameworkAxes:
     version = pin.version or ""
     entry = next((axes for axes in matrix.frameworks if _has_release(axes, pin)), None)
     if entry is None:
@@ -59,23 +60,23 @@ def _framework(matrix: Matrix, rule: Rule, pin: pins.Pin, catalog: Catalog) -> F
     )
 
 
-def _has_release(axes: FrameworkAxes, pin: pins.Pin) -> bool:
+def _has_release(axes: FrameworkAxes, pin: Pin) -> bool:
     """Return true if an entry has the release of a pin, however either one spells it."""
     if axes.name != pin.name or _spelled(axes, pin) is None:
         return False
     return pin.backend is None or any(
-        (pin.backend.name, pins.release(pin.backend.version or "")) == (name, pins.release(version))
+        (pin.backend.name, release_key(pin.backend.version or "")) == (name, release_key(version))
         for name, version in axes.backends
     )
 
 
-def _spelled(axes: FrameworkAxes, pin: pins.Pin) -> str | None:
+def _spelled(axes: FrameworkAxes, pin: Pin) -> str | None:
     """Return the version of a pin as an entry spells it, or None if the entry lacks it.
 
     One spelling gives a release one id.
     """
-    wanted = pins.release(pin.version or "")
-    return next((version for version in axes.versions if pins.release(version) == wanted), None)
+    wanted = release_key(pin.version or "")
+    return next((version for version in axes.versions if release_key(version) == wanted), None)
 
 
 def _models(matrix: Matrix, rule: Rule, info: ModelInfo) -> Iterator[ModelAxes]:

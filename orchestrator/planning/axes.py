@@ -1,16 +1,15 @@
 """The axes of a matrix, their product one factor at a time, and its size."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
 
 from orchestrator import modes
-from orchestrator.catalog import SYNTHETIC, Catalog, DatasetInfo, ModelInfo, Option, UnsupportedError, unsuitable
-from orchestrator.domain import VARIABLE, Duration, Framework, Mode, Options, OptionValue, System, Workload
+from orchestrator.catalog import SYNTHETIC, Catalog, DatasetInfo, ModelInfo, UnsupportedError, unsuitable
+from orchestrator.domain import VARIABLE, Framework, Mode, Options, OptionValue, System, Workload
 from orchestrator.matrix import FrameworkAxes, Matrix, ModelAxes, ScriptAxes, Settings, SubjectAxes
 from orchestrator.matrix.model import EVERY_FRAMEWORK, OptionAxes, covers
-from orchestrator.modes.parts.duration import Profile
 from orchestrator.planning import ids
 from orchestrator.user_files import Script
 
@@ -55,18 +54,6 @@ class PlannedWork:
     def is_of_model(self) -> bool:
         """Return true if the work is that of a model, and not of a script or a subject of a mode."""
         return self.script is None and self.calls is None
-
-    def timed(self, duration: Duration, profile: Profile | None = None) -> Duration:
-        """Return a duration with as many blocks and single steps as the axes of the mode ask for, if they ask.
-
-        A profile has fewer of them, and leaves the axes as they are, as they name the cell.
-        """
-        if self.calls is None:
-            return duration
-        blocks, each = self.calls
-        if profile:
-            blocks, each = min(blocks, profile.blocks), min(each, max(1, profile.steps // profile.blocks))
-        return Duration(duration.warmup_steps, blocks * each, None, blocks, blocks * each)
 
     def is_for(self, framework: Framework) -> bool:
         """Return true if a framework is to do this work."""
@@ -198,13 +185,14 @@ def combinations(axes: FrameworkAxes, grid: Grid, catalog: Catalog) -> Iterator[
     """Yield every set of options of an entry, each sorted by name."""
     known = catalog.options(axes.name)
     values = option_axes(grid.options, axes, catalog)
+    offered = {name: option.values for name, option in known.items()}
     defaults = {name: option.default for name, option in known.items()}
     for chosen in product(*values.values()):
         options = tuple(sorted(zip(values, chosen, strict=True)))
-        lacking = [f"{name}={ids.option_text(value)}" for name, value in options if not _offers(known, name, value)]
+        lacking = [f"{name}={ids.option_text(value)}" for name, value in options if not _offers(offered, name, value)]
         reason = f"{axes.name} has no option {', '.join(lacking)}" if lacking else ""
         yield Combination(options, ids.option_suffix(options, defaults), reason)
 
 
-def _offers(known: Mapping[str, Option], name: str, value: OptionValue) -> bool:
-    return name.startswith(VARIABLE) or (name in known and value in known[name].values)
+def _offers(offered: Mapping[str, Collection[OptionValue]], name: str, value: OptionValue) -> bool:
+    return name.startswith(VARIABLE) or value in offered.get(name, ())

@@ -5,11 +5,9 @@ from dataclasses import asdict
 from functools import cache
 from typing import Any
 
-from orchestrator.documents import DocumentKind, Envelope
+from orchestrator.documents import DocumentKind, Envelope, json_text
 from orchestrator.domain import Cell, Duration, Framework, ImageSpec, Plan, Workload
-from orchestrator.encoded import json_text
-from orchestrator.modes.parts.duration import PARITY_BATCH
-from orchestrator.modes.parts.feeds import Feed
+from orchestrator.modes.parts.settings import PARITY_BATCH, Feed
 from orchestrator.planning import collector, parity
 from orchestrator.planning.cost.estimate import PlanEstimate
 from orchestrator.planning.document_types import (
@@ -75,7 +73,7 @@ def _parts(plan: Plan, estimate: PlanEstimate) -> Iterator[tuple[str, Any]]:
     )
     yield (
         "scripts",
-        [script_document(script) for script in dict.fromkeys(cell.script for cell in plan.cells if cell.script)],
+        script_documents(plan),
     )
     yield "skips", ({"id": skip.cell_id, "reason": skip.reason} for skip in plan.skips)
     yield "warnings", list(plan.warnings)
@@ -143,6 +141,11 @@ def _fed(workload: Workload) -> FedCell:
     if workload.feed is Feed.PLACED:
         return {}
     return {"feed": workload.feed, "workers": workload.workers}
+
+
+def script_documents(plan: Plan) -> list[PlannedScript]:
+    """Return every script of a plan, once."""
+    return [script_document(script) for script in dict.fromkeys(cell.script for cell in plan.cells if cell.script)]
 
 
 def script_document(script: Script) -> PlannedScript:

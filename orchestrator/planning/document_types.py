@@ -5,8 +5,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from orchestrator.domain import Mode, OptionValue, Status
-from orchestrator.modes.parts.duration import Profile
-from orchestrator.modes.parts.feeds import Feed
+from orchestrator.modes.parts.settings import Feed, Profile
 from orchestrator.planning.cost.estimate import PlanEstimate
 from orchestrator.studies import Study
 from orchestrator.user_files import Workdir

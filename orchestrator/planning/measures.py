@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from orchestrator.domain import Duration, OutputLimit, Status
 from orchestrator.matrix import Settings
-from orchestrator.modes.parts.duration import PARITY_BATCH
+from orchestrator.modes.parts.settings import PARITY_BATCH
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 
 from orchestrator.domain import Cell, Framework, Options, OutputLimit, Plan, System
-from orchestrator.modes.parts.duration import PARITY_BATCH
+from orchestrator.modes.parts.settings import PARITY_BATCH
 from orchestrator.planning import ids
 
 UNCHECKED_BUILDERS = frozenset({"noop"})

@@ -9,7 +9,7 @@ from orchestrator.domain import Cell, Framework, ImageSpec, Plan, Skip, Status, 
 from orchestrator.errors import InputError
 from orchestrator.limits import DEFAULT_CELLS
 from orchestrator.matrix import Matrix, Rule, Settings
-from orchestrator.modes.parts.duration import Profile
+from orchestrator.modes.parts.settings import Profile
 from orchestrator.planning import axes, collector, ids, profiles, rules
 from orchestrator.planning.additions import grids
 from orchestrator.planning.axes import Combination, Grid, PlannedWork
@@ -249,7 +249,7 @@ class _Draft:
                 workload=work.workload,
                 image=site.image,
                 options=chosen.options,
-                duration=work.timed(measure.duration, self.profile),
+                duration=profiles.timed(work, measure.duration, self.profile),
                 timeout_s=measure.timeout_s,
                 repeats=measure.repeats,
                 expect=measure.expect,

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from orchestrator.catalog import ModelInfo
 from orchestrator.domain import Duration
-from orchestrator.modes.parts.duration import Profile
+from orchestrator.modes.parts.settings import Profile
 from orchestrator.planning.axes import PlannedWork
 from orchestrator.planning.measures import Measure
 
@@ -56,3 +56,16 @@ def shorter(measure: Measure, profile: Profile, work: PlannedWork, info: ModelIn
         latency_steps=min(measure.duration.latency_steps, profile.latency_steps),
     )
     return replace(measure, duration=duration, repeats=min(measure.repeats, repeats))
+
+
+def timed(work: PlannedWork, duration: Duration, profile: Profile | None) -> Duration:
+    """Return a duration with as many blocks and single steps as the axes of the mode ask for, if they ask.
+
+    A profile has fewer of them, and leaves the axes as they are, as they name the cell.
+    """
+    if work.calls is None:
+        return duration
+    blocks, each = work.calls
+    if profile:
+        blocks, each = min(blocks, profile.blocks), min(each, max(1, profile.steps // profile.blocks))
+    return Duration(duration.warmup_steps, blocks * each, None, blocks, blocks * each)

@@ -5,16 +5,19 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Verdict
+from orchestrator.domain import Status
 from orchestrator.modes.parts.metrics import Better
 from orchestrator.results.contract import LARGEST, SCHEMA, Count, Finite, Some, Strict
 
 Positive = Annotated[float, Field(gt=0, le=LARGEST, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+SILENT = frozenset({Status.BUILD_FAILED, Status.LAUNCH_FAILED, Status.NO_DEVICE, Status.NOT_RUN})
+"""They tell of the host, the index or the engine, and nothing of the release."""
 
 
 class Confirmation(Strict):
-    """What fresh blocks, judged by themselves, say of a metric that was found slower."""
+    """The verdict of fresh blocks, judged by themselves, on a metric that came out slower."""
 
     confirmed: bool
     blocks: Count
@@ -25,7 +28,7 @@ class Confirmation(Strict):
 
 
 class Nights(Strict):
-    """How values scatter within a run and from run to run, as standard deviations of logarithms."""
+    """The scatter of values within a run and from run to run, as standard deviations of logarithms."""
 
     baseline: Some
     """The number of runs."""
@@ -138,7 +141,7 @@ class SideRecord(Strict):
 
 
 class Design(StrEnum):
-    """What stands beside what."""
+    """The two sides that are compared."""
 
     BLOCKS = "blocks"
     """Both sides were measured in every block of one run."""
@@ -192,6 +195,11 @@ class Regression(Strict):
         judged = [metric for pair in tried for metric in pair.metrics if metric.gates]
         verdicts = {*(pair.verdict for pair in tried), *(metric.verdict for metric in judged)}
         return verdicts == {Verdict.NOT_MEASURED}
+
+    @property
+    def unmeasured(self) -> tuple[JudgedPair, ...]:
+        """Return the pairs of which neither side has a result."""
+        return tuple(pair for pair in self.pairs if pair.verdict is Verdict.NOT_MEASURED)
 
     @property
     def doubtful(self) -> tuple[JudgedPair, ...]:

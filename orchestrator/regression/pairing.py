@@ -6,12 +6,11 @@ from dataclasses import dataclass, field, replace
 from orchestrator.catalog import Catalog, ModelInfo
 from orchestrator.domain import Cell, ImageSpec, Options, Plan, Skip, Workload
 from orchestrator.errors import InputError
-from orchestrator.limits import DEFAULT_CELLS
-from orchestrator.matrix import FrameworkAxes, Include, Matrix, pins
+from orchestrator.matrix import FrameworkAxes, Include, Matrix
+from orchestrator.matrix.model import parse_pin
 from orchestrator.planning import Selection, plan
 from orchestrator.planning.selection import matches
-from orchestrator.regression.matrix_entries import side_axes
-from orchestrator.regression.sides import Side
+from orchestrator.regression.sides import Side, side_axes
 
 EVERYTHING = Selection()
 
@@ -60,7 +59,7 @@ class PairPlanner:
     matrix: Matrix
     catalog: Catalog
     models: Mapping[str, ModelInfo]
-    limit: int = DEFAULT_CELLS
+    limit: int
     """Most combinations of one side."""
     _plans: dict[tuple[str, FrameworkAxes], Plan] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -104,7 +103,7 @@ class PairPlanner:
 def _for_side(include: Include, side: Side) -> Include:
     """Return an entry that adds to both sides what it adds to a release of this framework."""
     frameworks = tuple(
-        side.pin if (pin := pins.parse(text)).name == side.name and pin.version else text
+        side.pin if (pin := parse_pin(text)).name == side.name and pin.version else text
         for text in include.rule.frameworks
     )
     return replace(include, rule=replace(include.rule, frameworks=frameworks))

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
 
-from orchestrator.analysis.looks import ALPHA, LOOKS, Look, looks
+from orchestrator.analysis.comparison import ALPHA, LOOKS, Look, looks
 from orchestrator.analysis.percentiles import least_steps
 from orchestrator.errors import InputError, did_you_mean
 from orchestrator.modes import METRICS, RULES
-from orchestrator.modes.parts.duration import LATENCY_STEPS
 from orchestrator.modes.parts.metrics import Metric, least_steps_of_a_repeat
+from orchestrator.modes.parts.settings import LATENCY_STEPS
 
 BY_NAME: Final[Mapping[str, Metric]] = {metric.name: metric for metric in METRICS}
 LEAST_BLOCKS = 2

@@ -1,16 +1,18 @@
-"""A side of a regression test, which is a framework release with its pinned packages."""
+"""A side of a regression test, which is a framework release with its pinned packages, and the matrix entry of each."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from orchestrator.catalog import Catalog
+from orchestrator.catalog import Catalog, UnsupportedError
 from orchestrator.domain import Framework
 from orchestrator.errors import InputError, did_you_mean
-from orchestrator.matrix import pins
-from orchestrator.matrix.values.names import DISTRIBUTION
+from orchestrator.matrix import FrameworkAxes, Matrix
+from orchestrator.matrix.model import Pin, parse_pin, release_key
+from orchestrator.matrix.values.kinds import DISTRIBUTION
 
 _EXAMPLE = "mxnet==1.9.1 or mxnet==1.9.1,numpy==1.22.4"
 
@@ -56,7 +58,7 @@ def parse_side(text: str, option: str, catalog: Catalog) -> Side:
     """
     first, *rest = [part.strip() for part in text.split(",")]
     try:
-        pin = pins.parse(first)
+        pin = parse_pin(first)
     except ValueError:
         raise InputError(f"{option} {text!r}: no pin of a framework; write one such as {_EXAMPLE}") from None
     mistakes = [*_framework_mistakes(pin, catalog)]
@@ -84,7 +86,7 @@ def with_python(side: Side, python: str) -> Side:
     return replace(side, python=python)
 
 
-def _framework_mistakes(pin: pins.Pin, catalog: Catalog) -> list[str]:
+def _framework_mistakes(pin: Pin, catalog: Catalog) -> list[str]:
     entry = catalog.entry(pin.name)
     if entry is None:
         return [f"unknown framework {pin.name!r}{did_you_mean(pin.name, catalog.names())}"]
@@ -122,3 +124,79 @@ def _package(part: str, packages: dict[str, str], frameworks: set[str]) -> str:
         return f"{name!r} is pinned twice; keep one"
     packages[canonical] = version
     return ""
+
+
+def side_axes(matrix: Matrix, catalog: Catalog, sides: tuple[Side, Side]) -> tuple[FrameworkAxes, FrameworkAxes]:
+    """Return the entry of each side. Raises `InputError` if the matrix has none of its framework."""
+    entries = [_entry(matrix, catalog, side) for side in sides]
+    pythons = _pythons(catalog, sides, entries)
+    one, other = (_axes(entry, side, python) for side, entry, python in zip(sides, entries, pythons, strict=True))
+    return one, other
+
+
+def _entry(matrix: Matrix, catalog: Catalog, side: Side) -> FrameworkAxes:
+    """Return the entry a side takes its other axes from, that of its release or the first of its framework.
+
+    An image or Dockerfile of the user's own is one release; it lends nothing to others.
+    """
+    own = [axes for axes in matrix.frameworks if axes.name == side.name]
+    for axes in own:
+        if release_key(side.version) in {release_key(version) for version in axes.versions}:
+            return axes
+    # A flavour takes the axes of its family where it has none of its own: mxnet-mkl those of mxnet.
+    family = [axes for axes in matrix.frameworks if catalog.family(axes.name) == catalog.family(side.name)]
+    if not family:
+        named = ", ".join(dict.fromkeys(axes.name for axes in matrix.frameworks))
+        raise InputError(
+            f"{matrix.path}: frameworks: no entry of {side.name!r}, which is what is to be tested; there is {named}"
+        )
+    lending = (axes for axes in (*own, *family) if not axes.image and not axes.dockerfile)
+    return next(lending, FrameworkAxes(side.name, (side.version,), place=family[0].place))
+
+
+def _axes(entry: FrameworkAxes, side: Side, pythons: tuple[str, ...]) -> FrameworkAxes:
+    """Return an entry with the release and the pins of a side."""
+    own = bool(entry.image or entry.dockerfile)
+    if own and (side.packages or side.backend):
+        raise InputError(f"{entry.place}: your own image of {side.pin} decides its packages; drop those of the side")
+    pinned = {name: (version,) for name, version in side.packages}
+    return replace(
+        entry,
+        name=side.name,
+        versions=(side.version,),
+        backends=(side.backend,) if side.backend else (),
+        pythons=() if own else pythons,
+        packages=tuple(sorted({**dict(entry.packages), **pinned}.items())),
+        expect=None,
+    )
+
+
+def _pythons(
+    catalog: Catalog, sides: Sequence[Side], entries: Sequence[FrameworkAxes]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the Pythons of both sides, if possible the same."""
+    fixed = tuple((side.python,) if side.python else () for side in sides)
+    if any(fixed):
+        one, other = fixed
+        return one or other, other or one
+    offered = [_offered(catalog, side, entry) for side, entry in zip(sides, entries, strict=True)]
+    if not all(offered):
+        return entries[0].pythons, entries[1].pythons
+    common = [python for python in offered[0] if python in offered[1]]
+    for entry in entries:
+        if entry.pythons and set(entry.pythons) <= set(common):
+            return entry.pythons, entry.pythons
+    if not common:
+        return offered[0][:1], offered[1][:1]
+    newest = (max(common, key=Version),)
+    return newest, newest
+
+
+def _offered(catalog: Catalog, side: Side, entry: FrameworkAxes) -> tuple[str, ...]:
+    """Return the Pythons the catalog has for a side, or none for an image of the user's own."""
+    if entry.image or entry.dockerfile:
+        return ()
+    try:
+        return catalog.pythons(Framework(side.name, side.version, Framework(*side.backend) if side.backend else None))
+    except UnsupportedError:
+        return ()

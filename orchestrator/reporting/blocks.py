@@ -106,7 +106,7 @@ class Column:
     min_width: int | None = None
     """Characters that a terminal leaves it at least."""
     address: str = ""
-    """Where its head leads to."""
+    """The target of the link in its head."""
     is_sortable: bool = True
     """A reader may sort by it, if by any column of its table."""
     is_sorted: bool = False
@@ -122,7 +122,7 @@ class TableCell:
     """Further lines."""
     tone: Tone = Tone.PLAIN
     value: str | None = None
-    """What it is sorted by, if not by its text."""
+    """The value it is sorted by, if not by its text."""
     mark: str = ""
     """Word that gives the cell its color, or `links`."""
     anchor: str = ""

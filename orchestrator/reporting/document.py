@@ -98,7 +98,7 @@ class Page:
     turns: tuple[Link, ...] = ()
     """Links to the pages around it."""
     directory: Sequence[Any] | None = None
-    """What the other pages hold, for the filter and the addresses of an index."""
+    """The content of the other pages, for the filter and the addresses of an index."""
     index: str = ""
     """The page whose filter knows all pages, if it is another one."""
 

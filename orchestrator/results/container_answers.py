@@ -8,9 +8,9 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
+from orchestrator.errors import first_problem
 from orchestrator.files import open_plain
 from orchestrator.results.contract import SCHEMA, Result
-from orchestrator.results.plans import first_problem
 
 MAX_RESULT_BYTES = 64 * 1024 * 1024
 MAX_RESULT_VALUES = 4_000_000

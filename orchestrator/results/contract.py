@@ -9,8 +9,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from orchestrator.domain import Mode
-from orchestrator.modes.parts.duration import BLOCKS, LATENCY_STEPS
-from orchestrator.modes.parts.feeds import Feed, OwnFeed, OwnWorkers
+from orchestrator.modes.parts.settings import BLOCKS, LATENCY_STEPS, Feed, OwnFeed, OwnWorkers
 from orchestrator.results.facts import Facts
 from orchestrator.results.outputs import Outputs
 from orchestrator.user_files import SequenceInput, Take

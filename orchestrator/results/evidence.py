@@ -35,7 +35,7 @@ class StoredCheck:
     """`invalid_result` if the file of its answer has rotted since; None if there is no check."""
     result: ParityResult | None = None
     rot: str = ""
-    """What is wrong with the file of the answer."""
+    """The defect of the answer's file."""
 
 
 def read_repeat(run: Run, outcome: Outcome, *, of_script: bool = False) -> Stored:

@@ -1,4 +1,4 @@
-"""The host's own records of a run, `run.json` and `environments.json`."""
+"""The host's own records of a run, `run.json` with its plan and `environments.json`."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -6,13 +6,34 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from orchestrator.domain import Plan, Status
-from orchestrator.errors import InputError
+from orchestrator.errors import InputError, first_problem
 from orchestrator.files import read_record
+from orchestrator.planning.bounds import plan as bounds
 from orchestrator.results.contract import SCHEMA, Count, Strict
-from orchestrator.results.plans import first_problem, plan_from_json
+
+_PLAN = TypeAdapter(Plan)
+
+
+def plan_to_json(plan: Plan) -> dict[str, Any]:
+    """Return a plan as plain JSON values, which `plan_from_json` reads back equal."""
+    document: dict[str, Any] = _PLAN.dump_python(plan, mode="json")
+    return document
+
+
+def plan_from_json(document: dict[str, Any]) -> Plan:
+    """Read a plan from JSON of any origin. Raises `InputError` if it is no plan."""
+    try:
+        plan = _PLAN.validate_python(document)
+    except (ValidationError, OverflowError) as error:
+        if isinstance(error, OverflowError):
+            raise InputError("the stored plan is not readable: it has a number that no computer can hold") from error
+        raise InputError(f"the stored plan is not readable: {first_problem(error)}") from error
+    bounds.check(plan, "the stored plan is not readable: ")
+    return plan
+
 
 _PARSED_RUNS = 32
 """Runs that stay parsed: a command reads the same one in several places."""
@@ -41,11 +62,11 @@ class RunRecord(Strict):
     matrix: dict[str, Any]
     """The long form, build settings without credentials."""
     bundle: BundleOrigin | None = None
-    """Where plan and images came from; None where the plan was made on this host."""
+    """The origin of plan and images; None if the plan was made on this host."""
 
 
 class EnvironmentRecord(Strict):
-    """What one environment was made of, or why there is none."""
+    """The content of one environment, or the reason that there is none."""
 
     image: str
     """`ImageSpec.name`."""
@@ -54,7 +75,7 @@ class EnvironmentRecord(Strict):
     reason: str = ""
     """One line; empty only when `ok`."""
     reference: str | None = None
-    """What cells were launched by: the image's content tag, or the path of an interpreter."""
+    """The launcher of cells: the image's content tag, or the path of an interpreter."""
     image_id: str | None = None
     base_digest: str | None = None
     """`name@sha256:…` of the base image, or its id where it came from no registry; None where there is no image."""

@@ -23,7 +23,7 @@ from orchestrator.running.surroundings import Surroundings
 from orchestrator.runtimes import STOPPED, Provided, Ready, Unavailable
 
 LOSSES = 3
-"""How often one repeat begins anew because the engine went away under it."""
+"""The most new beginnings of one repeat, after the engine went away under it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +37,11 @@ class Policy:
     retries: int = 0
     """Further attempts after a crash or a failed launch."""
     fail_fast: bool = False
-    """Whether the first failure that the matrix does not expect leaves the rest not run."""
+    """True if the first failure that the matrix does not expect leaves the rest not run."""
     retry_failed: bool = False
-    """Whether a resumed run tries again what has failed."""
+    """True if a resumed run tries again what has failed."""
     extra_repeats: int = 0
-    """How often a repeat that was disturbed is measured again; all is kept, and the last measurement counts."""
+    """The most new measurements of a disturbed repeat; all are kept, and the last one counts."""
 
 
 def execute(plan: Plan, surroundings: Surroundings, policy: Policy = Policy()) -> Iterator[Outcome]:

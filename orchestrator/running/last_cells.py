@@ -1,14 +1,12 @@
 """Images that a run needs no longer, because the last repeat in them is done."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from orchestrator.domain import Cell
 from orchestrator.events import Listener, Notice
+from orchestrator.running.surroundings import Free
 from orchestrator.runtimes import Provided, Ready
-
-Free = Callable[[str, frozenset[str]], tuple[str, ...]]
-"""Removes what a reference names, except names and ids that are still needed. Returns the removed names."""
 
 
 class LastCells:

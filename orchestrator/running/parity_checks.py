@@ -32,10 +32,10 @@ from orchestrator.runtimes import Ended, Provided, Ready, Task
 from orchestrator.user_files import ModelFile
 
 _AGAIN = {Status.NOT_RUN, Status.LAUNCH_FAILED}
-"""What a resumed run always tries anew: it says nothing of what was to be checked."""
+"""Outcomes that a resumed run always tries anew, as they say nothing of what was to be checked."""
 
 Machine = tuple[str | None, tuple[str, ...], str | None]
-"""What computes: the model of the CPU, those of the GPUs that a check is given, and their driver."""
+"""The computing devices: the model of the CPU, those of the GPUs that a check is given, and their driver."""
 
 
 def check_parity(

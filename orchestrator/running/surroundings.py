@@ -12,8 +12,10 @@ from orchestrator.events import Listener
 from orchestrator.processes import Stop
 from orchestrator.results.store import Run
 from orchestrator.running.host_lock import Turns
-from orchestrator.running.last_cells import Free
 from orchestrator.runtimes import Runtime
+
+Free = Callable[[str, frozenset[str]], tuple[str, ...]]
+"""Removes what a reference names, except names and ids that are still needed. Returns the removed names."""
 
 
 def _ample(plan: Plan) -> None:
@@ -34,7 +36,7 @@ class Surroundings:
     turns: Turns = field(default_factory=Turns)
     """The files that the runs of a host lock in turn, each for one repeat, so that no two measure at once."""
     answers: Path | None = None
-    """Where answers of parity checks are kept for later runs; without it, each run asks anew."""
+    """The store of parity answers for later runs; without it, each run asks anew."""
     idle: Callable[[Allocation, Stop], IdleWait] | None = None
     """Waits until nothing else runs on what a cell was given; without it, cells start at once."""
     free: Free | None = None

@@ -36,7 +36,7 @@ class CachedItem:
     """`venv`, `index`, `logs`, `answers` (of parity checks), `compiled` (by frameworks), `archive` (of our
     own image), or what exports keep: `contents of layers`, `proofs` (of wheels)."""
     name: str
-    """What an environment was made for, where it tells."""
+    """The purpose of an environment, if it tells."""
     created: str
     """ISO 8601, UTC."""
     size_bytes: int

@@ -24,14 +24,14 @@ from orchestrator.errors import HostError
 from orchestrator.events import BuildFinished, Listener, Notice, ignore
 from orchestrator.images import base_problems, labels
 from orchestrator.images.build import build, missing, present, recipes
-from orchestrator.images.making import BuildFailure, Built, verified
+from orchestrator.images.making import BuildFailure, Built, cached, verified
 from orchestrator.processes import TICK_S, StartError, Stop, Watch
 from orchestrator.runtimes import compile_caches
 from orchestrator.runtimes.model import STOPPED, Ended, Provided, Ready, Task, Unavailable
 from orchestrator.runtimes.variables import in_container
 
 ENGINE_PATIENCE_S = 120.0
-"""How long an engine that went away may take to come back, as after an upgrade of its package."""
+"""Seconds within which an engine that went away may come back, as after an upgrade of its package."""
 
 
 class DockerRuntime:
@@ -241,11 +241,7 @@ class BundledRuntime(DockerRuntime):
         missing = [image for image in bundled if there[image.name] is None]
         if missing:
             raise HostError(missing_images_text(missing, self._remedy))
-        built = {
-            name: Built(name, facts.image_id, facts.image_id, facts.labels.get(labels.BASE_DIGEST, ""), cached=True)
-            for name, facts in there.items()
-            if facts
-        }
+        built = {name: cached(name, facts.image_id, facts.image_id, facts) for name, facts in there.items() if facts}
         for name in built:
             listener(BuildFinished(name, 0.0, cached=True))
         return self._known(images, built, jobs, stop)

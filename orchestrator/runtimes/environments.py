@@ -15,7 +15,6 @@ import uv
 from filelock import FileLock, Timeout
 
 from orchestrator import processes
-from orchestrator.catalog.versions import mismatches
 from orchestrator.domain import BuildSettings, Environment, ImageSpec
 from orchestrator.errors import HostError
 from orchestrator.images.reasons import telling_line
@@ -23,8 +22,7 @@ from orchestrator.images.settings import redacted, secrets
 from orchestrator.processes import Cause, StartError, Stop, last_line, tail
 from orchestrator.results.writing import write_atomically
 from orchestrator.runtimes import sources
-from orchestrator.runtimes.interpreters import Interpreter
-from orchestrator.runtimes.local import AskingError, InstalledPackages, ask
+from orchestrator.runtimes.local import AskingError, InstalledPackages, Interpreter, ask
 
 MAKER = 1
 """Raised when environments are made in another way, so that older ones are not taken for new ones."""
@@ -32,7 +30,7 @@ MARKER = "bench-environment.json"
 TIMEOUT_S = 3600.0
 OLDEST_FOR_UV = (3, 8)
 UNSOLVED = "No solution found when resolving dependencies"
-"""What uv says, and pip never."""
+"""Words that uv prints, and pip never."""
 OLD_PIP = "pip<22"
 """The last pips for Pythons that uv does not know; those that come with them pass over newer kinds of wheels."""
 
@@ -267,7 +265,7 @@ def _checked(environment: Environment, folder: Path) -> InstalledPackages:
         installed = ask(_python(folder), {})
     except AskingError as error:
         raise MakingError(f"the finished environment does not answer: {error}") from error
-    wrong = mismatches(environment.expected_versions, dict(installed.versions))
+    wrong = installed.mismatches(environment.expected_versions)
     if wrong:
         raise MakingError("; ".join(wrong))
     return installed

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from orchestrator.catalog.versions import mismatches
 from orchestrator.domain import ImageSpec, Status
 from orchestrator.events import Listener
 from orchestrator.processes import Stop, Watch
@@ -58,7 +57,7 @@ def fit(image: ImageSpec, installed: local.InstalledPackages, python: Path) -> R
     if installed.python.split(".")[:2] != wanted.split(".")[:2]:
         why = f"needs Python {wanted}; {python} is {installed.python}: use --runtime venv or docker"
         return Unavailable(image.name, Status.UNSUPPORTED, why)
-    wrong = mismatches(image.environment.expected_versions, dict(installed.versions))
+    wrong = installed.mismatches(image.environment.expected_versions)
     if wrong:
         return Unavailable(image.name, Status.UNSUPPORTED, f"{'; '.join(wrong)} in {python}")
     return Ready(image.name, str(python), installed.versions, variables=image.environment.variables)

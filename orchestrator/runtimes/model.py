@@ -21,14 +21,14 @@ class Ready:
     image: str
     """`ImageSpec.name`."""
     handle: str
-    """What the runtime launches it by: an image, or the path of an interpreter."""
+    """The handle by which the runtime launches it: an image, or the path of an interpreter."""
     versions: tuple[tuple[str, str], ...] = ()
     """Distributions it holds, as it was asked."""
     image_id: str | None = None
     base_digest: str | None = None
     """Of the image that this one stands on; None where there is none."""
     variables: tuple[tuple[str, str], ...] = ()
-    """What the framework needs in its environment, where the handle does not carry it."""
+    """The variables that the framework needs, if the handle does not carry them."""
     size_bytes: int | None = None
     """Of an image, with all that it stands on; None where there is no image."""
     compile_cache: tuple[Path, str] | None = None

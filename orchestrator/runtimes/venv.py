@@ -11,7 +11,7 @@ from pathlib import Path
 from orchestrator.domain import BuildSettings, ImageSpec, Status
 from orchestrator.events import BuildFinished, BuildStarted, Event, Listener
 from orchestrator.processes import Stop, Watch
-from orchestrator.runtimes import compile_caches, environments, interpreters, local
+from orchestrator.runtimes import compile_caches, environments, local
 from orchestrator.runtimes.environments import MakingError, MakingStoppedError, Workshop
 from orchestrator.runtimes.model import STOPPED, Ended, Provided, Ready, Task, Unavailable
 from orchestrator.runtimes.names import log_name, only_in_containers
@@ -67,7 +67,7 @@ class VenvRuntime:
         if own_image:
             return Unavailable(image.name, Status.UNSUPPORTED, own_image)
         workshop, python = self._workshop, image.environment.python
-        interpreter = interpreters.find(python, workshop.host, self._own, log.parent)
+        interpreter = local.find_interpreter(python, workshop.host, self._own, log.parent)
         if interpreter is None:
             why = (
                 f"no Python {python} on this host (PATH, pyenv and uv were asked); install it, or use --runtime docker"

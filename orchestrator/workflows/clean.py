@@ -2,22 +2,16 @@
 
 import contextlib
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 
-from orchestrator.engine import images as engine
 from orchestrator.engine.client import Client, connect
 from orchestrator.errors import HostError
-from orchestrator.images import labels
-from orchestrator.images.surplus import Surplus
+from orchestrator.images.surplus import Surplus, labelled_images, remove_stale_steps, removed_names
 from orchestrator.images.surplus import surplus as surplus_images
 from orchestrator.running import active_runs
 from orchestrator.runtimes import cache_contents
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.irreplaceable import irreplaceable_images
-
-_STALE = timedelta(hours=1)
-"""Build steps that are younger may belong to a build of another user of the engine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +64,10 @@ def clean(options: CleanOptions, host: Host) -> CleanResult:
     else:
         with contextlib.closing(client):
             in_use = needed.references | irreplaceable_images(host)
-            surplus = surplus_images(engine.labelled(client, labels.KIND), keep, in_use)
+            surplus = surplus_images(labelled_images(client), keep, in_use)
             items = [_removed_image(client, image) if options.remove else _item(image) for image in surplus]
             if options.remove:
-                engine.remove_steps(client, labels.STAGE, before=datetime.now(UTC) - _STALE)
+                remove_stale_steps(client)
     items += [
         SurplusItem(
             each.kind, each.name, each.created, each.size_bytes, cache_contents.remove(each) if options.remove else None
@@ -89,5 +83,4 @@ def _item(image: Surplus, removed: bool | None = None) -> SurplusItem:
 
 def _removed_image(client: Client, image: Surplus) -> SurplusItem:
     """Remove all names of an image. One that a container still uses stays under the names that are left."""
-    left = [name for name in image.names if not engine.remove(client, name)]
-    return _item(image, not left)
+    return _item(image, removed_names(client, image) == tuple(image.names))

@@ -18,11 +18,9 @@ from orchestrator.reporting.formats import HTML, TABLE
 from orchestrator.reporting.reports.regression import REGRESSION
 from orchestrator.results.store import Run
 from orchestrator.workflows import option_values
-from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.host.shipped import shipped_catalog
+from orchestrator.workflows.host.host import Host, shipped_catalog
 from orchestrator.workflows.inputs.stored_runs import check_shown, find_run, report_hidden_runs
-from orchestrator.workflows.outputs import chosen_format
-from orchestrator.workflows.pages import WrittenPage, regression_page, write_to
+from orchestrator.workflows.outputs import WrittenPage, chosen_format, regression_page, write_to
 
 BOTH_SIDES = ("baseline", "candidate")
 

@@ -7,13 +7,10 @@ from pathlib import Path
 
 from orchestrator import matrix
 from orchestrator.catalog import DATASETS, DatasetInfo, examine
-from orchestrator.datasets.converting import converted
-from orchestrator.datasets.idx import write_folder
-from orchestrator.datasets.stand_ins import stand_in
+from orchestrator.datasets.converting import make
 from orchestrator.errors import InputError, did_you_mean
 from orchestrator.matrix import Matrix
-from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.host.shipped import shipped_catalog, shipped_models
+from orchestrator.workflows.host.host import Host, shipped_catalog, shipped_models
 from orchestrator.workflows.inputs.data import DATA_VARIABLE
 from orchestrator.workflows.inputs.planned_matrix import matrix_file
 
@@ -51,11 +48,11 @@ class DatasetFiles:
 
     name: str
     folder: str
-    """Where its files are expected."""
+    """The folder in which its files are expected."""
     formats: Mapping[str, tuple[str, ...]]
     """The files of each format; one format is enough."""
     where: str
-    """Where they can be had; empty for a dataset that a matrix describes."""
+    """The source of its files; empty for a dataset that a matrix describes."""
     state: DataState
     problems: tuple[str, ...] = ()
     made: bool = False
@@ -95,8 +92,7 @@ def _make(options: DataOptions, folder: Path, known: Mapping[str, DatasetInfo], 
     if not options.names:
         raise InputError("name the datasets whose files are to be made")
     for name in options.names:
-        made = converted(known[name], options.source) if options.source else stand_in(known[name])
-        write_folder(folder / name, made)
+        make(known[name], folder / name, options.source)
 
 
 def _looked_at(info: DatasetInfo, folder: Path, *, made: bool) -> DatasetFiles:

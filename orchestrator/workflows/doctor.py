@@ -7,14 +7,12 @@ from pathlib import Path
 from orchestrator.devices import vitals
 from orchestrator.devices.fitness import HostFinding, fitness, is_fit
 from orchestrator.devices.vitals import Vitals
-from orchestrator.domain import BuildSettings
 from orchestrator.engine import images as engine
 from orchestrator.engine.client import connect
 from orchestrator.errors import HostError
-from orchestrator.images import dockerfiles
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.inputs.site import site_settings
+from orchestrator.workflows.inputs.planned_matrix import site_base_image
 
 ENGINE_TIMEOUT_S = 20.0
 PYTHON = "3.11"
@@ -46,8 +44,7 @@ class DoctorResult:
 
 def doctor(options: DoctorOptions, host: Host) -> DoctorResult:
     """Check the host's load, clocks, memory, disks, GPUs and engine."""
-    settings = site_settings(BuildSettings(), options.base_image, host.environment)
-    wanted = dockerfiles.base_image(PYTHON, settings)
+    wanted = site_base_image(PYTHON, options.base_image, host.environment)
     filling = {"results": options.results, "environments": host.cache}
     seen = replace(vitals.examine(), gpus=vitals.gpus(), base_image=wanted)
     return DoctorResult(fitness(_with_engine(seen, filling, host)))

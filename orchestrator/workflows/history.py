@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orchestrator.errors import InputError, did_you_mean
-from orchestrator.limits import MIN_EFFECT
 from orchestrator.planning.selection import Selection, matches
 from orchestrator.regression.history.acknowledged import load_acknowledged
 from orchestrator.regression.history.read import measured_cells
@@ -43,7 +42,7 @@ class HistoryOptions:
     """True to include the series of each release, beside those that follow the newest one."""
     acknowledged: Path | None = None
     """The file of known changes."""
-    min_effect: float = MIN_EFFECT
+    min_effect: float = option_values.MIN_EFFECT
     """The smallest change that is looked for, as a share."""
     format: str | None = None
     """The name of a row of `orchestrator.reporting.formats.FORMATS`. By default the ending of `output` names it."""

@@ -6,12 +6,18 @@ The command line declares its options with them, and imports no workflow for tha
 from enum import StrEnum
 from pathlib import Path
 
+from orchestrator import limits
+
 RESULTS = Path("results")
 """The results folder."""
 RESULTS_FILE = Path("results.tar.zst")
 """The file of runs for another host."""
 NIGHTLY_FILE = Path("nightly.yaml")
 """The releases that are watched, and how they are measured."""
+LIMIT = limits.DEFAULT_CELLS
+"""Most cells that a matrix may expand to."""
+MIN_EFFECT = limits.MIN_EFFECT
+"""Smallest change of a series that is looked for, as a share."""
 JOBS = 2
 """Environments made at the same time."""
 RETRIES = 0

@@ -1,17 +1,66 @@
 """The plan of a matrix or of a loaded bundle, with an estimate for this host."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from orchestrator import planning
 from orchestrator.bundles.read.loaded_bundle import LoadedBundle
+from orchestrator.catalog import DATASETS, DatasetInfo, carried_model
+from orchestrator.devices import Allocation, allocate, another_machine, host_facts, inventory
 from orchestrator.domain import Plan
 from orchestrator.planning import PlanEstimate
+from orchestrator.results.contract import LATENCY_LIMIT_S, LEAST_LATENCY_STEPS
+from orchestrator.results.listing.measured import earlier
+from orchestrator.results.results_folder import runs
+from orchestrator.wording import counted
 from orchestrator.workflows import option_values
-from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.host.host import Host, shipped_catalog, shipped_models
 from orchestrator.workflows.inputs.bundle_plans import PlanSource, chosen_bundle, wanted_plan
-from orchestrator.workflows.inputs.estimate import estimated
 from orchestrator.workflows.inputs.planned_matrix import plan_matrix
+
+MAX_NAMED = 3
+
+
+def _estimated(plan: Plan, results: Path, own_datasets: Sequence[DatasetInfo] = ()) -> PlanEstimate:
+    """Estimate a plan for this host, with the runs of a results folder that were measured here."""
+    here = inventory()
+    facts = host_facts(here)
+    systems = {cell.system for cell in plan.cells}
+    own = {model.name: info for model in plan.models if (info := carried_model(model))}
+    known = planning.Known(
+        models=shipped_models() | own,
+        datasets={**DATASETS, **{info.name: info for info in own_datasets}},
+        assumed=planning.Assumed(
+            least_latency_steps=LEAST_LATENCY_STEPS,
+            latency_limit_s=LATENCY_LIMIT_S,
+            cpus=len(here.cpus),
+        ),
+        earlier=earlier(runs(results), lambda host: not another_machine(host, facts)),
+        systems=frozenset(system.name for system in systems if isinstance(allocate(system, here), Allocation)),
+    )
+    return planning.estimate(plan, shipped_catalog(), known)
+
+
+def _too_slow(estimate: PlanEstimate) -> str:
+    """Return a warning with the cells that would need longer than their time-out, or nothing."""
+    if not estimate.slow:
+        return ""
+    named = ", ".join(
+        f"{one.id} (about {_duration(one.needs_s)}, time-out {_duration(one.timeout_s)})"
+        for one in estimate.slow[:MAX_NAMED]
+    )
+    more = f" and {len(estimate.slow) - MAX_NAMED} more" if len(estimate.slow) > MAX_NAMED else ""
+    return f"estimated to end as timeout: {named}{more}; raise `timeout`, or ask for fewer epochs or steps"
+
+
+def _duration(seconds: float) -> str:
+    """Return seconds, minutes or hours in words."""
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return f"{seconds:.0f} s"
+    return f"{minutes} min" if minutes < 120 else f"{seconds / 3600:.1f} h"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +84,34 @@ class PlanResult:
     bundle: LoadedBundle | None = None
     """The bundle that the plan came in."""
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Return the warnings of the plan, and one of cells that would need longer than their time-out."""
+        return tuple(filter(None, (*self.plan.warnings, _too_slow(self.estimate))))
+
+    @property
+    def summary(self) -> str:
+        """Return the numbers of the plan and its estimate in words."""
+        plan, estimate = self.plan, self.estimate
+        building = (
+            "; nothing is built, the images came with the bundle"
+            if self.bundle is not None
+            else f", {_duration(estimate.build_s)} to build and {estimate.disk_bytes / 1e9:.1f} GB of disk "
+            "where nothing is there"
+        )
+        claims = counted(len(plan.study.claims), "published claim") if plan.study else ""
+        without_device = sum(cell.repeats for cell in plan.cells) - estimate.containers
+        unserved = (
+            f"\n{counted(without_device, 'repeat')} would end as no_device on this host" if without_device else ""
+        )
+        return (
+            f"{counted(len(plan.cells), 'cell')}, {counted(estimate.containers, 'container')}, "
+            f"{counted(estimate.parity_containers, 'parity check')}, "
+            f"{counted(len(plan.images), 'image')}, {len(plan.skips)} skipped{claims and f', {claims}'}\n"
+            f"about {_duration(estimate.run_s)} to measure "
+            f"(at most {_duration(estimate.longest_run_s)}){building}{unserved}"
+        )
+
 
 def plan(options: PlanOptions, host: Host) -> PlanResult:
     """Plan a matrix, or take the plan of a bundle, and estimate it.
@@ -46,7 +123,7 @@ def plan(options: PlanOptions, host: Host) -> PlanResult:
     bundle = chosen_bundle("plan", options, host)
     if bundle is not None:
         wanted = wanted_plan(bundle, options)
-        return PlanResult(wanted, estimated(wanted, options.results), bundle.matrix(), bundle)
+        return PlanResult(wanted, _estimated(wanted, options.results), bundle.matrix(), bundle)
     planned = plan_matrix(options, host)
-    estimate = estimated(planned.plan, options.results, planned.matrix.own_datasets)
+    estimate = _estimated(planned.plan, options.results, planned.matrix.own_datasets)
     return PlanResult(planned.plan, estimate, planned.document)

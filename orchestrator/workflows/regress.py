@@ -22,8 +22,7 @@ from orchestrator.workflows.measure.pair import (
     resumed_pair_run,
 )
 from orchestrator.workflows.option_values import RuntimeName
-from orchestrator.workflows.outputs import chosen_format
-from orchestrator.workflows.pages import WrittenPage, regression_page, write_to
+from orchestrator.workflows.outputs import WrittenPage, chosen_format, regression_page, write_to
 
 MOST_BLOCKS = 24
 

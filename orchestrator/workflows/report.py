@@ -20,8 +20,7 @@ from orchestrator.results.writing import write_atomically
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.stored_runs import check_shown, find_runs, report_hidden_runs
-from orchestrator.workflows.outputs import chosen_format
-from orchestrator.workflows.pages import REPORT_FOLDER, SEVERAL_FOLDER, WrittenPage, report_page
+from orchestrator.workflows.outputs import REPORT_FOLDER, SEVERAL_FOLDER, WrittenPage, chosen_format, report_page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

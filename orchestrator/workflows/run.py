@@ -16,10 +16,9 @@ from orchestrator.workflows.inputs.bundle_plans import PlanSource, chosen_bundle
 from orchestrator.workflows.inputs.data import with_carried_data, with_data
 from orchestrator.workflows.inputs.planned_matrix import plan_matrix
 from orchestrator.workflows.measure import jobs
-from orchestrator.workflows.measure.begin import Setting, begun
-from orchestrator.workflows.measure.jobs import Job
+from orchestrator.workflows.measure.jobs import Job, Setting, begun
 from orchestrator.workflows.option_values import RuntimeName
-from orchestrator.workflows.pages import WrittenPage, report_page
+from orchestrator.workflows.outputs import WrittenPage, report_page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Browser
 
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.regression.model import Regression, SideRecord
 from orchestrator.reporting.reports.regression import write_html
 from tests.browser.test_report import Visit, browser

@@ -60,7 +60,7 @@ class Visit:
         self.page.goto(address)
 
     def violations(self) -> list[tuple[str, list[str]]]:
-        """What axe finds wrong with the page as it is: the rule, and the first elements that break it."""
+        """Faults that axe finds in the page as it is: the rule, and the first elements that break it."""
         found = Axe().run(self.page, options={"resultTypes": ["violations"]}).response["violations"]
         return [(each["id"], [node["html"] for node in each["nodes"][:3]]) for each in found]
 

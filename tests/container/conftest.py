@@ -33,11 +33,11 @@ from orchestrator.resources import ROOT
 from orchestrator.results.container_answers import read_result
 from orchestrator.results.contract import Result
 from orchestrator.results.parity.contract import ParityResult
-from orchestrator.runtimes import VenvRuntime, interpreters
-from orchestrator.runtimes.interpreters import Interpreter
+from orchestrator.runtimes import VenvRuntime, local
+from orchestrator.runtimes.local import Interpreter
 from orchestrator.runtimes.model import Ready
 from orchestrator.workflows.host import places
-from orchestrator.workflows.inputs.site import site_settings
+from orchestrator.workflows.inputs.planned_matrix import site_settings
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -52,7 +52,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session", params=(*REQUIRED, NEWEST))
 def python(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Interpreter:
     """Each Python from 3.6 that this host has."""
-    found = interpreters.find(request.param, os.environ, Path(sys.executable), tmp_path_factory.mktemp("ask"))
+    found = local.find_interpreter(request.param, os.environ, Path(sys.executable), tmp_path_factory.mktemp("ask"))
     if found is None:
         missing_interpreter(request.param, f"no Python {request.param} here")
     return found

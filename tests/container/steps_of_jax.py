@@ -16,7 +16,7 @@ jax.monitoring.register_event_duration_secs_listener(lambda event, *_, **__: eve
 
 
 def compilations():
-    """How often JAX has compiled until now."""
+    """The number of JAX's compilations until now."""
     return sum("backend_compile" in event for event in events)
 
 

@@ -1,4 +1,4 @@
-"""What is read around a block, from trees that look like /proc and /sys."""
+"""Readings around a block, from trees that look like /proc and /sys."""
 
 import sys
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What models are fed with, and how good they get at it: in NumPy, without a framework."""
+"""Data for models, and their accuracy on it, in NumPy without a framework."""
 
 import gzip
 from pathlib import Path

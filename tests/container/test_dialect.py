@@ -12,7 +12,7 @@ from packaging.requirements import Requirement
 
 from orchestrator.resources import BENCHMARKS, ROOT
 from orchestrator.results.container_answers import read_result
-from orchestrator.runtimes.interpreters import Interpreter
+from orchestrator.runtimes.local import Interpreter
 
 FILES = sorted(BENCHMARKS.rglob("*.py"))
 

@@ -13,7 +13,7 @@ import one_layer
 import pytest
 from container_support import Measure, start
 
-from benchmarks.inputs import datasets
+from benchmarks.inputs import synthetic
 from benchmarks.models.convolutional import lenet
 from benchmarks.vocabulary import layers, optimizers, weights
 from orchestrator.catalog import Catalog
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.frameworks
 def first_loss_of_lenet(seed: int) -> float:
     """Mean softmax cross-entropy of the first batch before any update, in float64 and NumPy alone."""
     drawn = {name: value.astype(float) for name, value in weights.initial(layers.record(lenet.build), seed).items()}
-    x, labels = next(datasets.synthetic(lenet.INPUT_SHAPE, lenet.CLASSES, 200, 1, seed))
+    x, labels = next(synthetic.drawn(lenet.INPUT_SHAPE, lenet.CLASSES, 200, 1, seed))
     for number in (1, 2):
         kernel = drawn[f"conv2d_{number}.weight"]
         windows = np.lib.stride_tricks.sliding_window_view(x.astype(float), kernel.shape[:2], axis=(2, 3))
@@ -80,7 +80,7 @@ def test_dropout_is_seeded(measure: Measure) -> None:
 
 def losses_around_one_step(optimizer: dict[str, Any]) -> tuple[float, float]:
     """Losses of one batch before and after one step on it, by the rules of `optimizers`, in float64 and NumPy."""
-    x, labels = next(datasets.synthetic(one_layer.INPUT_SHAPE, one_layer.CLASSES, one_layer.BATCH_SIZE, 1, 0))
+    x, labels = next(synthetic.drawn(one_layer.INPUT_SHAPE, one_layer.CLASSES, one_layer.BATCH_SIZE, 1, 0))
     drawn = weights.initial(layers.record(one_layer.build), 0)
     w, b = (drawn[f"dense_1.{part}"].astype(float) for part in ("weight", "bias"))
     settings = optimizers.complete(optimizer)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from container_support import request_of
 
-from benchmarks.inputs import datasets
+from benchmarks.inputs import synthetic
 from benchmarks.models.convolutional import lenet
 from benchmarks.models.dense import mlp
 from benchmarks.models.recurrent import lstm
@@ -84,7 +84,7 @@ def test_a_model_that_the_vocabulary_cannot_express_is_refused(build: Any, messa
 def test_same_padding_yields_an_output_per_stride_and_puts_an_odd_zero_last(
     extent: int, kernel: int, stride: int, pads: tuple[int, int], outputs: int
 ) -> None:
-    """What TensorFlow documents for SAME: ceil(extent / stride) outputs, and the extra zero after the values."""
+    """The padding that TensorFlow has for SAME: ceil(extent / stride) outputs, the extra zero after the values."""
     recorded = layers.record(
         lambda net: net.global_average_pool(net.conv2d(net.input(2, extent, 7), 3, kernel, stride, padding="same"))
     )
@@ -176,8 +176,8 @@ def test_rows_are_permuted_to_channels_last_as_a_channels_last_flatten_lays_them
 
 
 def test_data_is_seeded_and_its_batches_are_distinct() -> None:
-    first, again = (list(datasets.synthetic((1, 28, 28), 10, 200, 3, seed=1)) for _ in range(2))
-    other = list(datasets.synthetic((1, 28, 28), 10, 200, 1, seed=2))
+    first, again = (list(synthetic.drawn((1, 28, 28), 10, 200, 3, seed=1)) for _ in range(2))
+    other = list(synthetic.drawn((1, 28, 28), 10, 200, 1, seed=2))
 
     assert all(np.array_equal(a[0], b[0]) and np.array_equal(a[1], b[1]) for a, b in zip(first, again, strict=True))
     assert not np.array_equal(first[0][0], first[1][0])
@@ -189,7 +189,7 @@ def test_data_is_seeded_and_its_batches_are_distinct() -> None:
 
 def test_data_can_be_learned() -> None:
     """Class means estimated from some batches recognise the classes of another."""
-    *known, (inputs, labels) = datasets.synthetic((1, 28, 28), 10, 200, 6, seed=0)
+    *known, (inputs, labels) = synthetic.drawn((1, 28, 28), 10, 200, 6, seed=0)
     seen = np.concatenate([batch[0] for batch in known])
     classes = np.concatenate([batch[1] for batch in known])
     means = np.stack([seen[classes == number].mean(axis=0) for number in range(10)])
@@ -200,7 +200,7 @@ def test_data_can_be_learned() -> None:
 
 
 def test_binary_inputs_are_half_ones_and_can_be_learned() -> None:
-    *known, (inputs, labels) = datasets.binary(datasets.synthetic((40, 60), 10, 200, 6, seed=0))
+    *known, (inputs, labels) = synthetic.binary(synthetic.drawn((40, 60), 10, 200, 6, seed=0))
     seen = np.concatenate([batch[0] for batch in known])
     classes = np.concatenate([batch[1] for batch in known])
     shares = np.stack([seen[classes == number].mean(axis=0) for number in range(10)])
@@ -212,10 +212,10 @@ def test_binary_inputs_are_half_ones_and_can_be_learned() -> None:
 
 
 def test_steps_go_round_a_ring_and_epochs_through_the_dataset() -> None:
-    assert datasets.batch_count(784, 200, 48_000, None) == 16
-    assert datasets.batch_count(784, 200, 48_000, 3) == 240
-    assert datasets.batch_count(784, 48_000, 48_000, None) == 1
-    assert datasets.batch_count(256 * 256 * 3, 32, 1000, None) == 10
+    assert synthetic.batch_count(784, 200, 48_000, None) == 16
+    assert synthetic.batch_count(784, 200, 48_000, 3) == 240
+    assert synthetic.batch_count(784, 48_000, 48_000, None) == 1
+    assert synthetic.batch_count(256 * 256 * 3, 32, 1000, None) == 10
 
 
 def test_an_optimizer_gets_every_setting_spelled_out() -> None:

@@ -22,7 +22,7 @@ COLOUR = (3, 32, 32)
 
 
 def described(folder: Path, kind: str, image: tuple[int, int, int], names: tuple[str, ...]) -> dict[str, Any]:
-    """What a request says of a dataset, with the sums of the files as they are."""
+    """A request's entry of a dataset, with the sums of the files as they are."""
     counts = {"classes": 10, "training": 50, "testing": 20}
     return {"folder": str(folder), "format": kind, "image": list(image), **counts, "files": dict.fromkeys(names, "")}
 

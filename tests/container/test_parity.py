@@ -1,4 +1,4 @@
-"""What each framework computes, by its answer to a parity request, against the reference in float64."""
+"""Each framework's answers to a parity request, compared with the reference in float64."""
 
 import importlib
 import json
@@ -366,6 +366,27 @@ def test_the_inference_that_is_asked_has_its_dropout_left_in(monkeypatch: pytest
 
     assert [layer.settings["rate"] for layer in workload.layers if layer.kind == "dropout"] == [0.2, 0.2]
     assert not workload.training
+
+
+@pytest.mark.parametrize(
+    ("gpus", "cache", "parameters", "at_once"),
+    [
+        pytest.param(0, "", parity.SMALL, 2, id="small model on CPUs"),
+        pytest.param(0, "", parity.SMALL + 1, 1, id="large model"),
+        pytest.param(1, "", 10, 1, id="GPU"),
+        pytest.param(0, "/compiled", 10, 1, id="cache of compiled code"),
+    ],
+)
+def test_small_models_have_two_sessions_at_once(
+    monkeypatch: pytest.MonkeyPatch, gpus: int, cache: str, parameters: int, at_once: int
+) -> None:
+    """A session on a GPU has its memory alone, and Theano's sessions would wait for the lock of their cache."""
+    monkeypatch.delenv(contract.COMPILE_CACHE, raising=False)
+    if cache:
+        monkeypatch.setenv(contract.COMPILE_CACHE, cache)
+    request = contract.request(document(mode="parity", model="mlp", batch_size=32, gpus=gpus))
+
+    assert parity._sessions_at_once(request, {"weight": parameters}) == at_once
 
 
 @pytest.mark.parametrize(("gpus", "imported"), [(0, True), (1, False)])

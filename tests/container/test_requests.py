@@ -7,7 +7,7 @@ from container_support import document
 
 from benchmarks import contract, measure
 from benchmarks.errors import BadRequest, Diverged
-from orchestrator.modes.parts.duration import LATENCY_STEPS
+from orchestrator.modes.parts.settings import LATENCY_STEPS
 from orchestrator.results.contract import LATENCY_LIMIT_S, LEAST_LATENCY_STEPS, Request
 
 

@@ -1,4 +1,4 @@
-"""What holds between the steps of a session, in the environment of its framework."""
+"""Rules between the steps of a session, in the environment of its framework."""
 
 import json
 import os

@@ -8,7 +8,7 @@ import pytest
 import reference
 from test_sessions import Environment, said
 
-from benchmarks.inputs import datasets, kinds, sparse
+from benchmarks.inputs import datasets, kinds, sparse, synthetic
 from benchmarks.models.dense import sparse_regression
 from benchmarks.vocabulary import counting, inputs, layers, weights
 
@@ -43,7 +43,7 @@ def test_momentum_goes_on_without_entries(environment: Environment) -> None:
         np.testing.assert_allclose(answer[name], value, rtol=1e-4, atol=1e-6, err_msg=name)
 
 
-def rows(seed: int = 0) -> datasets.Synthetic:
+def rows(seed: int = 0) -> synthetic.Synthetic:
     net = layers.recorded(sparse_regression.build)
     return datasets.named("synthetic", sparse_regression, seed, inputs=net.inputs)
 

@@ -17,7 +17,7 @@ from orchestrator.bundles.read.loaded_bundle import LoadedBundle, LoadedRecord
 from orchestrator.bundles.read.registry import register
 from orchestrator.engine import images as engine_images
 from orchestrator.events import ignore
-from orchestrator.results.plans import plan_to_json
+from orchestrator.results.records import plan_to_json
 from orchestrator.runtimes import BundledImage
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.planned_matrix import MatrixOptions, plan_matrix

@@ -1,4 +1,4 @@
-"""What tests with an engine share: the far side of an air gap."""
+"""Things that tests with an engine share: the far side of an air gap."""
 
 from collections.abc import Iterator
 

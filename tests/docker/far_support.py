@@ -81,7 +81,7 @@ class FarSide:
         return (self.folder / "asked").read_text().splitlines()
 
     def environment(self, **more: str) -> dict[str, str]:
-        """What a login shell there would have."""
+        """The environment of a login shell there."""
         path = os.environ.get("PATH", os.defpath)
         # As another host, it does not wait for its turn among the runs of this one.
         own = {"DOCKER_HOST": self.docker_host, "ORCHESTRATOR_LOCK_FOLDER": str(self.folder / "locks")}
@@ -106,7 +106,7 @@ class FarSide:
 
 
 def missing() -> str | None:
-    """Why this machine cannot have a far side; None where it can."""
+    """Return the reason that this machine cannot have a far side, or None."""
     absent = [tool for tool in TOOLS if shutil.which(tool) is None]
     if absent:
         return f"no {', '.join(absent)} on PATH"

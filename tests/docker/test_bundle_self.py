@@ -24,7 +24,7 @@ from orchestrator.bundles.format import layout
 from orchestrator.bundles.program import own_image_archive, own_wheel
 from orchestrator.domain import BuildSettings
 from orchestrator.runtimes.environments import Workshop
-from orchestrator.workflows.inputs.site import site_settings
+from orchestrator.workflows.inputs.planned_matrix import site_settings
 from tests.documented import blocks
 from tests.envelopes import data_of
 

@@ -11,6 +11,7 @@ import docker_images
 import pytest
 from far_support import FarSide
 
+from orchestrator.bundles.describe.package_files import package_files
 from orchestrator.bundles.format import layout
 from orchestrator.bundles.format.base import open_base
 from orchestrator.bundles.format.manifest import Image, Manifest
@@ -76,7 +77,7 @@ def _exported(
         name=folder.name, folder=folder, plan=Plan("carry", 1, tuple(specs), ()), matrix="version: 1\n", own_models=(),
         built={spec.name: built[spec.name] for spec in specs}, settings=BuildSettings(), client=client, listener=ignore,
         stop=threading.Event(), workshop=Workshop(folder.parent / "cache", BuildSettings(), os.environ),
-        base=open_base(since) if since else None,
+        package_files=package_files, base=open_base(since) if since else None,
     )  # fmt: skip
     return exporting.write(wanted, ())
 

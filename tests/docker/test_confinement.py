@@ -1,4 +1,4 @@
-"""What an image of one's own cannot undo, and what no container may do, tried from inside."""
+"""Limits that no image of one's own can undo and no container can pass, tried from inside."""
 
 import errno
 import json
@@ -108,7 +108,7 @@ def image(engine: docker.DockerClient, base_image: str) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def seen(engine: docker.DockerClient, image: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What a container of it could do."""
+    """The abilities of a container of it."""
     folder = tmp_path_factory.mktemp("confinement")
     for name in ("io", "script", "data"):
         (folder / name).mkdir()
@@ -136,7 +136,7 @@ def asked_image(engine: docker.DockerClient, base_image: str) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def seen_when_asked(engine: docker.DockerClient, asked_image: str) -> dict[str, Any]:
-    """What a container could do that is asked for its versions."""
+    """The abilities of a container that is asked for its versions."""
     answer: dict[str, Any] = json.loads(questions.ask(engine, asked_image, ["-c", LOOK]))
     return answer
 

@@ -1,4 +1,4 @@
-"""What a user brings or asks for, in containers, as the pages have it: digits, models of their own, scripts."""
+"""A user's own content in containers, as the pages describe it: digits, models, scripts."""
 
 import json
 import os

@@ -45,7 +45,7 @@ def place(far: FarSide, tmp_path: Path) -> Path:
 
 
 def _environment(far: FarSide) -> dict[str, str]:
-    """What would lead to an index, were one asked; the idle gate is off, as other tests share this machine."""
+    """Variables that would lead to an index, were one asked; the idle gate is off, as tests share this machine."""
     urls = dict.fromkeys(("PIP_INDEX_URL", "UV_DEFAULT_INDEX", "http_proxy", "https_proxy"), far.recorder)
     return far.environment(ORCHESTRATOR_IDLE_WAIT="0", **urls)
 

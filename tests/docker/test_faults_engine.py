@@ -16,7 +16,7 @@ from tests.until import LIMIT_S
 
 pytestmark = pytest.mark.docker
 BUILDING = re.compile("^building$", re.MULTILINE)
-"""What the build step prints; the engine names the step before it starts it."""
+"""The output of the build step; the engine names the step before it starts it."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""What containers leave in `/io`: rights that lock everybody out, and more than anybody wants to keep."""
+"""Files that containers leave in `/io`: some with rights that lock everybody out, some too large to keep."""
 
 import json
 import os

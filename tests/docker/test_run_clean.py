@@ -1,4 +1,4 @@
-"""What may go, on a real engine; only images that this test has made are removed."""
+"""Removal of images on a real engine; only images that this test has made are removed."""
 
 import io
 import tarfile

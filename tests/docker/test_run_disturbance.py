@@ -34,7 +34,7 @@ from orchestrator.results.container_answers import read_result
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, Surroundings, execute
 from orchestrator.runtimes import DockerRuntime, this_process
-from orchestrator.workflows.inputs.site import site_settings
+from orchestrator.workflows.inputs.planned_matrix import site_settings
 
 pytestmark = pytest.mark.docker
 

@@ -1,4 +1,4 @@
-"""What a container can see and do, proved from inside it."""
+"""The view and the abilities of a container, proved from inside it."""
 
 import json
 import os
@@ -22,7 +22,7 @@ OF_THE_ENGINE = {"/", "/io", "/tmp", "/etc/hostname", "/etc/hosts", "/etc/resolv
 
 @pytest.fixture(scope="module")
 def seen(engine: docker.DockerClient, base_image: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What one container saw, under a client whose configuration names a proxy with a password."""
+    """The view of one container, under a client whose configuration names a proxy with a password."""
     support.build_image(engine, base_image.format(python="3.11"))
     folder = tmp_path_factory.mktemp("security")
     (folder / "config.json").write_text(

@@ -75,7 +75,7 @@ def wheel(package: str, version: str, step_s: float | None, requires: str = "") 
 
 @dataclass
 class TinyIndex:
-    """What the index offers, and what was posted to it."""
+    """The releases that the index offers, and the requests that were posted to it."""
 
     port: int = 0
     wheels: dict[str, bytes] = field(default_factory=dict)

@@ -31,7 +31,7 @@ from orchestrator.domain import BuildSettings
 from orchestrator.images import recipe
 from orchestrator.processes import Stop, Watch
 from orchestrator.regression.history.acknowledged import load_acknowledged
-from orchestrator.regression.nightly.decide import decide, trial_outcomes
+from orchestrator.regression.nightly.decide import decide
 from orchestrator.regression.nightly.files import NightFiles
 from orchestrator.regression.nightly.notify import message
 from orchestrator.regression.search import record as search_record
@@ -53,11 +53,12 @@ from orchestrator.running import Policy, Surroundings, execute
 from orchestrator.running.host_lock import Turns
 from orchestrator.runtimes import Ended, Task
 from orchestrator.user_files import MountedData
-from orchestrator.workflows.documents.registry import DOCUMENTS, document_schema
-from orchestrator.workflows.host import shipped
+from orchestrator.workflows import plan as estimating
+from orchestrator.workflows.host import host
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.inputs import estimate as estimating
 from orchestrator.workflows.inputs.planned_matrix import MatrixOptions, PlannedMatrix, plan_matrix
+from orchestrator.workflows.nightly.trials import trial_outcomes
+from orchestrator.workflows.schemas import DOCUMENTS, document_schema
 from tests.unit.regression.search.search_records import MXNET
 from tests.unit.regression.trials.bench_trials import Bench, go_on
 from tests.unit.running.running_fakes import FakeRuntime
@@ -70,7 +71,7 @@ SIGNS = MountedData(
     "signs", "idx", "/data/signs", (1, 16, 16), 5, 600, 100,
     (("train-images-idx3-ubyte", "sha256:" + "1" * 64), ("train-labels-idx1-ubyte", "sha256:" + "2" * 64)),
 )  # fmt: skip
-"""What a run finds in the folder of a user's own dataset, which the matrix `own.yaml` names."""
+"""Return the files that a run finds in the folder of a user's own dataset, which the matrix `own.yaml` names."""
 FRAMEWORKS = Path(__file__).parent / "expected/matrices/frameworks-json.json"
 """The frameworks that there were; what a later one adds to lists is no change of these."""
 NOW = datetime(2026, 11, 21, 15, 30, tzinfo=UTC)
@@ -98,17 +99,17 @@ def surroundings(folder: Path, columns: int) -> Iterator[None]:
     with (
         contextlib.chdir(folder),
         mock.patch.dict(os.environ, variables, clear=True),
-        mock.patch.object(shipped, "load", return_value=_catalog()),
+        mock.patch.object(host, "load", return_value=_catalog()),
         mock.patch.object(estimating, "inventory", return_value=HERE),
         mock.patch.object(estimating, "host_facts", return_value=FACTS),
         mock.patch.object(estimating, "allocate", return_value=Allocation((0, 1))),  # it has what any system asks for
         mock.patch.object(sys, "argv", ["orchestrator"]),
     ):
-        shipped.shipped_catalog.cache_clear()
+        host.shipped_catalog.cache_clear()
         try:
             yield
         finally:
-            shipped.shipped_catalog.cache_clear()
+            host.shipped_catalog.cache_clear()
 
 
 def command(arguments: Sequence[str]) -> tuple[int, str, str]:
@@ -220,7 +221,7 @@ SETTINGS = {
 
 
 def environment_layers(matrix: Path) -> dict[str, dict[str, Any]]:
-    """What the environment of every image is built from, by the image's name and the settings of a site."""
+    """Return the sources of every image's environment, by the image's name and the settings of a site."""
     plan = _planned(matrix).plan
     found: dict[str, dict[str, Any]] = {}
     for image in plan.images:
@@ -246,13 +247,13 @@ class _Nothing(Bench):
 
 
 def judged_again(folder: Path) -> dict[str, Any]:
-    """What a regression test comes to when its verdicts are made anew from the files of its run."""
+    """Return the result of a regression test whose verdicts are made anew from the files of its run."""
     found: dict[str, Any] = go_on(folder, _Nothing()).model_dump(mode="json", by_alias=True)
     return found
 
 
 def judgement(folder: Path, acknowledged: Path) -> dict[str, Any]:
-    """What `nightly` would say of the release of a regression test, with and without changes that are known."""
+    """Return `nightly`'s decision on the release of a regression test, with and without changes that are known."""
     run = Run(folder)
     regression = stored_regression(run)
     ended = trial_outcomes(MeasuredTrial(run, stored_trial(run), run.plan(), regression))
@@ -263,7 +264,7 @@ def judgement(folder: Path, acknowledged: Path) -> dict[str, Any]:
 
 
 def searched_again(folder: Path) -> dict[str, Any]:
-    """What a search says of the releases when it is gone through anew from the answers in its record."""
+    """Return a search's result when it is gone through anew from the answers in its record."""
     record = search_record.read(folder).model_copy(update={"found": None})
 
     def measure(one: Side, other: Side, blocks: int) -> ProbeResult:

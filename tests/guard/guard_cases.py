@@ -9,7 +9,7 @@ EXPECTED = Path(__file__).parent / "expected"
 SUFFIXES = {"json": "json", "csv": "csv", "junit": "xml", "text": "txt", "page": "txt"}
 WIDE, NARROW = 120, 80
 PAGES = "pages"
-"""Where a case has its pages written, beside the results."""
+"""The folder of a case's pages, beside the results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +21,10 @@ class Case:
     name: str
     arguments: tuple[str, ...]
     kind: str = "text"
-    """What stdout is compared as: `json`, `csv`, `junit`, `text`; `page`: as the text of the pages in `PAGES`."""
+    """The format that stdout is compared in: `json`, `csv`, `junit`, `text`; `page`: text of the pages in `PAGES`."""
     columns: int = WIDE
     at: str = "results"
-    """Where the folder lies, below the one that the command runs in."""
+    """The folder's place, below the one that the command runs in."""
 
     @property
     def id(self) -> str:
@@ -33,12 +33,12 @@ class Case:
 
     @property
     def answer(self) -> Path:
-        """What is stored of stdout, or of the pages."""
+        """The stored text of stdout, or of the pages."""
         return EXPECTED / f"{self.id}.{SUFFIXES[self.kind]}"
 
     @property
     def ending(self) -> Path:
-        """What is stored of the exit status and of stderr."""
+        """The stored exit status and stderr."""
         return EXPECTED / f"{self.id}.end"
 
 
@@ -327,7 +327,7 @@ def _others() -> Iterator[Case]:
 
 
 def _disagreements() -> Iterator[Case]:
-    """What README.md lists: a change of these is a decision, and its commit names the entry of the list."""
+    """The decisions that README.md lists: the commit of such a change names the entry of the list."""
     for path in sorted((CORPUS / "disagreements").iterdir()):
         folder = f"disagreements/{path.name}"
         runs = sorted(run.name for run in path.iterdir())

@@ -137,7 +137,7 @@ _READERS: Mapping[str, Callable[[str], Any]] = {"json": _json, "csv": _csv, "jun
 
 
 def page_text(page: str) -> str:
-    """What of a page a reader sees, a line for each block and each row of a table, with the shapes of its charts."""
+    """Return the visible text of a page, a line per block and row of a table, with the shapes of its charts."""
     reader = _Page()
     reader.feed(page)
     reader.close()

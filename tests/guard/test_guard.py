@@ -1,4 +1,4 @@
-"""What every reading command says of the stored runs, and what every matrix plans and asks: as it was before.
+"""The output of every reading command on the stored runs, and the plans and requests of every matrix: as before.
 
 `tests/guard/README.md` says what this guards, and how a case is added.
 """
@@ -18,7 +18,7 @@ from tests.guard.guard_cases import CORPUS, EXPECTED, MATRICES, PAGES, WIDE, Cas
 from tests.guard.guard_compare import MOST_DIFFERENCES, Sentences, differences, page_text
 
 ADD = os.environ.get("ADD_TO_GUARD") == "1"
-"""Whether what is not stored yet is written; what is stored is never changed."""
+"""True if outputs that are not stored yet are written; stored ones are never changed."""
 ROOT = Path(__file__).parents[2]
 CASES = cases()
 TRIALS = sorted(
@@ -55,7 +55,7 @@ def compare(stored: Path, kind: str, said: str) -> None:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Case], Path]:
-    """Where a case runs: beside a copy of its part of the corpus, which the cases of that part share."""
+    """The folder in which a case runs: beside a copy of its part of the corpus, which the cases of that part share."""
     made: dict[tuple[str, str], Path] = {}
 
     def place_of(case: Case) -> Path:

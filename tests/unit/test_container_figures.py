@@ -1,4 +1,4 @@
-"""What the figures in containers say for themselves: by what rules, and how much they could have shown."""
+"""The rules of the figures from containers, and the differences that they could have shown."""
 
 import json
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from bench import detection, simulated
-from orchestrator.analysis.looks import looks
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Verdict, looks
 
 
 def test_a_page_says_what_holds_and_what_does_not() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.cli.output import speech
-from orchestrator.encoded import json_text
+from orchestrator.documents import json_text
 
 DIRECTION = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI", "LRM", "RLM", "ALM"}
 CATEGORIES = {"Cc", "Cs", "Zl", "Zp"}

@@ -11,7 +11,7 @@ import orchestrator
 
 PACKAGE = Path(orchestrator.__file__).parent
 ORDER = [
-    "errors", "encoded", "documents", "wording", "limits", "user_files", "studies", "modes", "feeds", "domain",
+    "errors", "documents", "wording", "limits", "user_files", "studies", "modes", "feeds", "domain",
     "events", "resources", "files", "logs", "processes", "engine", "catalog", "datasets", "matrix", "planning",
     "results", "images", "devices", "runtimes", "running", "analysis", "regression", "bundles", "reporting",
     "workflows", "api", "cli",
@@ -28,18 +28,18 @@ WITHIN = {
         "reports": ("blocks", "charts", "document", "findings", "formats", "inline"),
     },
     "workflows": {
-        "host": (), "option_values": (), "pages": (), "outputs": (), "inputs": ("host",), "measure": ("host", "inputs"),
-        "plan": ("host", "inputs"), "build": ("host", "inputs"), "run": ("host", "inputs", "measure", "pages"),
-        "report": ("host", "inputs", "outputs", "pages"), "clean": ("host",),
+        "host": (), "option_values": (), "outputs": (), "inputs": ("host",), "measure": ("host", "inputs"),
+        "plan": ("host", "inputs"), "build": ("host", "inputs"), "run": ("host", "inputs", "measure", "outputs"),
+        "report": ("host", "inputs", "outputs"), "clean": ("host",),
         "data": ("host", "inputs"), "doctor": ("host", "inputs"),
         "look": ("host", "inputs"), "ship": ("build", "host", "inputs", "outputs"),
-        "compare": ("host", "inputs", "outputs", "pages"), "history": ("host", "inputs", "outputs"),
-        "regress": ("host", "inputs", "measure", "outputs", "pages"),
+        "compare": ("host", "inputs", "outputs"), "history": ("host", "inputs", "outputs"),
+        "regress": ("host", "inputs", "measure", "outputs"),
         "documents": ("build", "clean", "data", "doctor", "look", "nightly", "ship"), "schemas": ("documents",),
-        "nightly": ("host", "inputs", "measure", "pages"), "search": ("host", "inputs", "measure", "pages"),
+        "nightly": ("host", "inputs", "measure", "outputs"), "search": ("host", "inputs", "measure", "outputs"),
     },
 }  # fmt: skip
-"""What a part of a package may import of the same package, besides itself."""
+"""The imports of the same package that a part of it may have, besides itself."""
 OF_ALL = {"workflows": {"option_values"}}
 """Parts that all others of a package may import."""
 REGRESSION = ["core", "judge", "trials", "stored_runs", "releases", "search", "history", "nightly"]

@@ -1,4 +1,4 @@
-"""What the benchmark of re-measurements says: how many values lie inside, and how wide what they lie in is."""
+"""The result of the benchmark of re-measurements: the share of values inside an interval, and its width."""
 
 import pytest
 

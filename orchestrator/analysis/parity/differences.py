@@ -1,5 +1,6 @@
 """The differences between two answers of parity containers, each at its worst and compared with its bar."""
 
+import math
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import Final
@@ -7,6 +8,7 @@ from typing import Final
 from orchestrator.analysis.parity import layers
 from orchestrator.analysis.parity.sides import FULL_PRECISION, ParitySide
 from orchestrator.modes.parts.rules import Evidence, ParityRule
+from orchestrator.results.outputs import Outputs
 
 _LED_BY: Final[dict[Evidence, str]] = {
     "weights": "initial values of",
@@ -163,3 +165,20 @@ def _tensors(
         if tensors:
             value, name = max(tensors)
             yield Difference(evidence, f"{led_by} {name}".strip(), value, limit)
+
+
+def output_differences(one: tuple[str, Outputs], other: tuple[str, Outputs], bar: float) -> Iterator[Difference]:
+    """Yield the error of each output of an operator, and the distance of both, as shares of their scale."""
+    for label, outputs in (one, other):
+        yield Difference("outputs", f"output of {label} and of NumPy in float64", outputs.error, bar)
+    yield Difference("outputs", f"outputs of {one[0]} and of {other[0]}", _apart(one[1], other[1]), bar)
+
+
+def _apart(one: Outputs, other: Outputs) -> float:
+    if one.elements != other.elements or len(one.sketch) != len(other.sketch):
+        return 1.0
+    distance = math.sqrt(math.fsum((a - b) ** 2 for a, b in zip(one.sketch, other.sketch, strict=True)))
+    scale = max(one.scale, other.scale)
+    # A sketch is rounded to nine digits, and says nothing of what is less.
+    rounding = 1e-9 * math.sqrt(math.fsum(value**2 for value in one.sketch))
+    return max(0.0, distance - rounding) / scale if scale else distance

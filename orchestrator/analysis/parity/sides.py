@@ -5,19 +5,37 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from orchestrator.domain import Framework, Options
-from orchestrator.modes.parts.duration import PARITY_BATCH
+from orchestrator.domain import Cell, Framework, Options
+from orchestrator.modes.parts.settings import PARITY_BATCH
+from orchestrator.results.evidence import read_outputs
+from orchestrator.results.outputs import Outputs
 from orchestrator.results.parity.contract import ParityResult, Sample, Tensor
+from orchestrator.results.store import Run
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from orchestrator.analysis.parity.outputs import OutputEvidence
 
 FULL_PRECISION: Final = "fp32"
 NOISE: Final = 1e-5
 """Share of the norm of all tensors together below which a tensor is rounding; two such tensors are equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutputEvidence:
+    """The outputs that the results of a cell hold, and the bar that they must keep."""
+
+    bar: float
+    outputs: Outputs | None
+    """None if no result holds any."""
+    measurement_version: int | None = None
+
+
+def output_evidence(run: Run, cell: Cell) -> OutputEvidence:
+    """Read the outputs of a cell whose mode states a bar for each of its subjects."""
+    bar, stored = cell.workload.rules.parity.output_bars.get(cell.workload.model, 0.0), read_outputs(run, cell)
+    return OutputEvidence(bar, *stored) if stored else OutputEvidence(bar, None)
 
 
 @dataclass(frozen=True)
@@ -32,7 +50,7 @@ class ParitySide:
     """One line; empty only if there is a result."""
     batch_size: int = PARITY_BATCH
     """Samples of the batch that it was checked on."""
-    output: "OutputEvidence | None" = None
+    output: OutputEvidence | None = None
     """Of a mode whose results hold outputs, in place of a parity container."""
 
     @property

@@ -7,12 +7,12 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 
-from orchestrator.analysis.parity import layers, optimizer, outputs
-from orchestrator.analysis.parity.differences import EXACT, Difference, differences, missing
-from orchestrator.analysis.parity.sides import FULL_PRECISION, ParitySide
+from orchestrator.analysis.parity import layers, optimizer
+from orchestrator.analysis.parity.differences import EXACT, Difference, differences, missing, output_differences
+from orchestrator.analysis.parity.sides import FULL_PRECISION, OutputEvidence, ParitySide
 from orchestrator.catalog.faults import KnownFault
 from orchestrator.domain import Mode
-from orchestrator.matrix import pins
+from orchestrator.matrix.model import parse_pin
 from orchestrator.modes import RULES
 from orchestrator.modes.parts.rules import Evidence, ParityRule
 
@@ -99,7 +99,7 @@ def _checked_differently(versions: tuple[int, int], batch_sizes: tuple[int, int]
 def _of_outputs(
     one: ParitySide,
     other: ParitySide,
-    evidence: tuple[outputs.OutputEvidence, outputs.OutputEvidence],
+    evidence: tuple[OutputEvidence, OutputEvidence],
     faults: Sequence[KnownFault],
 ) -> PairParity:
     """Judge two cells by the outputs that their results hold."""
@@ -110,7 +110,7 @@ def _of_outputs(
     if a.measurement_version != b.measurement_version:
         versions = f"{a.measurement_version}, {b.measurement_version}"
         return PairParity(WorkParity.NOT_CHECKED, f"checked in different ways (measurement_version {versions})")
-    compared = tuple(outputs.differences((one.label, a.outputs), (other.label, b.outputs), min(a.bar, b.bar)))
+    compared = tuple(output_differences((one.label, a.outputs), (other.label, b.outputs), min(a.bar, b.bar)))
     unlike = _over_its_bar(compared)
     if unlike is not None:
         return _unequal(*unlike, (one, other), faults, compared)
@@ -194,7 +194,7 @@ def meets(fault: KnownFault, side: ParitySide, kinds: Set[str]) -> bool:
     facts = side.result.facts if side.result else {}
     settings = {**dict(side.options), **facts}  # the facts hold the outcome of `layout: auto`
     return (
-        any(pins.parse(text).holds(side.framework) for text in fault.frameworks)
+        any(parse_pin(text).holds(side.framework) for text in fault.frameworks)
         and set(fault.layers) <= kinds
         and all(name not in settings or settings[name] == value for name, value in fault.options.items())
     )

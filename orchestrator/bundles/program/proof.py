@@ -15,7 +15,7 @@ from orchestrator.bundles.program.wheels import TargetPlatform, WheelsError, res
 from orchestrator.errors import HostError
 from orchestrator.processes import StartError, last_line
 from orchestrator.results.writing import write_atomically
-from orchestrator.runtimes import interpreters
+from orchestrator.runtimes import local
 from orchestrator.runtimes.environments import Workshop, reason
 
 TIMEOUT_S = 600.0
@@ -62,7 +62,7 @@ def prove(wheels: Path, target: TargetPlatform, workshop: Workshop) -> Proof:
     Without such an interpreter or machine, the requirements are only resolved.
     Raises `WheelsError` with the reason if the wheels are not enough.
     """
-    own = interpreters.find(target.python, workshop.host, Path(sys.executable), wheels)
+    own = local.find_interpreter(target.python, workshop.host, Path(sys.executable), wheels)
     with tempfile.TemporaryDirectory(prefix="bench-") as place:
         folder = Path(place)
         if own is None or os.uname().machine != target.machine:

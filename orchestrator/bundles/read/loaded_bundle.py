@@ -13,7 +13,7 @@ from orchestrator.bundles.format import layout
 from orchestrator.bundles.format.portable_plan import checked_plan
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
-from orchestrator.results.plans import plan_from_json
+from orchestrator.results.records import plan_from_json
 from orchestrator.runtimes.docker import BundledImage
 from orchestrator.user_files import ModelDefinition, ModelFile
 

@@ -11,7 +11,6 @@ from orchestrator.bundles.write.request import Export
 from orchestrator.engine import images as engine
 from orchestrator.engine.images import BuildError, ImageFacts
 from orchestrator.errors import HostError
-from orchestrator.events import Notice
 from orchestrator.images import recipes
 
 
@@ -36,7 +35,7 @@ def write_bill(export: Export, reference: str, image_id: str, diff_ids: Sequence
         missing = f"all packages, since what its files list cannot be described: {error}"
         bill = sbom.bill(reference, image_id, diff_ids, {})
     if missing:
-        export.listener(Notice(f"the bill of materials of {reference} lacks {missing}"))
+        export.say(f"the bill of materials of {reference} lacks {missing}")
     path = export.folder / layout.SBOM / f"{layout.file_name(reference)}.cdx.json"
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(bill)

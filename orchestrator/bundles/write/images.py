@@ -25,7 +25,6 @@ from orchestrator.engine import images as engine
 from orchestrator.engine import transfer
 from orchestrator.engine.transfer import TransferError
 from orchestrator.errors import HostError
-from orchestrator.events import Notice
 from orchestrator.images import Built
 from orchestrator.processes import TICK_S, Stop
 from orchestrator.results.writing import write_atomically
@@ -53,7 +52,7 @@ def write_images(export: Export) -> tuple[Image, ...]:
     """Write the layout with every image of the plan. Raises as `_save_images` does."""
     blobs = _open_blobs(export)
     to_save = [_image_to_save(spec.name, export.built[spec.name]) for spec in export.plan.images]
-    configs = _save_images(export.client, to_save, blobs, export.stop, lambda line: export.listener(Notice(line)))
+    configs = _save_images(export.client, to_save, blobs, export.stop, export.say)
     images = tuple(_manifest_entry(image, configs[image.reference], blobs) for image in to_save)
     _add_layer_paths(_layer_paths_file(export), blobs.paths)
     blobs.remove_others(layer for image in images for layer in image.layers)

@@ -7,7 +7,7 @@ from orchestrator.bundles.format.portable_plan import portable_plan
 from orchestrator.bundles.write.request import Export
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
-from orchestrator.results.plans import plan_to_json
+from orchestrator.results.records import plan_to_json
 
 
 def write_plan(export: Export) -> None:

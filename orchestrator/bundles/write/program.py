@@ -11,7 +11,6 @@ from orchestrator.bundles.program.wheels import FetchSettings, TargetPlatform, W
 from orchestrator.bundles.write.bills import image_facts, write_bill, write_statement
 from orchestrator.bundles.write.request import Export
 from orchestrator.errors import HostError
-from orchestrator.events import Notice
 from orchestrator.images import Built
 
 _MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
@@ -47,10 +46,10 @@ def _write_wheels(export: Export, machine: str) -> Mapping[str, tuple[str, ...]]
         except WheelsError as error:
             if export.pythons or export.stop.is_set():
                 raise
-            export.listener(Notice(f"Python {python} is left out: {error}"))
+            export.say(f"Python {python} is left out: {error}")
             continue
         if export.try_wheels:
-            export.listener(Notice(prove_once(folder, fetched[python], target, export.workshop).sentence))
+            export.say(prove_once(folder, fetched[python], target, export.workshop).sentence)
     if not fetched:
         raise HostError("there are no wheels of the orchestrator's dependencies for any Python; see the notices")
     return fetched
@@ -61,7 +60,7 @@ def _write_image(export: Export, names: tuple[str, ...], python: str) -> Built:
     log = export.workshop.cache / "build-logs" / "orchestrator.log"
     paths = [export.folder / layout.WHEELS / name for name in names]
     recipe = own_image.recipe(paths, python, export.settings)
-    export.listener(Notice(f"the orchestrator's own image: {recipe.reference}"))
+    export.say(f"the orchestrator's own image: {recipe.reference}")
     image_id = own_image.build(export.client, recipe, export.settings, log=log, stop=export.stop)
     archive = own_image_archive.cached(
         export.client, recipe.reference, image_id, export.workshop.cache / "own-image", export.stop

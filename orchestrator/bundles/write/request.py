@@ -6,11 +6,10 @@ from pathlib import Path
 
 import docker
 
-from orchestrator.bundles.describe.package_files import package_files
 from orchestrator.bundles.format.base import BaseBundle
 from orchestrator.bundles.format.manifest import Image
 from orchestrator.domain import BuildSettings, Plan
-from orchestrator.events import Listener
+from orchestrator.events import Listener, Notice
 from orchestrator.images import Built
 from orchestrator.processes import Stop
 from orchestrator.runtimes.environments import Workshop
@@ -36,6 +35,8 @@ class Export:
     stop: Stop
     workshop: Workshop
     """The settings that fetch wheels, and the cache."""
+    package_files: Callable[[docker.DockerClient, str, Stop], Mapping[str, str]]
+    """Returns the text of each package file of an image, by path."""
     base: BaseBundle | None = None
     """The bundle that a delta builds on."""
     data: tuple[tuple[str, Path], ...] = ()
@@ -48,10 +49,12 @@ class Export:
     """True to install the wheels here without an index, as a proof that they are enough."""
     sign: Callable[[bytes], bytes] | None = None
     """Returns the signature over the bytes of a manifest."""
-    package_files: Callable[[docker.DockerClient, str, Stop], Mapping[str, str]] = package_files
-    """Returns the text of each package file of an image, by path."""
     images: tuple[Image, ...] = ()
     """The images in the bundle, which are written before any other part."""
+
+    def say(self, line: str) -> None:
+        """Report one line for a person."""
+        self.listener(Notice(line))
 
 
 Part = Callable[[Export], None]

@@ -6,7 +6,7 @@ from typing import Any
 
 from orchestrator import limits
 from orchestrator.catalog.model_files.python_file import Literals, WrongFileError
-from orchestrator.modes.parts.duration import Shortening
+from orchestrator.modes.parts.settings import Shortening
 
 _QUICK = {"batch_size": limits.MAX_COUNT, "repeats": limits.MAX_REPEATS}
 """Keys of `QUICK`, with the largest value of each."""

@@ -18,7 +18,7 @@ from orchestrator.catalog.model_files import layers as model_layers
 from orchestrator.catalog.model_files.definitions import definitions
 from orchestrator.catalog.model_files.python_file import Literals, WrongFileError
 from orchestrator.errors import InputError
-from orchestrator.modes.parts.duration import Shortening
+from orchestrator.modes.parts.settings import Shortening
 from orchestrator.user_files import ModelDefinition, ModelFile
 
 Kind = TypeVar("Kind")
@@ -49,7 +49,7 @@ class ModelInfo:
     definitions: tuple[ModelDefinition, ...] = ()
     """Definitions that some frameworks run in place of what their builder makes of the model."""
     shortening: Shortening = field(default_factory=Shortening)
-    """What the file says of a measurement that would be too long; a matrix goes before it."""
+    """The file's shorter measurement, for one that would be too long; a matrix goes before it."""
     quick: Mapping[str, int] = field(default_factory=dict)
     """Batch size and repeats of a smoke run."""
 

@@ -4,11 +4,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli.examples import examples
-from orchestrator.cli.measure.options import IdleWait, RetryFailed
 from orchestrator.cli.options import (
     BaseImage,
     DataFolder,
+    IdleWait,
     Jobs,
     Json,
     Limit,
@@ -16,12 +15,12 @@ from orchestrator.cli.options import (
     ModelsFolder,
     NoParity,
     Results,
+    RetryFailed,
+    examples,
 )
-from orchestrator.cli.output import speech
-from orchestrator.cli.output.hosts import this_host
-from orchestrator.cli.output.signals import INTERRUPTED
+from orchestrator.cli.output import outputs, speech
+from orchestrator.cli.output.hosts import INTERRUPTED, this_host
 from orchestrator.errors import HostError
-from orchestrator.limits import DEFAULT_CELLS
 from orchestrator.workflows import option_values
 from orchestrator.workflows.option_values import RuntimeName
 
@@ -77,7 +76,7 @@ def bisect(
     max_blocks: MaxBlocks = None,
     prereleases: Prereleases = False,
     yanked: Yanked = False,
-    limit: Limit = DEFAULT_CELLS,
+    limit: Limit = option_values.LIMIT,
     no_parity: NoParity = False,
     base_image: BaseImage = None,
     models: ModelsFolder = None,
@@ -135,7 +134,6 @@ def bisect(
 
 def _show(result: "SearchResult", *, json: bool) -> None:
     from orchestrator.reporting.formats.html import INDEX
-    from orchestrator.reporting.formats.terminal import shown
     from orchestrator.reporting.reports.search import SEARCH
     from orchestrator.workflows.documents.records import search_document
 
@@ -144,6 +142,4 @@ def _show(result: "SearchResult", *, json: bool) -> None:
         speech.print_document(search_document(result.record))
         speech.say(evidence)
         return
-    console = speech.output(speech.REPORT_WIDTH)
-    console.print(shown(SEARCH, result.record))
-    speech.tell(console, f"\n{evidence}")
+    speech.tell(outputs.print_table(SEARCH, result.record), f"\n{evidence}")

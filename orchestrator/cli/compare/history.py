@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli.examples import examples
-from orchestrator.cli.options import Json, Results
+from orchestrator.cli.options import Json, Results, examples
 from orchestrator.cli.output import outputs, speech
 from orchestrator.cli.output.hosts import this_host
-from orchestrator.limits import MIN_EFFECT
 from orchestrator.reporting.formats import HTML, render
 from orchestrator.workflows import option_values
 
@@ -44,7 +42,7 @@ def history(
     ] = None,
     min_effect: Annotated[
         float, typer.Option("--min-effect", min=0.001, max=1, help="Smallest change to look for, as a share.")
-    ] = MIN_EFFECT,
+    ] = option_values.MIN_EFFECT,
     format_: Annotated[str | None, outputs.format_option("suites")] = None,
     output: Annotated[
         Path | None,
@@ -68,7 +66,7 @@ def history(
         by_release=by_release,
         acknowledged=acknowledged,
         min_effect=min_effect,
-        format=_named(format_, output, json=json),
+        format=outputs.named_format(HISTORY, format_, output, json=json),
         output=output,
     )
     result = workflow.history(options, this_host())
@@ -83,24 +81,13 @@ def history(
         sys.stdout.write(render(HISTORY, result.series, result.format))
 
 
-def _named(format_: str | None, output: Path | None, *, json: bool) -> str | None:
-    """Return the format that an option or the ending of `-o` names, or None if nothing names one."""
-    from orchestrator.reporting.reports.history import HISTORY
-    from orchestrator.workflows.outputs import named_by
-
-    is_named = json or format_ is not None or named_by(output) is not None
-    return outputs.wanted_format(HISTORY, format_, output, json=json) if is_named else None
-
-
 def _show(result: "HistoryResult") -> None:
-    from orchestrator.reporting.formats import terminal
     from orchestrator.reporting.reports.history import HISTORY
 
-    console = speech.output(_WIDTH)
     if result.series:
-        console.print(terminal.shown(HISTORY, result.series), soft_wrap=True)
+        outputs.print_table(HISTORY, result.series, _WIDTH, soft_wrap=True)
     if result.page is not None:
-        speech.tell(console, f"page: {result.page}")
+        speech.tell(speech.output(_WIDTH), f"page: {result.page}")
 
 
 def _say_nothing_to_show(number: int, *, writes_page: bool) -> None:

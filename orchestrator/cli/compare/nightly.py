@@ -5,15 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli.examples import examples
-from orchestrator.cli.measure.options import IdleWait
-from orchestrator.cli.options import BaseImage, DataFolder, Json, ModelsFolder
+from orchestrator.cli.options import BaseImage, DataFolder, IdleWait, Json, ModelsFolder, examples
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.workflows import option_values
 
 if TYPE_CHECKING:
-    from orchestrator.workflows.nightly.options import NightResult
+    from orchestrator.workflows.nightly.night import NightResult
 
 
 NightlyFile = Annotated[Path, typer.Option("-f", "--file", help="What is watched: nightly.yaml by default.")]
@@ -43,8 +41,7 @@ def nightly(
     """Measure new releases on the package index against the baseline. Exit 1 with a regression that is new."""
     if context.invoked_subcommand is not None:
         return
-    from orchestrator.workflows.nightly.night import night
-    from orchestrator.workflows.nightly.options import NightlyOptions
+    from orchestrator.workflows.nightly.night import NightlyOptions, night
 
     options = NightlyOptions(file=file, base_image=base_image, models=models, data=data, idle_wait_s=idle_wait)
     result = night(options, this_host())
@@ -77,8 +74,8 @@ def accept(
 ) -> None:
     """Take a release as the baseline of the nights to come, whatever was found of it."""
     from orchestrator.workflows.documents.records import accept_document
+    from orchestrator.workflows.nightly.accept import AcceptOptions
     from orchestrator.workflows.nightly.accept import accept as accept_release
-    from orchestrator.workflows.nightly.options import AcceptOptions
 
     result = accept_release(AcceptOptions(release=release, file=file, models=models), this_host())
     if json:

@@ -4,27 +4,30 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli.examples import examples
-from orchestrator.cli.measure.options import ExtraRepeats, IdleWait, Repeats, Resume, Retries, RetryFailed
 from orchestrator.cli.options import (
     BaseImage,
     DataFolder,
     Exclude,
+    ExtraRepeats,
+    IdleWait,
     Jobs,
     Json,
     Limit,
     MatrixFile,
     ModelsFolder,
     NoParity,
+    Repeats,
     Results,
+    Resume,
+    Retries,
+    RetryFailed,
     Select,
+    examples,
 )
-from orchestrator.cli.output import outputs, speech, verdicts
-from orchestrator.cli.output.hosts import this_host
-from orchestrator.cli.output.signals import INTERRUPTED
-from orchestrator.cli.output.verdicts import Format, Output
+from orchestrator.cli.output import outputs, speech
+from orchestrator.cli.output.hosts import INTERRUPTED, this_host
+from orchestrator.cli.output.outputs import Format, Output
 from orchestrator.errors import HostError
-from orchestrator.limits import DEFAULT_CELLS
 from orchestrator.workflows import option_values
 from orchestrator.workflows.option_values import RuntimeName
 
@@ -84,7 +87,7 @@ def regress(
     max_blocks: MaxBlocks = None,
     repeats: Repeats = None,
     confirm: Confirm = True,
-    limit: Limit = DEFAULT_CELLS,
+    limit: Limit = option_values.LIMIT,
     no_parity: NoParity = False,
     base_image: BaseImage = None,
     models: ModelsFolder = None,
@@ -138,7 +141,7 @@ def regress(
         ),
         this_host(),
     )
-    verdicts.show(result.regression, result.page, shown_as, is_written=output is not None)
+    outputs.show_regression(result.regression, result.page, shown_as, is_written=output is not None)
     if not result.regression.complete:
         speech.say_error(f"stopped; go on with: {result.resume_command}")
         raise typer.Exit(INTERRUPTED)
@@ -147,11 +150,9 @@ def regress(
 
 def _end(result: "RegressResult", *, strict: bool) -> None:
     """Exit with 1 if a verdict is bad (or, if `strict`, not good), and with 3 if there is none."""
-    from orchestrator.analysis.verdicts import Verdict
-
     regression = result.regression
     if regression.tells_nothing:
-        first = next(pair for pair in regression.pairs if pair.verdict is Verdict.NOT_MEASURED)
+        first = regression.unmeasured[0]
         raise HostError(
             f"nothing could be measured of {regression.candidate.label} beside {regression.baseline.label}: "
             f"{first.id}: {first.reason}\nonce that is mended, begin anew, or go on with: {result.resume_command} "

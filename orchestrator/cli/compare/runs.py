@@ -5,12 +5,10 @@ from typing import Annotated
 import typer
 
 from orchestrator.cli.compare.regress import Metrics
-from orchestrator.cli.completion import run_names
-from orchestrator.cli.examples import examples
-from orchestrator.cli.options import HiddenCells, Json, Results, ShownCells
-from orchestrator.cli.output import outputs, verdicts
+from orchestrator.cli.options import HiddenCells, Json, Results, ShownCells, examples, run_names
+from orchestrator.cli.output import outputs
 from orchestrator.cli.output.hosts import this_host
-from orchestrator.cli.output.verdicts import Format, Output
+from orchestrator.cli.output.outputs import Format, Output
 from orchestrator.workflows import option_values
 
 
@@ -56,6 +54,6 @@ def compare(
         results=results, format=outputs.wanted_format(REGRESSION, format_, output, json=json), output=output,
     )  # fmt: skip
     result = workflow.compare(options, this_host())
-    verdicts.show(result.regression, result.page, result.format, is_written=output is not None)
+    outputs.show_regression(result.regression, result.page, result.format, is_written=output is not None)
     if result.regression.regressions:
         raise typer.Exit(1)

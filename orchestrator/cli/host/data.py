@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli.examples import examples
-from orchestrator.cli.options import DataFolder, Json
+from orchestrator.cli.options import DataFolder, Json, examples
 from orchestrator.cli.output import speech, tables
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.errors import InputError

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from orchestrator.cli.examples import examples
-from orchestrator.cli.options import BaseImage, Json, Results
+from orchestrator.cli.options import BaseImage, Json, Results, examples
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.errors import HostError

@@ -2,8 +2,7 @@
 
 import typer
 
-from orchestrator.cli.examples import examples
-from orchestrator.cli.options import Json, MatrixFile, ModelsFolder
+from orchestrator.cli.options import Json, MatrixFile, ModelsFolder, examples
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.tables import plain_table, texts
 

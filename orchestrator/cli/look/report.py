@@ -1,22 +1,18 @@
 """The command `report`."""
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli.completion import run_names
-from orchestrator.cli.examples import examples
-from orchestrator.cli.options import EveryRun, HiddenCells, Json, Results, ShownCells
+from orchestrator.cli.options import EveryRun, HiddenCells, Json, Results, ShownCells, examples, run_names
 from orchestrator.cli.output import outputs, speech
 from orchestrator.cli.output.hosts import this_host
+from orchestrator.cli.output.outputs import Format, Output
 from orchestrator.reporting.formats import HTML, TABLE
 from orchestrator.workflows import option_values
 
 if TYPE_CHECKING:
-    from orchestrator.reporting.findings.model import Report
-    from orchestrator.workflows.pages import WrittenPage
     from orchestrator.workflows.report import ReportResult
 
 
@@ -40,8 +36,8 @@ def report(
     select: ShownCells = [],
     exclude: HiddenCells = [],
     results: Results = option_values.RESULTS,
-    format_: Annotated[str | None, outputs.format_option()] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="PATH", help=outputs.OUTPUT_HELP)] = None,
+    format_: Format = None,
+    output: Output = None,
     json: Json = False,
 ) -> None:
     """Show a run again from its files, or several side by side, such as those of different hosts."""
@@ -66,24 +62,11 @@ def report(
 
 
 def _show(result: "ReportResult") -> None:
-    from orchestrator.reporting.formats.terminal import shown
+    from orchestrator.reporting.reports.run import RUN
     from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
-    from orchestrator.workflows.pages import WrittenPage
+    from orchestrator.workflows.outputs import WrittenPage
 
     if result.side_by_side is not None:
-        speech.output(speech.REPORT_WIDTH).print(shown(SIDE_BY_SIDE, result.side_by_side))
+        outputs.print_table(SIDE_BY_SIDE, result.side_by_side)
     else:
-        show(result.reports[0], WrittenPage(result.page, "\n".join(result.problems)))
-
-
-def show(report: "Report", page: "WrittenPage") -> None:
-    """Print the table of a run, and say where its page is or why there is none."""
-    from orchestrator.reporting.formats.terminal import shown
-    from orchestrator.reporting.reports.run import RUN
-
-    console = speech.output(speech.REPORT_WIDTH)
-    console.print(shown(RUN, report))
-    if page.path is not None:
-        speech.tell(console, f"page: {page.path}")
-    else:
-        speech.say_error(f"no page: {page.problem}")
+        outputs.show(RUN, result.reports[0], WrittenPage(result.page, "\n".join(result.problems)))

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli.completion import run_cells, run_names
-from orchestrator.cli.examples import examples
-from orchestrator.cli.options import HiddenCells, Json, Results, ShownCells
+from orchestrator.cli.options import HiddenCells, Json, Results, ShownCells, examples, run_cells, run_names
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.cli.output.tables import plain_table, texts

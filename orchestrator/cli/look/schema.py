@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.cli.examples import examples
+from orchestrator.cli.options import examples
 from orchestrator.cli.output import speech
 from orchestrator.workflows.option_values import SCHEMAS
 

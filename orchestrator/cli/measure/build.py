@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli.examples import examples
 from orchestrator.cli.options import (
     BaseImage,
     Exclude,
@@ -16,11 +15,10 @@ from orchestrator.cli.options import (
     ModelsFolder,
     PlanName,
     Select,
+    examples,
 )
 from orchestrator.cli.output import speech
-from orchestrator.cli.output.hosts import this_host
-from orchestrator.cli.output.signals import INTERRUPTED
-from orchestrator.limits import DEFAULT_CELLS
+from orchestrator.cli.output.hosts import INTERRUPTED, this_host
 from orchestrator.workflows import option_values
 
 if TYPE_CHECKING:
@@ -39,7 +37,7 @@ def build(
     plan: PlanName = None,
     select: Select = [],
     exclude: Exclude = [],
-    limit: Limit = DEFAULT_CELLS,
+    limit: Limit = option_values.LIMIT,
     base_image: BaseImage = None,
     models: ModelsFolder = None,
     jobs: Jobs = option_values.JOBS,

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli.examples import examples
 from orchestrator.cli.options import (
     Exclude,
     Json,
@@ -18,16 +17,13 @@ from orchestrator.cli.options import (
     Results,
     Select,
     Strict,
+    examples,
 )
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
-from orchestrator.limits import DEFAULT_CELLS
-from orchestrator.wording import counted
 from orchestrator.workflows import option_values
 
 if TYPE_CHECKING:
-    from orchestrator import planning
-    from orchestrator.domain import Plan
     from orchestrator.workflows.plan import PlanResult
 
 
@@ -43,7 +39,7 @@ def plan(
     plan: PlanName = None,
     select: Select = [],
     exclude: Exclude = [],
-    limit: Limit = DEFAULT_CELLS,
+    limit: Limit = option_values.LIMIT,
     models: ModelsFolder = None,
     no_parity: NoParity = False,
     strict: Strict = False,
@@ -80,9 +76,8 @@ def _show(planned: "PlanResult") -> None:
     from rich.text import Text
 
     from orchestrator.workflows.inputs.bundle_plans import script_lines
-    from orchestrator.workflows.inputs.estimate import too_slow
 
-    plan, estimate = planned.plan, planned.estimate
+    plan = planned.plan
     console = speech.output()
     cells = Table("cell", "repeats", "image", box=None, pad_edge=False, header_style="bold")
     for cell in plan.cells:
@@ -96,29 +91,7 @@ def _show(planned: "PlanResult") -> None:
         console.print(skips)
     for line in script_lines(plan):
         speech.say(line)
-    for warning in filter(None, (*plan.warnings, too_slow(estimate))):
+    for warning in planned.warnings:
         speech.say(f"warning: {warning}")
     console.print()
-    console.print(Text(_summary(plan, estimate, is_carried=planned.bundle is not None)))
-
-
-def _summary(plan: "Plan", estimate: "planning.PlanEstimate", *, is_carried: bool) -> str:
-    """Return the numbers of a plan and its estimate in words."""
-    from orchestrator.workflows.inputs.estimate import duration
-
-    building = (
-        "; nothing is built, the images came with the bundle"
-        if is_carried
-        else f", {duration(estimate.build_s)} to build and {estimate.disk_bytes / 1e9:.1f} GB of disk "
-        "where nothing is there"
-    )
-    claims = counted(len(plan.study.claims), "published claim") if plan.study else ""
-    without_device = sum(cell.repeats for cell in plan.cells) - estimate.containers
-    unserved = f"\n{counted(without_device, 'repeat')} would end as no_device on this host" if without_device else ""
-    return (
-        f"{counted(len(plan.cells), 'cell')}, {counted(estimate.containers, 'container')}, "
-        f"{counted(estimate.parity_containers, 'parity check')}, "
-        f"{counted(len(plan.images), 'image')}, {len(plan.skips)} skipped{claims and f', {claims}'}\n"
-        f"about {duration(estimate.run_s)} to measure "
-        f"(at most {duration(estimate.longest_run_s)}){building}{unserved}"
-    )
+    console.print(Text(planned.summary))

@@ -4,21 +4,12 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.cli.examples import examples
-from orchestrator.cli.look.report import show
-from orchestrator.cli.measure.options import (
-    ExtraRepeats,
-    IdleWait,
-    Repeats,
-    Resume,
-    Retries,
-    RetryFailed,
-    RuntimeOption,
-)
 from orchestrator.cli.options import (
     BaseImage,
     DataFolder,
     Exclude,
+    ExtraRepeats,
+    IdleWait,
     Jobs,
     Json,
     Limit,
@@ -27,14 +18,18 @@ from orchestrator.cli.options import (
     NoParity,
     PlanName,
     Quick,
+    Repeats,
     Results,
+    Resume,
+    Retries,
+    RetryFailed,
+    RuntimeOption,
     Select,
     Strict,
+    examples,
 )
-from orchestrator.cli.output import speech
-from orchestrator.cli.output.hosts import this_host
-from orchestrator.cli.output.signals import INTERRUPTED
-from orchestrator.limits import DEFAULT_CELLS
+from orchestrator.cli.output import outputs, speech
+from orchestrator.cli.output.hosts import INTERRUPTED, this_host
 from orchestrator.workflows import option_values
 
 
@@ -58,7 +53,7 @@ def run(
     plan: PlanName = None,
     select: Select = [],
     exclude: Exclude = [],
-    limit: Limit = DEFAULT_CELLS,
+    limit: Limit = option_values.LIMIT,
     no_parity: NoParity = False,
     strict: Strict = False,
     quick: Quick = False,
@@ -79,6 +74,7 @@ def run(
     json: Json = False,
 ) -> None:
     """Run a matrix, or the plan of a bundle: build what is missing, launch every cell, and report."""
+    from orchestrator.reporting.reports.run import RUN
     from orchestrator.reporting.reports.run.value import report_document
     from orchestrator.workflows import run as workflow
     from orchestrator.workflows.run import RunOptions
@@ -96,7 +92,7 @@ def run(
         if result.page.path is None:
             speech.say_error(f"no page: {result.page.problem}")
     else:
-        show(result.report, result.page)
+        outputs.show(RUN, result.report, result.page)
     if result.stopped:
         speech.say_error(f"stopped; go on with: {result.resume_command}")
         raise typer.Exit(INTERRUPTED)

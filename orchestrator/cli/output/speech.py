@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from orchestrator.cli.output import manner
 from orchestrator.cli.output.manner import Color, Loudness
-from orchestrator.encoded import json_text
+from orchestrator.documents import json_text
 from orchestrator.wording import clean
 
 if TYPE_CHECKING:

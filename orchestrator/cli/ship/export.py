@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli.examples import examples
 from orchestrator.cli.options import (
     BaseImage,
     Exclude,
@@ -17,11 +16,11 @@ from orchestrator.cli.options import (
     NoParity,
     Quick,
     Select,
+    examples,
 )
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.errors import InputError
-from orchestrator.limits import DEFAULT_CELLS
 from orchestrator.workflows import option_values
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def export(
     file: MatrixFile = None,
     select: Select = [],
     exclude: Exclude = [],
-    limit: Limit = DEFAULT_CELLS,
+    limit: Limit = option_values.LIMIT,
     no_parity: NoParity = False,
     quick: Quick = False,
     base_image: BaseImage = None,

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli.examples import examples
-from orchestrator.cli.options import Json
+from orchestrator.cli.options import Json, examples
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
 

@@ -5,9 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli.completion import run_names
-from orchestrator.cli.examples import examples
-from orchestrator.cli.options import EveryRun, Json, Results
+from orchestrator.cli.options import EveryRun, Json, Results, examples, run_names
 from orchestrator.cli.output import speech
 from orchestrator.cli.output.hosts import this_host
 from orchestrator.wording import clean_line, counted, memory

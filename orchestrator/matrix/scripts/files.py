@@ -10,11 +10,30 @@ from pathlib import Path, PurePosixPath
 
 from orchestrator import limits
 from orchestrator.errors import InputError
-from orchestrator.files import open_plain, problem_of_path
+from orchestrator.files import open_plain, problem_of_path, says_where_it_leads
 from orchestrator.user_files import ScriptFile
 
 _CACHES = "__pycache__"
 _MAGIC = frozenset("*?[")
+
+
+def unusable(path: Path, text: str, folder: Path) -> str:
+    """Return the reason that no script can begin with a file, which the matrix in `folder` names so, or nothing."""
+    if not is_file(path):
+        return f"there is no file {text!r}; relative paths start at the folder of the matrix"
+    if not says_where_it_leads(path, folder):
+        return f"{text!r} leads out of the folder of the matrix through a link"
+    if problem := problem_of_path(path.name):
+        return f"{path.name!r} cannot be carried: its name {problem}"
+    return ""
+
+
+def is_file(path: Path) -> bool:
+    """Return true if a path is that of a file, whatever text it was made from."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def find(folder: Path, entry: str, patterns: Sequence[str]) -> tuple[tuple[str, ...], list[tuple[int, str]]]:

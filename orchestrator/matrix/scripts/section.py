@@ -11,9 +11,8 @@ from packaging.version import InvalidVersion, Version
 from orchestrator.catalog import DATASETS
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.errors import did_you_mean
-from orchestrator.files import problem_of_path, says_where_it_leads
-from orchestrator.matrix import file, pins
-from orchestrator.matrix.model import ScriptAxes, Settings
+from orchestrator.matrix import file
+from orchestrator.matrix.model import ScriptAxes, Settings, parse_pin
 from orchestrator.matrix.scripts import files as script_files
 from orchestrator.matrix.scripts.files import groups_problem
 from orchestrator.matrix.values.variables import OURS, name_problem, value_problem
@@ -65,16 +64,10 @@ def _files(source: Source, loc: Loc, entry: dict[str, Any], folder: Path) -> Ite
     if not isinstance(text, str) or not text:
         return
     path = folder / text
-    if not _is_file(path):
-        wrong = f"there is no file {text!r}; relative paths start at the folder of the matrix"
-    elif not says_where_it_leads(path, folder):
-        wrong = f"{text!r} leads out of the folder of the matrix through a link"
-    elif problem := problem_of_path(path.name):
-        wrong = f"{path.name!r} cannot be carried: its name {problem}"
+    if wrong := script_files.unusable(path, text, folder):
+        yield source.mistake((*loc, "file"), wrong)
     else:
         yield from _declared(source, loc, path, entry.get("files"))
-        return
-    yield source.mistake((*loc, "file"), wrong)
 
 
 def _declared(source: Source, loc: Loc, path: Path, listed: object) -> Iterator[Mistake]:
@@ -115,7 +108,7 @@ def _written_files(source: Source, loc: Loc, entry: dict[str, Any], folder: Path
     """Yield the mistakes in the files that figures are read from."""
     metrics, text, listed = entry.get("metrics"), entry.get("file"), entry.get("files")
     files: tuple[str, ...] = ()
-    if isinstance(text, str) and text and _is_file(folder / text):
+    if isinstance(text, str) and text and script_files.is_file(folder / text):
         patterns = [each for each in (listed if isinstance(listed, list) else ()) if isinstance(each, str) and each]
         files, _ = script_files.find((folder / text).parent, (folder / text).name, patterns)
     for name, metric in metrics.items() if isinstance(metrics, dict) else ():
@@ -160,16 +153,9 @@ def _texts(value: object) -> list[str]:
 
 def _framework(text: str) -> str | None:
     try:
-        return pins.parse(text).name
+        return parse_pin(text).name
     except ValueError:
         return None
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False
 
 
 def resolved(entry: file.ScriptEntry, folder: Path, place: str) -> ScriptAxes:

@@ -6,7 +6,7 @@ from pydantic import AfterValidator, Field, StrictBool, StrictFloat, StrictInt, 
 
 from orchestrator.matrix.file import SECTIONS, MatrixFile, RuleEntry
 from orchestrator.matrix.values.kinds import Text, Url, Word
-from orchestrator.matrix.values.shape import Shape
+from orchestrator.matrix.values.shapes import Shape
 from orchestrator.modes import METRICS
 from orchestrator.modes.parts.claimed import claimed_metric
 

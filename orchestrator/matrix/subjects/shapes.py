@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
 from orchestrator.matrix.values.kinds import Axis, Positive
-from orchestrator.matrix.values.shape import Shape, or_short
+from orchestrator.matrix.values.shapes import Shape, or_short
 from orchestrator.modes import OF_SUBJECTS
 from orchestrator.modes.parts.subjects import Subjects
 

@@ -1,4 +1,7 @@
-"""Kinds of values in a matrix file, with their part of the JSON Schema."""
+"""Kinds of values in a matrix file, with their part of the JSON Schema, and the patterns of names.
+
+The patterns also bind plans from elsewhere.
+"""
 
 import math
 from collections.abc import Callable, Hashable
@@ -13,8 +16,28 @@ from pydantic_core import CoreSchema, core_schema
 
 from orchestrator import limits, modes
 from orchestrator.domain import Mode, OptionValue
-from orchestrator.matrix import pins
-from orchestrator.matrix.values import names, units
+from orchestrator.matrix.model import parse_pin, pin_key, release_key
+from orchestrator.matrix.values import units
+
+MAX_WORD = 100
+WORD = r"^[A-Za-z0-9][A-Za-z0-9._+-]*$"
+SYSTEM_NAME = r"^[a-z0-9][a-z0-9_.-]{0,39}$"
+DISTRIBUTION = r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$"
+METRIC = r"^[A-Za-z][A-Za-z0-9_.-]{0,59}$"
+DATASET = r"^[a-z][a-z0-9_-]{0,39}$"
+INPUT = r"^[a-z][a-z0-9_]{0,39}$"
+VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]{0,254}$"
+PYTHON = r"^[23]\.[0-9]{1,2}$"
+IMAGE = r"^[A-Za-z0-9\[][A-Za-z0-9._:/@+\[\]-]{0,511}$"
+"""An image as engines name it: by repository, tag, digest or id."""
+UNIT = r"^[^\x00-\x1f\x7f-\x9f]{1,100}$"
+ARGUMENT = r"^[^\x00-\x08\x0b-\x1f\x7f-\x9f]*$"
+"""An argument may hold several lines."""
+MAX_PATTERN = 1000
+"""Characters of a regular expression."""
+MAX_TEXT = 32_768
+"""Characters of an argument, or of the value of an environment variable."""
+MAX_ARGUMENTS = 1000
 
 Item = TypeVar("Item")
 MODEL_MODES = tuple(Mode(name) for name in modes.OF_MODELS)
@@ -66,8 +89,8 @@ def _listed(value: object) -> object:
 
 
 Axis = Annotated[tuple[Item, ...], _AxisForm()]
-Versions = Annotated[tuple[Item, ...], _AxisForm(pins.release)]
-Pins = Annotated[tuple[Item, ...], _AxisForm(pins.pinned)]
+Versions = Annotated[tuple[Item, ...], _AxisForm(release_key)]
+Pins = Annotated[tuple[Item, ...], _AxisForm(pin_key)]
 
 
 def _written(value: object) -> object:
@@ -117,7 +140,7 @@ def _url(text: str) -> str:
 
 
 def _pin(text: str) -> str:
-    pins.parse(text)
+    parse_pin(text)
     return " ".join(text.split())
 
 
@@ -125,9 +148,9 @@ _TEXT_OR_NUMBER = {"type": ["string", "number"]}
 
 Text = Annotated[str, BeforeValidator(_written)]
 Url = Annotated[Text, AfterValidator(_url)]
-Word = Annotated[Text, Field(pattern=names.WORD, max_length=names.MAX_WORD)]
+Word = Annotated[Text, Field(pattern=WORD, max_length=MAX_WORD)]
 VersionText = Annotated[Word, Schema({**_TEXT_OR_NUMBER, "examples": ["1.9.1"]})]
-PythonText = Annotated[Text, Field(pattern=names.PYTHON), Schema({**_TEXT_OR_NUMBER, "examples": ["3.11"]})]
+PythonText = Annotated[Text, Field(pattern=PYTHON), Schema({**_TEXT_OR_NUMBER, "examples": ["3.11"]})]
 PinText = Annotated[
     Text, AfterValidator(_pin), Schema({"type": "string", "examples": ["mxnet==1.9.1", "keras-mxnet on mxnet<1.6"]})
 ]
@@ -148,5 +171,5 @@ def _size_schema(least: int) -> dict[str, Any]:
     return {"anyOf": forms, "examples": ["8g", "512m"]}
 
 
-Bytes = Annotated[int, BeforeValidator(units.size_bytes), Schema(_size_schema(units.MIN_BYTES))]
-OutputBytes = Annotated[int, BeforeValidator(units.output_bytes), Schema(_size_schema(units.MIN_OUTPUT_BYTES))]
+Bytes = Annotated[int, BeforeValidator(units.size_bytes), Schema(_size_schema(limits.MIN_BYTES))]
+OutputBytes = Annotated[int, BeforeValidator(units.output_bytes), Schema(_size_schema(limits.MIN_OUTPUT_BYTES))]

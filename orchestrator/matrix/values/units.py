@@ -3,15 +3,11 @@
 import math
 import re
 
+from orchestrator.limits import MAX_BYTES, MAX_SECONDS, MIN_BYTES, MIN_OUTPUT_BYTES
+
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt])(?:i?b)?", re.IGNORECASE)
 _POWER = {"k": 1, "m": 2, "g": 3, "t": 4}
 _DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)h)?\s*(?:(\d+(?:\.\d+)?)m)?\s*(?:(\d+(?:\.\d+)?)s)?", re.ASCII)
-MIN_BYTES = 6 * 1024**2
-"""Engines refuse a container with less memory."""
-MIN_OUTPUT_BYTES = 32 * 1024**2
-"""A log by itself may have 16 MiB."""
-MAX_BYTES = 2**50
-MAX_SECONDS = 30 * 86400.0
 
 
 def size_bytes(value: object) -> int:

@@ -3,7 +3,7 @@
 import re
 
 from orchestrator.domain import VARIABLE, OptionValue
-from orchestrator.matrix.values import names
+from orchestrator.matrix.values import kinds
 
 OURS = frozenset({
     "BENCH_BUILDER", "CUDA_DEVICE_ORDER", "CUDA_VISIBLE_DEVICES", "HOME", "LANG", "MKL_NUM_THREADS",
@@ -24,7 +24,7 @@ def is_variable(option: str) -> bool:
 def name_problem(option: str) -> str | None:
     """Return the reason that `env.NAME` is no valid option, or None if it is valid."""
     name = option.removeprefix(VARIABLE)
-    if not re.fullmatch(names.VARIABLE, name):
+    if not re.fullmatch(kinds.VARIABLE, name):
         return f"{name[:100]!r} is no name of an environment variable: letters, digits and _"
     if name in OURS:
         return f"{name} is set by the runtime, from `systems` and the image; drop this"
@@ -37,6 +37,6 @@ def value_problem(option: str, value: OptionValue) -> str | None:
         return f'{option} takes text: write "{str(value).lower()}" or "{int(value)}" in quotes'
     if isinstance(value, str) and ("\0" in value or "\n" in value):
         return f"{option} takes one line of text"
-    if isinstance(value, str) and len(value) > names.MAX_TEXT:
-        return f"{option} takes at most {names.MAX_TEXT:,} characters"
+    if isinstance(value, str) and len(value) > kinds.MAX_TEXT:
+        return f"{option} takes at most {kinds.MAX_TEXT:,} characters"
     return None

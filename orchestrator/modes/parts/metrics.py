@@ -12,7 +12,7 @@ _COLD = ("create", "import", "data", "build", "first_step")
 
 
 class Better(StrEnum):
-    """Which way a metric gets better."""
+    """The direction in which a metric gets better."""
 
     HIGHER = "higher"
     LOWER = "lower"
@@ -51,9 +51,14 @@ class Metric:
         """Return true if the metric is known exactly, without scatter, and costs no share of alpha."""
         return self.exact is not None
 
+    @property
+    def higher_is_better(self) -> bool:
+        """Return true if more of it is better."""
+        return self.better is Better.HIGHER
+
     def is_worse(self, ratio: float) -> bool:
         """Return true if a change by this ratio is one for the worse."""
-        return self.better is Better.EQUAL or (ratio < 1) == (self.better is Better.HIGHER)
+        return self.better is Better.EQUAL or (ratio < 1) == self.higher_is_better
 
 
 def least_steps_of_a_repeat(share: float) -> int:

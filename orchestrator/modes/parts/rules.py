@@ -10,9 +10,9 @@ from orchestrator.modes.parts.subjects import Subjects
 Evidence = Literal[
     "shapes", "weights", "first_loss", "gradients", "losses", "logits", "dropout", "optimizer", "outputs", "failure"
 ]
-"""What of two parity results can differ, or `failure`: there is no result."""
+"""The parts in which two parity results can differ, and `failure` if there is no result."""
 SessionPart = Literal["native_layers", "weights", "given_weights", "training"]
-"""What a parity result can lack of a session: its layers, its weights, a start from the given ones, or training."""
+"""The abilities of a session that a parity result can lack: layers, weights, a start from given ones, training."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class ModeRules:
     evaluates: bool = False
     """True if loss and accuracy are read after each epoch."""
     step: str = "a step"
-    """What people call a step of it."""
+    """The plain name of a step of it."""
     passes: int = 1
     """Forward passes that take as long as one step, for estimates."""
     size_of: Callable[[Any], int] | None = None

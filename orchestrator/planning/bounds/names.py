@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 
 from orchestrator import limits
 from orchestrator.domain import Cell, Framework, ImageSpec, Plan, System, Workload
-from orchestrator.matrix.values import names
+from orchestrator.matrix.values import kinds
 from orchestrator.matrix.values.variables import is_variable, name_problem, value_problem
-from orchestrator.modes.parts.feeds import Feed
+from orchestrator.modes.parts.settings import Feed
 
 Check = Callable[[str], bool]
 _SHOWN = 100
@@ -20,17 +20,17 @@ def _all_of(pattern: str, most: int | None = None) -> Check:
 
 
 _LETTERS = "letters, digits and . _ + -"
-_is_word = _all_of(names.WORD, names.MAX_WORD)
-_is_plan_name = _all_of(names.WORD, 255)
+_is_word = _all_of(kinds.WORD, kinds.MAX_WORD)
+_is_plan_name = _all_of(kinds.WORD, 255)
 """A matrix without a name takes that of its file."""
 _is_version = _all_of(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,127}")
 """The version of an image of the user's own is its tag."""
-_is_distribution = _all_of(names.DISTRIBUTION, names.MAX_WORD)
-_is_python = _all_of(names.PYTHON)
-_is_own_image = _all_of(names.IMAGE)
+_is_distribution = _all_of(kinds.DISTRIBUTION, kinds.MAX_WORD)
+_is_python = _all_of(kinds.PYTHON)
+_is_own_image = _all_of(kinds.IMAGE)
 _is_path = _all_of(r"[^\x00-\x1f\x7f-\x9f]{1,4096}")
-_is_system = _all_of(names.SYSTEM_NAME)
-_is_dataset = _all_of(names.DATASET)
+_is_system = _all_of(kinds.SYSTEM_NAME)
+_is_dataset = _all_of(kinds.DATASET)
 _is_repository = _all_of(r"bench/[a-z0-9][a-z0-9._+-]{0,99}")
 _is_alias = _all_of(r"[A-Za-z0-9_][A-Za-z0-9._+=-]{0,127}")
 _is_sum = _all_of(r"[0-9a-f]{64}")

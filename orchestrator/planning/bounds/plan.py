@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from orchestrator import limits
 from orchestrator.domain import Cell, Duration, Plan, System
 from orchestrator.errors import InputError
-from orchestrator.matrix.values.units import MAX_BYTES, MAX_SECONDS, MIN_BYTES, MIN_OUTPUT_BYTES
 from orchestrator.planning import claims, ids
 from orchestrator.planning.bounds import names as name_bounds
 from orchestrator.planning.bounds import scripts as script_bounds
@@ -60,9 +59,9 @@ def _cell(cell: Cell) -> Iterator[str]:
     yield from _number("repeats", cell.repeats, 1, limits.MAX_REPEATS)
     yield from _number("batch_size", cell.workload.batch_size, 1, limits.MAX_COUNT)
     yield from _number("parity_batch", cell.parity_batch, 1, limits.MAX_PARITY_BATCH)
-    if not 0 < cell.timeout_s <= MAX_SECONDS:  # rejects NaN too
-        yield f"timeout_s: {cell.timeout_s:g} is not above 0 and at most {MAX_SECONDS:.0f}"
-    yield from _number("output size_bytes", cell.output.size_bytes, MIN_OUTPUT_BYTES, MAX_BYTES)
+    if not 0 < cell.timeout_s <= limits.MAX_SECONDS:  # rejects NaN too
+        yield f"timeout_s: {cell.timeout_s:g} is not above 0 and at most {limits.MAX_SECONDS:.0f}"
+    yield from _number("output size_bytes", cell.output.size_bytes, limits.MIN_OUTPUT_BYTES, limits.MAX_BYTES)
     yield from _number("output files", cell.output.files, limits.MIN_OUTPUT_FILES, limits.MAX_OUTPUT_FILES)
     yield from _duration(cell.duration)
     yield from _system(cell.system)
@@ -89,7 +88,7 @@ def _system(system: System) -> Iterator[str]:
     if system.cpus is not None:
         yield from _number("cpus", system.cpus, 1, limits.MAX_CPUS)
     if system.memory_bytes is not None:
-        yield from _number("memory_bytes", system.memory_bytes, MIN_BYTES, MAX_BYTES)
+        yield from _number("memory_bytes", system.memory_bytes, limits.MIN_BYTES, limits.MAX_BYTES)
 
 
 def _number(name: str, value: int, least: int, most: int) -> Iterator[str]:

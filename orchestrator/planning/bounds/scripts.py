@@ -11,7 +11,7 @@ from orchestrator import limits
 from orchestrator.domain import VARIABLE, Plan
 from orchestrator.files import problem_of_path
 from orchestrator.matrix.scripts.files import checked_syntax, groups_problem, written_file_problem
-from orchestrator.matrix.values import names
+from orchestrator.matrix.values import kinds
 from orchestrator.matrix.values.variables import name_problem, value_problem
 from orchestrator.user_files import PrintedMetric, Script
 
@@ -28,15 +28,15 @@ def problems(plan: Plan) -> Iterator[str]:
 
 
 def _script(script: Script) -> Iterator[str]:
-    if not re.fullmatch(names.WORD, script.name) or len(script.name) > names.MAX_WORD:
+    if not re.fullmatch(kinds.WORD, script.name) or len(script.name) > kinds.MAX_WORD:
         yield "has a name that no matrix could give it"
     for metric in script.metrics:
         yield from (f"metric {metric.name[:100]!r}: {problem}" for problem in _metric(metric, script))
-    if len(script.arguments) > names.MAX_ARGUMENTS:
-        yield f"has more than {names.MAX_ARGUMENTS:,} arguments"
+    if len(script.arguments) > kinds.MAX_ARGUMENTS:
+        yield f"has more than {kinds.MAX_ARGUMENTS:,} arguments"
     for text in script.arguments:
-        if len(text) > names.MAX_TEXT or not re.fullmatch(names.ARGUMENT, text):
-            yield f"argument {text[:100]!r} has a control character, or more than {names.MAX_TEXT:,} characters"
+        if len(text) > kinds.MAX_TEXT or not re.fullmatch(kinds.ARGUMENT, text):
+            yield f"argument {text[:100]!r} has a control character, or more than {kinds.MAX_TEXT:,} characters"
     if not script.files and script.path and not script.entry:
         return  # a script of an earlier version is shown in reports and never run
     if script.path:
@@ -51,14 +51,14 @@ def _metric(metric: PrintedMetric, script: Script) -> Iterator[str]:
     files = {file.path for file in script.files}
     if metric.file and (problem := written_file_problem(metric.file, files, has_copy=script.has_copy)):
         yield f"its file {ascii(problem)[1:-1][:300]}"
-    if not re.fullmatch(names.METRIC, metric.name):
+    if not re.fullmatch(kinds.METRIC, metric.name):
         yield "has a name that no matrix could give it"
-    if not re.fullmatch(names.UNIT, metric.unit):
+    if not re.fullmatch(kinds.UNIT, metric.unit):
         yield f"unit: {metric.unit[:100]!r} is not 1 to 100 characters without a control character"
     if not metric.pattern:
         yield "its pattern is empty"
-    elif len(metric.pattern) > names.MAX_PATTERN:
-        yield f"its pattern is longer than {names.MAX_PATTERN:,} characters"
+    elif len(metric.pattern) > kinds.MAX_PATTERN:
+        yield f"its pattern is longer than {kinds.MAX_PATTERN:,} characters"
     else:
         try:
             problem = groups_problem(checked_syntax(metric.pattern))

@@ -11,7 +11,7 @@ from statistics import median
 from orchestrator.catalog import DatasetInfo, ModelInfo
 from orchestrator.domain import Cell
 from orchestrator.modes import RULES
-from orchestrator.modes.parts.duration import LATENCY_STEPS
+from orchestrator.modes.parts.settings import LATENCY_STEPS
 from orchestrator.planning.parity import UNCHECKED_BUILDERS, Check
 
 MULTIPLY_ADDS_PER_CPU_S = 8e9
@@ -44,7 +44,7 @@ PARITY_STEPS = 17
 """Steps of training on a fixed batch."""
 
 HELD_OUT = 1000
-"""Test samples of synthetic data, as in `benchmarks/inputs/datasets.py`."""
+"""Test samples of synthetic data, as in `benchmarks/inputs/synthetic.py`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from orchestrator.catalog.source import Mistake, Source
 from orchestrator.errors import InputError, did_you_mean
 from orchestrator.matrix import mistakes
 from orchestrator.matrix.values.kinds import Text, VersionText
-from orchestrator.matrix.values.shape import Shape
+from orchestrator.matrix.values.shapes import Shape
 from orchestrator.regression.rules import BY_NAME
 
 VERSION: Literal[1] = 1

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from orchestrator.analysis.parity.outputs import output_evidence
-from orchestrator.analysis.parity.sides import ParitySide
+from orchestrator.analysis.parity.sides import ParitySide, output_evidence
 from orchestrator.analysis.parity.work import PairParity, WorkParity, pair
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell, Status

@@ -12,15 +12,13 @@ from orchestrator.domain import Cell, Outcome, Plan, Status
 from orchestrator.modes.parts.metrics import Metric
 from orchestrator.regression.judge.comparable import Placed, Surrounding, surrounding
 from orchestrator.regression.judge.exact_metrics import StoredFigures
-from orchestrator.regression.model import Moved
+from orchestrator.regression.model import SILENT, Moved
 from orchestrator.regression.rules import LEAST_BLOCKS, Values
 from orchestrator.results.contract import Result
 from orchestrator.results.evidence import read_repeats
 from orchestrator.results.records import EnvironmentRecord, EnvironmentsRecord
 from orchestrator.results.store import Run
 
-SILENT = frozenset({Status.BUILD_FAILED, Status.LAUNCH_FAILED, Status.NO_DEVICE, Status.NOT_RUN})
-"""They tell of the host, the index or the engine, and nothing of the release."""
 _SIDES = ("baseline", "candidate")
 
 

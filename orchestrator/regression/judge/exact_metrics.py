@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, replace
 
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.parity.work import PairParity
-from orchestrator.analysis.verdicts import Verdict
 from orchestrator.domain import Cell
 from orchestrator.regression.judge import comparable
 from orchestrator.regression.judge.metric_rule import MetricRule

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.domain import Cell
 from orchestrator.regression.judge.evidence import CellEvidence, repeat_notes, values
 from orchestrator.regression.judge.metric_rule import MetricRule

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from orchestrator.analysis.looks import Look
+from orchestrator.analysis.comparison import Look, Verdict
 from orchestrator.analysis.measurements import RepeatMeasurement
 from orchestrator.analysis.parity.work import PairParity
 from orchestrator.analysis.percentiles import least_steps
-from orchestrator.analysis.verdicts import Verdict
 from orchestrator.catalog import KnownFault
 from orchestrator.modes.parts.metrics import Metric, least_steps_of_a_repeat
 from orchestrator.regression.judge import comparable

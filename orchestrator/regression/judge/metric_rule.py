@@ -4,10 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from orchestrator.analysis.comparison import compare
+from orchestrator.analysis.comparison import Look, Verdict, compare
 from orchestrator.analysis.estimates import bounded, exponential
-from orchestrator.analysis.looks import Look
-from orchestrator.analysis.verdicts import Verdict
 from orchestrator.modes.parts.metrics import Better, Metric
 from orchestrator.regression.model import Judged
 from orchestrator.regression.rules import LEAST_BLOCKS, Values
@@ -47,7 +45,7 @@ class MetricRule:
         else:
             ones, others = ([value for value in side if value > 0] for side in (baseline, candidate))
         judged = self._compared(ones, others, look, paired=paired)
-        return with_zeros(judged, baseline, candidate) if self.metric.better is Better.HIGHER else judged
+        return with_zeros(judged, baseline, candidate) if self.metric.higher_is_better else judged
 
     def _compared(self, baseline: Sequence[float], candidate: Sequence[float], look: Look, *, paired: bool) -> Judged:
         if not baseline or not candidate:
@@ -56,7 +54,7 @@ class MetricRule:
             baseline,
             candidate,
             tolerance=self.tolerance,
-            higher_is_better=self.metric.better is Better.HIGHER,
+            higher_is_better=self.metric.higher_is_better,
             confidence=look.confidence,
             equivalence=look.equivalence,
             paired=paired,

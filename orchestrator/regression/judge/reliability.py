@@ -1,7 +1,7 @@
 """Reliability of two sides, from the failures of their repeats."""
 
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.failures import more_often_by_chance
-from orchestrator.analysis.verdicts import Verdict
 from orchestrator.domain import Status
 from orchestrator.regression.judge.evidence import CellEvidence
 from orchestrator.regression.model import Judged

@@ -5,16 +5,14 @@ from dataclasses import dataclass
 
 from packaging.version import Version
 
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.domain import Outcome, Status
 from orchestrator.images.reasons import is_of_surroundings
 from orchestrator.regression.history.acknowledged import BROKE, AcknowledgedEntry, ObservedChange, covering
-from orchestrator.regression.judge.evidence import SILENT
-from orchestrator.regression.model import Judged, JudgedPair, Regression
+from orchestrator.regression.model import SILENT, Judged, JudgedPair, Regression
 from orchestrator.regression.nightly.settings import ACCEPTED, Accept, NightlyFile
 from orchestrator.regression.nightly.state import Alarm, Ending, Judgement, ReleaseRecord, State, Trying
 from orchestrator.regression.releases.pages import PublishedRelease
-from orchestrator.regression.trials.carry_out import MeasuredTrial
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +21,6 @@ class TrialOutcomes:
 
     baseline: tuple[Outcome, ...]
     candidate: tuple[Outcome, ...]
-
-
-def trial_outcomes(measured: MeasuredTrial) -> TrialOutcomes:
-    """Read the outcomes of both sides of a trial."""
-    pairs, run = measured.trial.pairs, measured.run
-    baseline = measured.cells({pair.baseline for pair in pairs})
-    candidate = measured.cells({pair.candidate for pair in pairs})
-    return TrialOutcomes(tuple(run.outcomes(baseline)), tuple(run.outcomes(candidate)))
 
 
 def baseline(settings: NightlyFile, state: State) -> str:
@@ -126,8 +116,8 @@ def decide(
     but = f", {agreed} acknowledged" if agreed else ""
     if agreed < len(alarms):
         return Decision(Judgement.REGRESSED, f"{_sentence(alarms)}{but}", new, old)
-    unmeasured = [pair for pair in regression.pairs if pair.verdict is Verdict.NOT_MEASURED]
-    silent = [pair for pair in unmeasured if _never_ran(pair, outcomes)]
+    unmeasured = regression.unmeasured
+    silent = tuple(pair for pair in unmeasured if _never_ran(pair, outcomes))
     if silent or len(unmeasured) == len(regression.pairs):
         return _without_result(silent or unmeasured, outcomes, old)
     keys = {(alarm.cell, alarm.metric) for alarm in alarms}

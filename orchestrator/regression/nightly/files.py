@@ -7,10 +7,9 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from orchestrator.errors import HostError, InputError
+from orchestrator.errors import HostError, InputError, first_problem
 from orchestrator.files import read_record
 from orchestrator.regression.nightly.state import Night, State
-from orchestrator.results.plans import first_problem
 from orchestrator.results.writing import locked_folder, write_atomically
 
 STATE_FILE = "state.json"

@@ -10,7 +10,8 @@ from orchestrator.catalog import Catalog
 from orchestrator.catalog import source as yaml_source
 from orchestrator.catalog.source import Loc, Mistake, Source
 from orchestrator.errors import InputError, did_you_mean
-from orchestrator.matrix import mistakes, pins
+from orchestrator.matrix import mistakes
+from orchestrator.matrix.model import parse_pin
 from orchestrator.regression.history.acknowledged import (
     refuse_newer_version,
 )
@@ -44,7 +45,7 @@ class Nightly:
 
     def side(self, version: str) -> str:
         """Return one release as a side of a regression test is written."""
-        pin = pins.parse(self.settings.watch)
+        pin = parse_pin(self.settings.watch)
         on = f" on {pin.backend.name}{pin.backend.versions}" if pin.backend else ""
         if self.settings.package:
             return f"{pin.name}{pin.versions}{on},{self.settings.package}=={version}"
@@ -58,7 +59,7 @@ class Nightly:
     @property
     def name(self) -> str:
         """Return the name before `==` of a watched release."""
-        return self.settings.package or pins.parse(self.settings.watch).name
+        return self.settings.package or parse_pin(self.settings.watch).name
 
 
 def load(path: Path, catalog: Catalog) -> Nightly:
@@ -100,7 +101,7 @@ def _meaning(source: Source, catalog: Catalog, folder: Path) -> Iterator[Mistake
 def _watch(source: Source, catalog: Catalog) -> Iterator[Mistake]:
     text = source.value.get("watch")
     try:
-        pin = pins.parse(text) if isinstance(text, str) else None
+        pin = parse_pin(text) if isinstance(text, str) else None
     except ValueError:
         return
     if pin is None:
@@ -166,7 +167,7 @@ def _is_version(text: str) -> bool:
 
 
 def _distribution(watch: str, catalog: Catalog) -> str:
-    name = pins.parse(watch).name
+    name = parse_pin(watch).name
     entry = catalog.entry(name)
     assert entry is not None, "checked before"  # noqa: S101 -- for the type alone
     return entry.packages[name].partition("[")[0]

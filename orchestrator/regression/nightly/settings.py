@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, StrictBool, StrictInt, model_validator
 
 from orchestrator.matrix.values.kinds import Axis, PinText, Seconds, Text, VersionText, Word
-from orchestrator.matrix.values.shape import Shape
+from orchestrator.matrix.values.shapes import Shape
 from orchestrator.regression.history.acknowledged import published
 
 VERSION: Literal[1] = 1
@@ -17,7 +17,7 @@ ACCEPTED: Literal["accepted"] = "accepted"
 
 
 class Accept(StrEnum):
-    """Which releases become the baseline of later nights by themselves."""
+    """The releases that become the baseline of later nights by themselves."""
 
     WHEN_CLEAN = "when_clean"
     """Releases of which every deciding metric is the same or better."""
@@ -35,7 +35,7 @@ def _posted_to(text: str) -> str:
 
 
 class WebhookEntry(Shape):
-    """Where a night is told."""
+    """The receivers of a night's result."""
 
     url: Annotated[Text, AfterValidator(_posted_to)] = Field(description="Gets one POST of JSON a night.")
     secret_variable: Annotated[Text, Field(pattern=_VARIABLE)] | None = Field(
@@ -48,7 +48,7 @@ class WebhookEntry(Shape):
 
 
 class NightlyFile(Shape):
-    """What is watched, against what it is held, and what becomes of it."""
+    """The package that is watched, its baseline, and the consequences of a result."""
 
     version: Literal[1] = Field(description="Of this format.")
     matrix: PathText = Field("matrix.yaml", description="What is measured; relative to this file.")

@@ -10,7 +10,7 @@ from orchestrator.results.contract import SCHEMA, Count, Finite, Strict
 
 
 class Judgement(StrEnum):
-    """What became of one release."""
+    """The result of one release."""
 
     CLEAN = "clean"
     """Every deciding metric is the same or better."""
@@ -34,7 +34,7 @@ class Judgement(StrEnum):
 
 
 class Ending(StrEnum):
-    """How a night ended; one of them is recorded in every case."""
+    """The end of a night; one of them is recorded in every case."""
 
     MEASURED = "measured"
     NOTHING_NEW = "nothing_new"
@@ -159,7 +159,7 @@ class Trying(Strict):
 
 
 class Posted(Strict):
-    """What became of the webhook."""
+    """The result of calling the webhook."""
 
     url: str
     """The address without credentials."""

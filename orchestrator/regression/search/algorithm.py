@@ -7,9 +7,7 @@ the same probes, so a search is resumed by answering from the record until it as
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 
-from orchestrator.analysis.comparison import Comparison
-from orchestrator.analysis.looks import ALPHA, LOOKS, Look, looks
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import ALPHA, LOOKS, Comparison, Look, Verdict, looks
 
 PROBED = (*LOOKS, 2 * LOOKS[-1])
 """Blocks after which a probe is looked at: one that stays undecided ends the search there, so it may take more."""
@@ -50,7 +48,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """What a search came to; every list is in the order of the releases."""
+    """The result of a search; every list is in the order of the releases."""
 
     ends: Comparison | None
     """The last release compared with the first; None if one of them is untestable."""

@@ -10,10 +10,8 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from orchestrator.analysis.comparison import Comparison, compare
-from orchestrator.analysis.looks import Look
+from orchestrator.analysis.comparison import Comparison, Look, compare
 from orchestrator.events import Listener, Notice
-from orchestrator.modes.parts.metrics import Better
 from orchestrator.regression.rules import BY_NAME
 from orchestrator.regression.search import record as search_record
 from orchestrator.regression.search.algorithm import Answer, Conclusion, Probe, Span, Untestable, carried_out, search
@@ -92,7 +90,7 @@ class SearchInProgress:
             [one for one, _ in probed.values],
             [other for _, other in probed.values],
             tolerance=gate.tolerance,
-            higher_is_better=BY_NAME[gate.metric].better is Better.HIGHER,
+            higher_is_better=BY_NAME[gate.metric].higher_is_better,
             confidence=look.confidence,
             equivalence=look.equivalence,
             paired=True,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.domain import Status
 from orchestrator.errors import HostError
 from orchestrator.regression.judge.evidence import cell_evidence

@@ -5,18 +5,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from orchestrator.analysis.comparison import Comparison
-from orchestrator.analysis.looks import ALPHA
-from orchestrator.analysis.verdicts import OF_FIGURES, Verdict
+from orchestrator.analysis.comparison import ALPHA, OF_FIGURES, Comparison, Verdict
 from orchestrator.domain import Status
-from orchestrator.errors import InputError
+from orchestrator.errors import InputError, first_problem
 from orchestrator.files import read_record
 from orchestrator.images.reasons import is_of_surroundings
 from orchestrator.regression.model import Positive, Share
 from orchestrator.regression.rules import Gate
 from orchestrator.regression.search.algorithm import Conclusion, Span
 from orchestrator.results.contract import Count, Strict
-from orchestrator.results.plans import first_problem
 from orchestrator.results.writing import write_atomically
 
 RECORD_FILE = "bisect.json"
@@ -25,7 +22,7 @@ AUTO = "auto"
 
 
 class Asked(Strict):
-    """What is to be found out, and where its environments, models and data come from."""
+    """The question of a search, and the sources of its environments, models and data."""
 
     good: str
     bad: str
@@ -60,7 +57,7 @@ class LeftOut(Strict):
 
 
 class Probed(Strict):
-    """What two environments have shown over so many blocks."""
+    """The evidence of two environments over so many blocks."""
 
     baseline: str
     """The text of the side, as `Side.text` writes it; so is the candidate."""
@@ -76,7 +73,7 @@ class Probed(Strict):
 
 
 class Step(Strict):
-    """How a search has judged two of its releases or environments, at the last look that it took."""
+    """A search's verdict on two of its releases or environments, at its last look."""
 
     before: str
     after: str
@@ -91,7 +88,7 @@ class Step(Strict):
 
 
 class Origin(Strict):
-    """What of a change's two environments it came with."""
+    """The part of a change's two environments that it came with."""
 
     before: str
     after: str
@@ -110,7 +107,7 @@ class Origin(Strict):
 
 
 class Found(Strict):
-    """What a search came to."""
+    """The result of a search."""
 
     releases: Conclusion
     origins: tuple[Origin, ...] = ()

@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, pairwise
 
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell, Plan, Skip
 from orchestrator.errors import InputError
-from orchestrator.regression.judge.comparable import Placed
+from orchestrator.regression.judge.comparable import HOST, Placed
 from orchestrator.regression.judge.evidence import SideEvidence, moved_between, several_runs
 from orchestrator.regression.judge.findings import PairFindings
 from orchestrator.regression.judge.judge import Judge
@@ -21,14 +21,16 @@ from orchestrator.regression.stored_runs.operands import (
     has_several,
     label,
     oldest_first,
-    refuse_other_hosts,
     refuse_smoke_runs,
 )
 from orchestrator.regression.trials.files import blocks_follow_sight
+from orchestrator.results.records import RunRecord
 from orchestrator.user_files import stand_in_warnings
+from orchestrator.wording import listing
 
 COMPUTES_NOTHING = "computes nothing"
 """Reason that a pair is not judged."""
+_HOST = (("hostname", "host"), *HOST)
 
 
 def compare_runs(
@@ -47,7 +49,7 @@ def compare_runs(
     """
     runs = {run.name: run for run in (*baseline.runs, *candidate.runs)}
     records = {name: run.record() for name, run in runs.items()}
-    unknown = refuse_other_hosts(records)
+    unknown = _refuse_other_hosts(records)
     baseline, candidate = (oldest_first(operand, records) for operand in (baseline, candidate))
     plans = {name: run.plan() for name, run in runs.items()}
     refuse_smoke_runs(plans)
@@ -217,3 +219,30 @@ def _unpaired_cell(
 
 def _is_on(skip: Skip, system: str) -> bool:
     return skip.cell_id.partition("/")[0].endswith(f"-{system}")
+
+
+def _refuse_other_hosts(records: Mapping[str, RunRecord]) -> tuple[str, ...]:
+    """Return a note for every fact that some of the hosts do not tell, which speaks against nothing.
+
+    Raises `InputError` if runs are of different hosts or runtimes.
+    """
+    for fact, title in _HOST:
+        known = {name: record.host[fact] for name, record in records.items() if record.host.get(fact) is not None}
+        for (first, one), (name, other) in pairwise(known.items()):
+            if one != other:
+                raise InputError(
+                    f"{first} and {name} cannot be compared: {title} {one} against {other}; compare runs of one host, "
+                    f"or lay them side by side: orchestrator report {first} {name}"
+                )
+    (first, one), *rest = records.items()
+    for name, record in rest:
+        if one.runtime != record.runtime:
+            raise InputError(f"{first} and {name} cannot be compared: runtime {one.runtime} against {record.runtime}")
+    return tuple(_unknown_facts(records))
+
+
+def _unknown_facts(records: Mapping[str, RunRecord]) -> Iterator[str]:
+    for fact, title in _HOST:
+        unknown = [name for name, record in records.items() if record.host.get(fact) is None]
+        if unknown and len(unknown) < len(records):
+            yield f"{listing(unknown)} does not tell its {title}: it may be another one"

@@ -1,19 +1,16 @@
 """The operands of a comparison, which are runs with a selection of their cells."""
 
-import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from orchestrator.domain import Cell, Duration, Options, Plan, Workload
 from orchestrator.errors import InputError
-from orchestrator.regression.judge.comparable import HOST, Placed
+from orchestrator.regression.judge.comparable import Placed
 from orchestrator.regression.pairing import Unpaired
 from orchestrator.regression.sides import Side, side_of
 from orchestrator.results.records import RunRecord
 from orchestrator.results.store import Run
-from orchestrator.wording import listing
 
-_HOST = (("hostname", "host"), *HOST)
 WorkKey = tuple[str, Workload, Options, Duration, str]
 """The work of a cell: system, workload, options, duration, and the release where there are several."""
 
@@ -65,33 +62,6 @@ def refuse_smoke_runs(plans: Mapping[str, Plan]) -> None:
         raise InputError(
             *(f"{name} is a {title}, whose figures prove nothing; compare whole runs" for name, title in named)
         )
-
-
-def refuse_other_hosts(records: Mapping[str, RunRecord]) -> tuple[str, ...]:
-    """Return a note for every fact that some of the hosts do not tell, which speaks against nothing.
-
-    Raises `InputError` if runs are of different hosts or runtimes.
-    """
-    for fact, title in _HOST:
-        known = {name: record.host[fact] for name, record in records.items() if record.host.get(fact) is not None}
-        for (first, one), (name, other) in itertools.pairwise(known.items()):
-            if one != other:
-                raise InputError(
-                    f"{first} and {name} cannot be compared: {title} {one} against {other}; compare runs of one host, "
-                    f"or lay them side by side: orchestrator report {first} {name}"
-                )
-    (first, one), *rest = records.items()
-    for name, record in rest:
-        if one.runtime != record.runtime:
-            raise InputError(f"{first} and {name} cannot be compared: runtime {one.runtime} against {record.runtime}")
-    return tuple(_unknown_facts(records))
-
-
-def _unknown_facts(records: Mapping[str, RunRecord]) -> Iterator[str]:
-    for fact, title in _HOST:
-        unknown = [name for name, record in records.items() if record.host.get(fact) is None]
-        if unknown and len(unknown) < len(records):
-            yield f"{listing(unknown)} does not tell its {title}: it may be another one"
 
 
 def has_several(operand: Operand, plans: Mapping[str, Plan]) -> bool:

@@ -1,21 +1,18 @@
-"""The files of a regression test in its run's folder, with a recorded plan that grows by the blocks asked for."""
+"""The files of a regression test in its run's folder."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from orchestrator.domain import Plan
-from orchestrator.errors import InputError
+from orchestrator.errors import InputError, first_problem
 from orchestrator.files import read_record
 from orchestrator.regression.model import Regression
 from orchestrator.regression.pairing import Pair, Unpaired
 from orchestrator.regression.rules import Rules
 from orchestrator.regression.sides import Side
-from orchestrator.results.plans import first_problem, plan_from_json, plan_to_json
-from orchestrator.results.records import RunRecord
 from orchestrator.results.store import Run
 from orchestrator.results.writing import write_atomically
 
@@ -98,49 +95,6 @@ def _stored(path: Path, kind: TypeAdapter[_Stored], *, missing: str, broken: str
         raise InputError(f"{path.parent}: {missing}") from None
     except ValidationError as error:
         raise InputError(f"{path}: {broken}: {first_problem(error)}; {remedy}") from error
-
-
-def first_plan(plan: Plan, rules: Rules) -> Plan:
-    """Return the plan of the first look."""
-    return _with_repeats(plan, dict.fromkeys((cell.id for cell in plan.cells), rules.looks[0]), at_least=False)
-
-
-@dataclass
-class GrowingRun:
-    """A run with its record and plan, which are read from its files once."""
-
-    run: Run
-    record: RunRecord
-    plan: Plan
-
-    def grown(self, repeats: Mapping[str, int]) -> Plan:
-        """Return the plan with at least so many repeats of some cells, by id."""
-        return _with_repeats(self.plan, repeats)
-
-    def write_plan(self, plan: Plan) -> None:
-        """Record a plan that has grown."""
-        self.plan = plan
-        self.record = self.record.model_copy(update={"plan": plan_to_json(plan)})
-        self.run.write_record(self.record)
-
-
-def growing_run(run: Run) -> GrowingRun:
-    """Read the record of a run. Raises `InputError` where it cannot be read."""
-    record = run.record()
-    return GrowingRun(run, record, plan_from_json(record.plan))
-
-
-def _with_repeats(plan: Plan, repeats: Mapping[str, int], *, at_least: bool = True) -> Plan:
-    """Return a plan with so many repeats of some cells. Repeats are only taken away unless `at_least`."""
-    return replace(
-        plan,
-        cells=tuple(
-            replace(cell, repeats=max(repeats[cell.id], cell.repeats if at_least else 1))
-            if cell.id in repeats
-            else cell
-            for cell in plan.cells
-        ),
-    )
 
 
 def recorded_packages(run: Run, side: Side) -> Mapping[str, str]:

@@ -59,9 +59,9 @@ class CellLane:
     outer: Span | None = None
     """A wider interval, drawn thinner."""
     drop: float = 13.0
-    """Where the intervals are drawn, in pixels from above."""
+    """The heights of the intervals, in pixels from above."""
     cuts: Cuts = UNCUT
-    """Where its intervals go on beyond the axis."""
+    """The sides on which its intervals go on beyond the axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Chart:
     left_out: int
     """Cells beyond `MOST_LANES`."""
     described: str
-    """What it shows and which table holds it, for who does not see it."""
+    """A text for readers who cannot see it: its content, and the table that holds it."""
     legend: tuple[tuple[str, str], ...] = ()
     """Class and words."""
 
@@ -103,7 +103,7 @@ Made = Callable[[int], Chart] | None
 
 
 _MOST_ROOM = 1.6
-"""How far above the highest repeat the axis of throughput may go for the sake of an interval."""
+"""The factor above the highest repeat up to which the axis of throughput may show an interval."""
 
 
 def _throughput(shown: Shown) -> Made:

@@ -28,7 +28,7 @@ class Curves:
 
     title: str
     along: str
-    """What the horizontal axis is."""
+    """The quantity of the horizontal axis."""
     horizontal: Scale
     vertical: Scale
     lines: tuple[Line, ...]

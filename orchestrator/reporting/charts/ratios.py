@@ -34,7 +34,7 @@ class RatioLane:
     interval: tuple[float, float] | None
     tolerance: tuple[float, float]
     cuts: Cuts = UNCUT
-    """Where its interval, or the ratio of a block, lies beyond the axis."""
+    """The sides on which its interval, or the ratio of a block, lies beyond the axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Plot:
     scale: Scale
     lanes: tuple[RatioLane, ...]
     one: float
-    """Where the ratio of 1 lies."""
+    """The place of the ratio of 1."""
     left_out: int
 
     @property

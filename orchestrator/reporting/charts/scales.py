@@ -63,7 +63,7 @@ class Cuts:
 
 UNCUT = Cuts()
 CUT_NOTE = "an arrow: it goes on beyond the axis"
-"""What a chart says of what it cuts."""
+"""The sentence of a chart about values that it cuts."""
 
 
 def from_zero(values: Iterable[float], text: Callable[[float], str]) -> Scale:

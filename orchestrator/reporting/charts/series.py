@@ -21,7 +21,7 @@ class SeriesPlot:
     levels: tuple[tuple[float, float, float], ...]
     """From, to and height of the level between two changes."""
     marks: tuple[tuple[float, str], ...]
-    """Where it changed, and how it is called."""
+    """The places of its changes, and their names."""
     breaks: tuple[float, ...]
     vertical: Scale
     along: tuple[Tick, ...]

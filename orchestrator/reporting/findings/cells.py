@@ -12,8 +12,8 @@ from sys import intern
 
 from pydantic_core import to_json
 
+from orchestrator.analysis.estimates import printed
 from orchestrator.analysis.measurements import RepeatMeasurement, measurement, repeat_measurement
-from orchestrator.analysis.printed import printed
 from orchestrator.domain import Cell, Outcome, Status
 from orchestrator.reporting.findings.model import (
     CellReport,

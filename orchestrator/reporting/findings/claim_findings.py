@@ -42,7 +42,7 @@ class ClaimFinding:
     repeats: int = 0
     """Repeats that both cells have."""
     caveats: tuple[str, ...] = ()
-    """What was published with the claim, and what this run adds."""
+    """The caveats that were published with the claim, and those of this run."""
 
 
 @dataclass(frozen=True, slots=True)

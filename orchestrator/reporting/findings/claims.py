@@ -8,9 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from orchestrator.analysis.looks import ALPHA, Look
+from orchestrator.analysis.comparison import ALPHA, Look, Verdict
 from orchestrator.analysis.parity.work import PairParity, WorkParity
-from orchestrator.analysis.verdicts import Verdict
 from orchestrator.domain import Cell, Plan, Skip, Status
 from orchestrator.modes.parts.claimed import claimed_metric, least_epochs
 from orchestrator.modes.parts.metrics import Metric

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 
-from orchestrator.analysis.parity.outputs import output_evidence
+from orchestrator.analysis.parity.sides import output_evidence
 from orchestrator.catalog import load, load_faults
 from orchestrator.domain import Cell, ImageSpec, Outcome, Plan, Skip, System, Workload
 from orchestrator.files import read_tail

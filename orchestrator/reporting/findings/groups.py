@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.estimates import Estimate
 from orchestrator.analysis.parity.work import PairParity, WorkParity
 from orchestrator.analysis.ratios import Ratio, ranks, ranks_by_intervals, ratio, ratio_matrix
-from orchestrator.analysis.verdicts import Verdict
 from orchestrator.domain import Cell, System, Workload
 from orchestrator.reporting.findings.model import CellReport, Floor, Group, Placed
 from orchestrator.reporting.findings.summary import finding, floor_finding
@@ -18,7 +18,7 @@ MOST_IN_MATRIX = 60
 _MOST_TRIED = 8
 
 Judge = Callable[[Cell, Cell], PairParity | None]
-"""Whether two cells do the same work; None where nothing is known about it."""
+"""True if two cells do the same work; None if nothing is known about it."""
 Matrix = tuple[tuple[Ratio | None, ...], ...]
 
 

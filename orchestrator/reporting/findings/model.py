@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar
 
+from orchestrator.analysis.estimates import Printed
 from orchestrator.analysis.measurements import Epochs, Measurement, RepeatMeasurement
 from orchestrator.analysis.parity.work import PairParity
-from orchestrator.analysis.printed import Printed
 from orchestrator.analysis.ratios import Rank, Ratio
 from orchestrator.domain import Cell, Outcome, Skip, Status, System, Workload
-from orchestrator.modes.parts.duration import LaterFields, Profile
+from orchestrator.modes.parts.settings import LaterFields, Profile
 from orchestrator.reporting.findings.claim_findings import StudyReport
 
 StatusCounts = tuple[tuple[Status, int], ...]
@@ -40,10 +40,10 @@ class CellReport:
     measurement: Measurement | None
     """None where no repeat is `ok`."""
     facts: Facts
-    """What the containers found out about themselves; different values are joined by ` | `."""
+    """The facts that containers report about themselves; different values are joined by ` | `."""
     measurement_versions: tuple[int, ...] = ()
     printed: tuple[Printed, ...] = ()
-    """What a script said of itself, in place of a measurement; never compared with one."""
+    """A script's own figure, in place of a measurement; never compared with one."""
     computes: bool = True
     """False where its builder computes nothing: then it shows what the harness takes, and is compared with nothing."""
 
@@ -76,7 +76,7 @@ class Placed:
     to_best: Ratio | None
     """Over the best: the first place, which none of those that do its work is above; None for that one itself."""
     parity: PairParity | None = None
-    """Whether it does the work of the best; None for that one itself, and where nothing was measured or is known."""
+    """True if it does the work of the best; None for that one itself, and if nothing was measured or is known."""
 
     harness_share: float | None = None
     """Part of its step that the harness takes, by the floor of its group; None where either was not measured."""
@@ -124,10 +124,10 @@ class Group:
     """Row over column, among the measured cells in the order of `places`, None on the diagonal; empty in a large
     group, where each is compared with the best alone."""
     parity: tuple[tuple[PairParity | None, ...], ...]
-    """Whether they do the same work, laid out as `ratios`; empty where nothing is known, or the group is large."""
+    """True for each two that do the same work, laid out as `ratios`; empty if nothing is known, or of many."""
     conclusion: GroupFinding
     sentence: str
-    """What was found, in plain words."""
+    """The findings, in plain words."""
     floors: tuple[Floor, ...] = ()
     """The cells that compute nothing, in the order of the plan: they have no place and are compared with nothing."""
 
@@ -194,7 +194,7 @@ class ImageReport:
 
     name: str
     references: tuple[str, ...]
-    """What cells were launched by: an image under its content tag, or an interpreter."""
+    """The launcher of cells: an image under its content tag, or an interpreter."""
     image_ids: tuple[str, ...]
     base_digests: tuple[str, ...]
     """Of the images that these stand on; more than one where the image was made anew during the run."""

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from orchestrator.analysis.parity.outputs import OutputEvidence
-from orchestrator.analysis.parity.sides import ParitySide
+from orchestrator.analysis.parity.sides import OutputEvidence, ParitySide
 from orchestrator.analysis.parity.work import PairParity, pair
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell, Plan, Status
@@ -12,14 +11,13 @@ from orchestrator.planning import Check, check_id, checks
 from orchestrator.reporting.findings.model import CheckReport
 from orchestrator.reporting.findings.shared_texts import labels
 from orchestrator.results.parity.contract import ParityOutcome, ParityResult
-from orchestrator.wording import clean_line
 
 NOT_ASKED = "parity was not asked for: nothing says that the cells that are compared do the same work"
 NOTHING_TO_CHECK = "it computes nothing that could be checked"
 NO_OUTCOME = "no outcome of its parity check was recorded"
 
 Answer = tuple[ParityOutcome | None, ParityResult | None]
-"""How a check ended, and what it found where it ended `ok` and its file is sound."""
+"""The end of a check, and its result if it ended `ok` and its file is sound."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ class Parity:
             why_not = NOTHING_TO_CHECK
         elif outcome is not None:
             where = f" (log: {outcome.log})" if outcome.log else ""
-            why_not = f"its parity check ended as {outcome.status.value}: {clean_line(outcome.reason)}{where}"
+            why_not = f"its parity check ended as {outcome.status.value}: {outcome.shown_reason}{where}"
         return ParitySide(label, cell.framework, cell.options, result, "" if result else why_not, cell.parity_batch)
 
     def reports(self) -> tuple[CheckReport, ...]:
@@ -76,4 +74,4 @@ def _report(check: Check, outcome: ParityOutcome | None, result: ParityResult | 
     if outcome is None:
         return CheckReport(check.id, Status.NOT_RUN, NO_OUTCOME, None, 0.0)
     figures = (result.parameters, result.first_loss, result.losses.get("10")) if result else (None, None, None)
-    return CheckReport(check.id, outcome.status, clean_line(outcome.reason), outcome.log, outcome.wall_s, *figures)
+    return CheckReport(check.id, outcome.status, outcome.shown_reason, outcome.log, outcome.wall_s, *figures)

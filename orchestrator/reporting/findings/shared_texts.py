@@ -4,12 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
-from orchestrator.analysis.estimates import Estimate, estimate
+from orchestrator.analysis.estimates import Estimate, Printed, estimate
 from orchestrator.analysis.parity.work import PairParity, WorkParity
-from orchestrator.analysis.printed import Printed
 from orchestrator.domain import Cell
-from orchestrator.modes.parts.feeds import Feed
 from orchestrator.modes.parts.metrics import FIRST_EPOCH, Metric
+from orchestrator.modes.parts.settings import Feed
 from orchestrator.reporting.findings.model import CellReport, Floor, Group, Repeat
 from orchestrator.reporting.inline import options, statuses
 from orchestrator.wording import clean_line, listing_of, seconds, share
@@ -251,3 +250,8 @@ def _not_comparable(best: str, beside: Sequence[tuple[str, PairParity]]) -> list
         f"{f'; known fault of {fault}' if fault else ''}."
         for (reason, fault), names in who.items()
     ]
+
+
+def printed_column(figure: Printed) -> str:
+    """Return the name of a column with a figure that scripts printed, in records."""
+    return clean_line(f"printed {figure.name} ({figure.unit})")

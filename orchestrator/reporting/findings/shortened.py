@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from orchestrator.analysis.percentiles import Percentiles
 from orchestrator.domain import Cell, Duration, Plan
-from orchestrator.modes.parts.duration import PARITY_BATCH, Profile
+from orchestrator.modes.parts.settings import PARITY_BATCH, Profile
 from orchestrator.reporting.findings.model import CellReport
 from orchestrator.wording import clean_line, counted, listing, listing_of
 

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.estimates import CONFIDENCE
 from orchestrator.analysis.ratios import Ratio
-from orchestrator.analysis.verdicts import Verdict
 from orchestrator.domain import Status
 from orchestrator.reporting.findings.model import CellReport, Group, GroupFinding
 from orchestrator.reporting.inline import factor_interval, statuses

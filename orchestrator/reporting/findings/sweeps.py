@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.domain import System, Workload
 from orchestrator.modes.parts.metrics import Metric
 from orchestrator.modes.parts.subjects import Subjects

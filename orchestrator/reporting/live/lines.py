@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from pydantic import TypeAdapter
 
-from orchestrator.encoded import json_text
+from orchestrator.documents import json_text
 from orchestrator.events import Event
 
 

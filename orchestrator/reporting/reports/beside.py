@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.ratios import Ratio, ratio
-from orchestrator.analysis.verdicts import Verdict
 from orchestrator.domain import Cell, System, Workload
 from orchestrator.regression.judge.comparable import environment_fact
 from orchestrator.reporting.findings.model import CellReport, Facts, Report
@@ -16,7 +16,7 @@ FACTS = (
     ("kernel", "Kernel"), ("engine", "Engine"), ("gpus", "GPUs"), ("driver", "GPU driver"),
     ("governor", "Governor"),
 )  # fmt: skip
-"""What of a host is shown, by its name in `run.json`."""
+"""The facts of a host that are shown, by their names in `run.json`."""
 _NAMES_ONLY = frozenset({"hostname"})
 """Facts that are no reason for another speed."""
 _OF_ENVIRONMENT = {"python": "Python", "precision": "precision"}
@@ -46,7 +46,7 @@ class Beside:
     over_first: tuple[Ratio | None, ...]
     """Each run over the first: between hosts, not between frameworks; None where that would say nothing."""
     note: str = ""
-    """Why there is no ratio although it was measured; empty where there is one, or nothing to compare."""
+    """The reason for a lacking ratio of what was measured; empty if there is one, or nothing to compare."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class SideBySide:
     runs: tuple[HostRun, ...]
     groups: tuple[BesideGroup, ...]
     notes: tuple[str, ...]
-    """What must be known before a ratio between two columns is read: one line each."""
+    """Warnings to read before a ratio between two columns, one line each."""
 
 
 def side_by_side(reports: Sequence[Report]) -> SideBySide:

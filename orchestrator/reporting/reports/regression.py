@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from orchestrator import __version__
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.documents import DocumentKind, Envelope
 from orchestrator.regression.model import Judged, Regression
 from orchestrator.reporting.blocks import (

@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.regression.model import Design, Judged, JudgedPair, Regression
 from orchestrator.reporting.inline import ratio, ratio_interval, short_percent
 from orchestrator.wording import clean_line, listing_of, memory, plural, rate, seconds
 
 HEADS = ("Cell", "Metric", "Baseline", "Candidate", "Ratio", "Interval", "Verdict", "Could have missed", "Blocks")
 _UNITS_OF: Mapping[Design, str] = {Design.BLOCKS: "block", Design.RUNS: "repeat", Design.SEVERAL_RUNS: "run"}
-"""What is counted: each is one value of a side."""
+"""The units that are counted; each is one value of a side."""
 _OWN_LEVEL = "is tested for each cell by itself, and the intervals guard all cells at once"
 REACHING = f"The interval that is shown may reach beyond it: this verdict {_OWN_LEVEL}."
 _FOLLOWS_SIGHT = (

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from orchestrator import __version__
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.regression.rules import BY_NAME
 from orchestrator.regression.search.candidates import reasons
 from orchestrator.regression.search.record import RECORD_FILE, Bisection, Found, Origin

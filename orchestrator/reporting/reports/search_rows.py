@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.regression.search.algorithm import Conclusion
 from orchestrator.regression.search.candidates import START
 from orchestrator.regression.search.record import Bisection, Found, Origin, Step
@@ -31,7 +31,7 @@ class SearchRow:
     run: str
     """Folder of the run below that of the search; empty where there is none."""
     compared: Compared | None
-    """What is drawn of it."""
+    """The part of it that is drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class _Evidence:
     steps: Sequence[Step]
     ends: tuple[str, str]
     changed: str
-    """What is said of the one that changed it."""
+    """The sentence about the release that changed it."""
 
 
 def release_rows(record: Bisection, search: Found) -> tuple[SearchRow, ...]:

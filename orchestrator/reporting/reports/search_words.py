@@ -3,8 +3,7 @@
 import shlex
 from collections.abc import Iterator
 
-from orchestrator.analysis.comparison import Comparison
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Comparison, Verdict
 from orchestrator.limits import DEFAULT_CELLS
 from orchestrator.regression.rules import BY_NAME
 from orchestrator.regression.search.algorithm import PROBED, Conclusion, Span, Untestable

@@ -81,7 +81,7 @@ class RunSummary:
     wall_s: float | None
     """From the start of the first repeat to the end of the last; None where nothing was launched."""
     problem: str = ""
-    """Why `run.json` could not be read; then only the name and the counts are known."""
+    """The reason that `run.json` could not be read; then only the name and the counts are known."""
 
     @property
     def pending(self) -> int:

@@ -11,11 +11,12 @@ from pydantic import Field, model_validator
 from orchestrator.domain import Status
 from orchestrator.results.contract import SCHEMA, Finite, Seconds, Strict
 from orchestrator.results.facts import Facts
+from orchestrator.wording import clean_line
 
 REVISION = 4
 """Of what a check asks and answers: raised with it, so that no answer from before stands for what it never held."""
 LARGEST = 1e100
-"""What is larger has diverged; its square is still a number."""
+"""A larger value has diverged; the square of this one is still a number."""
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Count = Annotated[int, Field(ge=0, le=2**53)]
 Norm = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)]
@@ -44,7 +45,7 @@ class Tensor(Strict):
 
 
 class Dropout(Strict):
-    """What one dropout does in training while no other one drops, and nothing is learned."""
+    """The effect of one dropout in training while no other one drops, and nothing is learned."""
 
     rate: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
     """By the model's definition."""
@@ -65,7 +66,7 @@ class Sample(Strict):
     """Some elements of a tensor, the same ones in every framework: all of them where there are at most 256."""
 
     moved: tuple[Value, ...]
-    """What the steps did to each."""
+    """The effect of the steps on each."""
     gradients: tuple[Norm, ...]
     """Least gradient of each in any step, as a share of the tensor's root mean square; 0 for an element that is left
     out, and for one in which the forms of the rule differ by more than 1 %."""
@@ -78,7 +79,7 @@ class Sample(Strict):
 
 
 class Stepped(Strict):
-    """What the steps that are timed did to one tensor."""
+    """The effect of the timed steps on one tensor."""
 
     elements: Count
     left_out: Count
@@ -93,7 +94,7 @@ class Stepped(Strict):
 
 
 class OptimizerSteps(Strict):
-    """What the steps that are timed do: the model's own optimizer from the initial weights, without dropout."""
+    """The effect of the timed steps: the model's own optimizer from the initial weights, without dropout."""
 
     settings: Annotated[dict[Name, Finite | Name], Field(max_length=20)]
     """Of the optimizer, as the model has them: `name`, `learning_rate` and its own."""
@@ -103,7 +104,7 @@ class OptimizerSteps(Strict):
 
 
 class ParityResult(Strict):
-    """What a parity container answers: `/io/result.json`."""
+    """The answer of a parity container: `/io/result.json`."""
 
     schema_: Literal[1] = Field(SCHEMA, alias="schema")
     measurement_version: Annotated[int, Field(ge=1)]
@@ -138,31 +139,36 @@ class ParityResult(Strict):
     optimizer: OptimizerSteps | None = None
     """None in older answers, and where the session could not be asked."""
     lacking: tuple[str, ...] = ()
-    """What the session could not be asked, as one of a framework's own definition may: `weights`, `native_layers`,
-    `predict`; or `given_weights`, where it starts from other weights than it is given."""
+    """The questions that the session could not be asked, as one of a framework's own definition may: `weights`,
+    `native_layers`, `predict`; or `given_weights`, where it starts from other weights than it is given."""
     wall_s: Seconds
     facts: Facts
 
 
 class ParityOutcome(Strict):
-    """How a check ended: `<run>/parity/<check>/outcome.json`, the last file it gets."""
+    """The end of a check: `<run>/parity/<check>/outcome.json`, the last file it gets."""
 
     schema_: Literal[1] = Field(SCHEMA, alias="schema")
     check: str
     """Its id, which is its folder below the run's `parity`."""
     content: str
-    """What was checked and where, as a hash: image, model, options, seed, models of the CPU and the GPUs. A check of
-    other content is made anew."""
+    """The content and the place of the check, as a hash: image, model, options, seed, models of the CPU and the GPUs. A
+    check of other content is made anew."""
     status: Status
     reason: str = ""
     """One line; empty only when `ok`."""
     folder: str
-    """Where the result lies, below the run's `parity`; of another check where that had the same content."""
+    """The result's place below the run's `parity`; of another check if that had the same content."""
     log: str | None = None
     """Relative to the run's folder; None where the answer is an earlier run's."""
     reused: bool = False
-    """Whether an earlier run asked the same of the same content, and its answer was taken over."""
+    """True if an earlier run asked the same of the same content, and its answer was taken over."""
     started_at: str = ""
     wall_s: Seconds = 0.0
     exit_code: int | None = None
     image_id: str | None = None
+
+    @property
+    def shown_reason(self) -> str:
+        """Return the reason without what steers a terminal."""
+        return clean_line(self.reason)

@@ -20,7 +20,7 @@ class FitnessData(TypedDict):
 
 
 class SurplusData(TypedDict):
-    """What takes disk and can be made again."""
+    """Disk use of things that can be made again."""
 
     engine: str | None
     """The reason that no images were looked at."""

@@ -5,7 +5,7 @@ from typing_extensions import TypedDict
 from orchestrator.documents import DocumentKind, Envelope
 from orchestrator.regression.nightly.state import Night
 from orchestrator.regression.search.record import Bisection
-from orchestrator.workflows.nightly.options import AcceptResult
+from orchestrator.workflows.nightly.accept import AcceptResult
 
 
 class AcceptedReleaseData(TypedDict):

@@ -5,9 +5,8 @@ from typing_extensions import TypedDict
 from orchestrator.bundles.returns.collect import Collected
 from orchestrator.bundles.returns.results_manifest import RunEntry
 from orchestrator.documents import DocumentKind, Envelope
-from orchestrator.planning import script_document
+from orchestrator.planning.document import script_documents
 from orchestrator.planning.document_types import PlannedScript
-from orchestrator.results.scripts.frozen import scripts_of
 from orchestrator.workflows.ship.export import ExportResult
 from orchestrator.workflows.ship.load import LoadResult, VerifyResult
 from orchestrator.workflows.ship.returns import MergeResult
@@ -95,8 +94,11 @@ def verify_document(result: VerifyResult) -> Envelope:
 
 def load_document(result: LoadResult) -> Envelope:
     """Return a bundle that was loaded."""
-    scripts = [script_document(script) for script in scripts_of(result.plan)]
-    data: LoadedBundleData = {**_verified(result), "loaded": list(result.loaded), "scripts": scripts}
+    data: LoadedBundleData = {
+        **_verified(result),
+        "loaded": list(result.loaded),
+        "scripts": script_documents(result.plan),
+    }
     return LOADED_BUNDLE.envelope(data)
 
 

@@ -12,8 +12,7 @@ from orchestrator.errors import HostError, InputError
 from orchestrator.planning.cost import space
 from orchestrator.runtimes.environments import environment_images, environments_folder
 from orchestrator.wording import counted
-from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.host.shipped import shipped_catalog
+from orchestrator.workflows.host.host import Host, shipped_catalog
 
 VARIABLE = "ORCHESTRATOR_DISK_CHECK"
 _FEWER_CELLS = "take fewer cells with --select"

@@ -4,11 +4,9 @@ import contextlib
 from collections.abc import Collection
 from pathlib import Path
 
-from orchestrator.engine import images as engine
 from orchestrator.engine.client import connect
 from orchestrator.errors import HostError
-from orchestrator.images import labels
-from orchestrator.images.surplus import given_up
+from orchestrator.images.surplus import given_up, labelled_images, removed_names
 from orchestrator.running import active_runs
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.irreplaceable import irreplaceable_images
@@ -28,8 +26,8 @@ def remove_images(
         with contextlib.closing(client):
             others = active_runs.images_in_use(host.cache, without=run).references
             in_use = others | irreplaceable_images(host) | frozenset(needed)
-            surplus = given_up(engine.labelled(client, labels.KIND), references, in_use)
-            return tuple(name for image in surplus for name in image.names if engine.remove(client, name))
+            surplus = given_up(labelled_images(client), references, in_use)
+            return tuple(name for image in surplus for name in removed_names(client, image))
     except HostError as error:
         host.say(f"images were left: {error}")
         return ()

@@ -8,8 +8,8 @@ from orchestrator.bundles.read.loaded_bundle import LoadedBundle
 from orchestrator.catalog import DATASETS, DatasetInfo, examine
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
-from orchestrator.files import says_where_it_leads
 from orchestrator.matrix import Matrix, own_datasets
+from orchestrator.matrix.own_data import astray
 from orchestrator.user_files import MountedData
 from orchestrator.workflows.host.host import Host
 
@@ -24,8 +24,8 @@ def with_data(plan: Plan, matrix: Matrix, chosen: Path | None, host: Host) -> Pl
     ways = f"give --data DIR, data_folder in the matrix, or {DATA_VARIABLE}"
     folder = chosen or matrix.data_folder or host.environment.get(DATA_VARIABLE)
     wanted = _wanted(plan, matrix.own_datasets, folder, matrix.path, ways)
-    if not chosen and (astray := [line for _, place in wanted for line in _astray(place, matrix)]):
-        raise InputError(*astray)
+    if not chosen and (lines := [line for _, place in wanted for line in astray(place, matrix)]):
+        raise InputError(*lines)
     return replace(plan, data=_examined(wanted))
 
 
@@ -57,13 +57,6 @@ def _wanted(
     return [(info, Path(folder or "") / info.name) for info in wanted]
 
 
-def _astray(place: Path, matrix: Matrix) -> list[str]:
-    """Return the mistake of a dataset in the matrix's own data folder that a link leads out of, or none."""
-    if matrix.data_folder != str(place.parent) or says_where_it_leads(place, Path(matrix.path).parent):
-        return []
-    return [f"{place}: leads out of the folder of the matrix through a link, to {place.resolve()}; allow it by --data"]
-
-
 def to_carry(wanted: Sequence[str], matrix: Matrix, host: Host) -> tuple[tuple[str, Path], ...]:
     """Find the datasets that a bundle is to hold, each named by `NAME`, `NAME=DIR` or a folder of its name.
 
@@ -86,8 +79,8 @@ def to_carry(wanted: Sequence[str], matrix: Matrix, host: Host) -> tuple[tuple[s
             mistakes.append(f"--data {one}: {name!r} is no name of a dataset")
         elif not place.is_dir():
             mistakes.append(f"--data {one}: {place}: no such folder; --data {name}=DIR names another")
-        elif not folder and (astray := _astray(place, matrix)):
-            mistakes += astray
+        elif not folder and (lines := astray(place, matrix)):
+            mistakes += lines
         elif name in known and known[name].formats:
             mistakes += examine(known[name], place)[1]
         datasets[name] = place

@@ -1,27 +1,78 @@
-"""A matrix file, planned, with the settings that its environments are built with on this host."""
+"""A matrix file, planned, with the models that it may name and the settings of this site.
+
+The settings come from the matrix, the options, the environment and pip's configuration. Releases are looked for on the
+framework's own index too.
+"""
 
 import json
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from orchestrator import matrix, planning, resources
-from orchestrator.domain import BuildSettings, Plan
+from orchestrator.catalog import Catalog, ModelInfo, own_models
+from orchestrator.domain import BuildSettings, Plan, is_base_image
 from orchestrator.errors import InputError
+from orchestrator.images import dockerfiles
 from orchestrator.images import settings as image_settings
-from orchestrator.limits import DEFAULT_CELLS
 from orchestrator.matrix import Matrix
-from orchestrator.modes.parts.duration import QUICK
+from orchestrator.modes.parts.settings import QUICK
 from orchestrator.planning import Selection
 from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.user_files import ModelFile, Script
-from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.host.shipped import shipped_catalog
-from orchestrator.workflows.inputs.models import known_models
-from orchestrator.workflows.inputs.site import site_settings
+from orchestrator.workflows import option_values
+from orchestrator.workflows.host.host import Host, shipped_catalog, shipped_models
+from orchestrator.workflows.host.places import home_folder
 
 MATRIX_HERE = Path("matrix.yaml")
+BASE_IMAGE_VARIABLE = "ORCHESTRATOR_BASE_IMAGE"
+FORMER_BASE_IMAGE = "python:{python}-slim-bookworm"
+"""Stored matrices of earlier releases name it where nobody did. The variable goes before it."""
+
+
+def site_settings(explicit: BuildSettings, base_image: str | None, environment: Mapping[str, str]) -> BuildSettings:
+    """Complete a matrix's build settings with this host's. `base_image` goes before both.
+
+    Raises `InputError` if the base image is no template.
+    """
+    files = image_settings.pip_files(environment, home_folder(environment), Path(sys.prefix))
+    settings = image_settings.overlay(explicit, image_settings.settings_from_pip(environment, files))
+    unsaid = explicit.base_image in {None, FORMER_BASE_IMAGE}
+    wanted = base_image or (environment.get(BASE_IMAGE_VARIABLE) if unsaid else None) or settings.base_image
+    if wanted is not None and not is_base_image(wanted):
+        raise InputError(f"base image {wanted!r}: the only placeholder is {{python}}, as in python:{{python}}-slim")
+    return replace(settings, base_image=wanted)
+
+
+def site_base_image(python: str, base_image: str | None, environment: Mapping[str, str]) -> str:
+    """Return the image that environments of a Python are built on here. Raises as `site_settings` does."""
+    return dockerfiles.base_image(python, site_settings(BuildSettings(), base_image, environment))
+
+
+def with_own_index(settings: BuildSettings, catalog: Catalog, framework: str) -> BuildSettings:
+    """Return the settings with the framework's own index too, if the catalog names one."""
+    entry = catalog.entry(framework)
+    own = next((release.cpu_index for release in entry.releases if release.cpu_index), None) if entry else None
+    if own is None or settings.no_index:
+        return settings
+    return replace(settings, extra_indexes=(*settings.extra_indexes, own))
+
+
+def known_models(folder: Path | None) -> dict[str, ModelInfo]:
+    """Return the models that ship with the program, and those of a user's folder.
+
+    Raises `InputError` with the mistakes in the folder.
+    """
+    if folder is None:
+        return shipped_models()
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; --models names one with models of your own")
+    own, mistakes = own_models(folder, shipped_models())
+    if mistakes:
+        raise InputError(*mistakes.values())
+    return shipped_models() | own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +85,7 @@ class MatrixOptions:
     """Globs of cell ids, such as `mxnet-*`. Only cells that match one are planned. Without any, all are."""
     exclude: Sequence[str] = ()
     """Globs of cell ids that are left out."""
-    limit: int = DEFAULT_CELLS
+    limit: int = option_values.LIMIT
     """Most cells that a matrix may expand to."""
     base_image: str | None = None
     """Template of the image to build on, such as `python:{python}-slim-bookworm`, in place of the matrix's."""

@@ -18,8 +18,7 @@ from orchestrator.results.store import Run
 from orchestrator.results.writing import write_atomically
 from orchestrator.user_files import ModelFile
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.inputs.planned_matrix import with_frozen_scripts
-from orchestrator.workflows.inputs.site import site_settings
+from orchestrator.workflows.inputs.planned_matrix import site_settings, with_frozen_scripts
 
 STORED_MATRIX = "matrix.yaml"
 STORED_MODELS = "models"

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from orchestrator import matrix
 from orchestrator.catalog import ModelInfo
 from orchestrator.catalog.model import Entry
-from orchestrator.workflows.host.shipped import shipped_catalog
-from orchestrator.workflows.inputs.models import listed_models
-from orchestrator.workflows.inputs.planned_matrix import MATRIX_HERE
+from orchestrator.workflows.host.host import shipped_catalog
+from orchestrator.workflows.inputs.planned_matrix import MATRIX_HERE, known_models
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +26,9 @@ def models(options: ModelsOptions) -> tuple[ModelInfo, ...]:
 
     Raises `InputError` if a folder holds a file that is no model.
     """
-    here = MATRIX_HERE if MATRIX_HERE.exists() else None
-    return listed_models(options.file or here, options.models)
+    known = known_models(options.models)
+    file = options.file or (MATRIX_HERE if MATRIX_HERE.exists() else None)
+    return (*known.values(), *(matrix.own_models(file, known).values() if file else ()))
 
 
 def frameworks() -> Mapping[str, Entry]:

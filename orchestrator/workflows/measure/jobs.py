@@ -1,28 +1,40 @@
-"""Jobs of a run, which come from a matrix, from the plan of a bundle, or from an interrupted run."""
+"""Jobs of a run, which come from a matrix, from the plan of a bundle, or from an interrupted run.
 
+With one begins whatever measures: a runtime is chosen, and the record of a new run is written.
+"""
+
+import contextlib
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from orchestrator import __version__
 from orchestrator.bundles.read.loaded_bundle import LoadedBundle
 from orchestrator.bundles.returns.results_manifest import MERGED
-from orchestrator.devices import another_machine, host_facts, inventory
-from orchestrator.domain import BuildSettings, Plan
+from orchestrator.devices import Allocation, Inventory, allocate, another_machine, host_facts, idle, inventory
+from orchestrator.domain import BuildSettings, ImageSpec, Plan
 from orchestrator.errors import InputError
 from orchestrator.planning.bounds import plan as bounds
+from orchestrator.results.records import RunRecord, plan_to_json
 from orchestrator.results.results_folder import runs
 from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.store import Run
-from orchestrator.running import new_run_name
+from orchestrator.running import Surroundings, new_run_name, order, unfinished
+from orchestrator.running.active_runs import announced
+from orchestrator.running.host_lock import Turns
+from orchestrator.running.surroundings import Free
 from orchestrator.user_files import ModelFile, Script
+from orchestrator.workflows.host import places
 from orchestrator.workflows.host.host import Host
+from orchestrator.workflows.host.unneeded_images import remove_images
 from orchestrator.workflows.inputs import bundle_plans
 from orchestrator.workflows.inputs.data import check_again
 from orchestrator.workflows.inputs.planned_matrix import PlannedMatrix
-from orchestrator.workflows.inputs.stored_runs import find_run, stored_settings
+from orchestrator.workflows.inputs.stored_runs import find_run, store_matrix, stored_settings
+from orchestrator.workflows.measure.runtime import Chosen, Needed, choose, choose_of_bundle
 from orchestrator.workflows.option_values import RuntimeName
 
 
@@ -105,3 +117,94 @@ def _repeated(plan: Plan, repeats: int | None) -> Plan:
     repeated = replace(plan, cells=tuple(replace(cell, repeats=repeats) for cell in plan.cells))
     bounds.check(repeated, "--repeats: ")
     return repeated
+
+
+def _nothing(run: Run) -> None:
+    del run
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The manner in which a job is carried out."""
+
+    idle_wait_s: float = 0.0
+    """Longest wait for an idle host before a cell."""
+    keep: Callable[[Run], None] = _nothing
+    """Writes the further files of a new run, before its record says that there is a run."""
+    retry_failed: bool = False
+    """True if a resumed run tries again what has failed."""
+    selects: bool = False
+    """True if the command takes `--select` for a new run."""
+    prune_images: bool = False
+    """True if an image is removed after its last repeat."""
+
+
+@contextlib.contextmanager
+def begun(job: Job, setting: Setting, host: Host) -> Iterator[Surroundings]:
+    """Choose the runtime, write the record of a new run, yield its surroundings, and close them afterwards.
+
+    Raises `HostError` if this host cannot do it.
+    """
+    here = inventory()
+    with contextlib.ExitStack() as closing:
+        closing.enter_context(announced(host.cache, job.run.folder))
+        chosen = _chosen(job, here, setting, host)
+        closing.callback(chosen.close)
+        if job.matrix is not None:
+            record = _record(job, chosen.runtime.name, host_facts(here, chosen.engine_version))
+            # The record comes last: with it there is a run, which must have all that going on with it needs.
+            job.run.create()
+            store_matrix(job.run, job.matrix, job.own_models)
+            frozen_scripts.freeze(job.run.folder, job.scripts)
+            setting.keep(job.run)
+            job.run.write_record(record)
+        yield Surroundings(
+            run=job.run,
+            runtime=chosen.runtime,
+            inventory=here,
+            clock=lambda: datetime.now(UTC),
+            listener=host.listener,
+            stop=host.stop,
+            turns=Turns(places.turns(host.environment)),
+            answers=host.cache / "parity",
+            idle=(lambda allocated, stop: idle.wait(allocated.cpus, setting.idle_wait_s, stop))
+            if setting.idle_wait_s
+            else None,
+            free=_free(job, host) if setting.prune_images and chosen.runtime.name == RuntimeName.DOCKER else None,
+            require_room=lambda plan: chosen.require_room(
+                _pending_images(replace(job, plan=plan), here, retry_failed=setting.retry_failed)
+            ),
+        )
+
+
+def _free(job: Job, host: Host) -> Free:
+    return lambda reference, needed: remove_images((reference,), host, job.run.folder, needed)
+
+
+def _chosen(job: Job, here: Inventory, setting: Setting, host: Host) -> Chosen:
+    is_new = job.matrix is not None
+    needed = Needed(_pending_images(job, here, retry_failed=setting.retry_failed), is_new and setting.selects)
+    if job.bundle is not None:
+        return choose_of_bundle(job.runtime, job.bundle, job.plan, needed, host)
+    return choose(job.runtime, needed, job.settings, host)
+
+
+def _pending_images(job: Job, here: Inventory, *, retry_failed: bool) -> tuple[ImageSpec, ...]:
+    """Return the images of cells that have repeats left to run and that this host has the devices for."""
+    repeats = order(job.plan.cells, job.plan.seed)
+    cells = {cell.id: cell for cell, _ in unfinished(repeats, job.run.outcome, retry_failed=retry_failed)}.values()
+    wanted = {cell.image for cell in cells if isinstance(allocate(cell.system, here), Allocation)}
+    return tuple(image for image in job.plan.images if image.name in wanted)
+
+
+def _record(job: Job, runtime: str, host: dict[str, Any]) -> RunRecord:
+    return RunRecord(
+        run=job.run.name,
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        orchestrator_version=__version__,
+        runtime=runtime,
+        host=host,
+        plan=plan_to_json(job.plan),
+        matrix=job.matrix or {},
+        bundle=bundle_plans.origin_of(job.bundle) if job.bundle else None,
+    )

@@ -11,24 +11,19 @@ from orchestrator import matrix
 from orchestrator.catalog import load_faults
 from orchestrator.domain import BuildSettings, Plan
 from orchestrator.errors import InputError
-from orchestrator.limits import DEFAULT_CELLS
 from orchestrator.planning import Selection
 from orchestrator.regression.pairing import EVERYTHING, Pairing, PairPlanner
 from orchestrator.regression.rules import Rules, short_repeats
 from orchestrator.regression.sides import Side, parse_side
-from orchestrator.regression.trials.carry_out import MeasuredTrial, carry_out, trial_of
-from orchestrator.regression.trials.files import Trial, first_plan, store_trial, stored_trial
+from orchestrator.regression.trials.carry_out import MeasuredTrial, carry_out, first_plan, trial_of
+from orchestrator.regression.trials.files import Trial, store_trial, stored_trial
 from orchestrator.running import Policy
 from orchestrator.workflows import option_values
-from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.host.shipped import shipped_catalog
+from orchestrator.workflows.host.host import Host, shipped_catalog
 from orchestrator.workflows.inputs.data import with_data
-from orchestrator.workflows.inputs.models import known_models
-from orchestrator.workflows.inputs.planned_matrix import PlannedMatrix, matrix_file
-from orchestrator.workflows.inputs.site import site_settings
+from orchestrator.workflows.inputs.planned_matrix import PlannedMatrix, known_models, matrix_file, site_settings
 from orchestrator.workflows.measure import jobs
-from orchestrator.workflows.measure.begin import Setting, begun
-from orchestrator.workflows.measure.jobs import Job
+from orchestrator.workflows.measure.jobs import Job, Setting, begun
 from orchestrator.workflows.option_values import RuntimeName
 
 
@@ -44,7 +39,7 @@ class SourceOptions:
     """The folder of the datasets."""
     no_parity: bool = False
     """True to leave out the check that cells do the same work."""
-    limit: int = DEFAULT_CELLS
+    limit: int = option_values.LIMIT
     """Most cells of one side."""
 
 

@@ -48,7 +48,7 @@ class Needed:
     images: tuple[ImageSpec, ...]
     """The images of the cells that will run. No others are built."""
     selects: bool
-    """Whether the command takes `--select`, which would leave some of them out."""
+    """True if the command takes `--select`, which would leave some of them out."""
 
 
 def choose(name: RuntimeName, needed: Needed, settings: BuildSettings, host: Host) -> Chosen:
@@ -67,7 +67,7 @@ def choose(name: RuntimeName, needed: Needed, settings: BuildSettings, host: Hos
             return _automatic(needed, settings, host)
 
 
-def of_bundle(name: RuntimeName, bundle: LoadedBundle, plan: Plan, needed: Needed, host: Host) -> Chosen:
+def choose_of_bundle(name: RuntimeName, bundle: LoadedBundle, plan: Plan, needed: Needed, host: Host) -> Chosen:
     """Return the runtime for the plan of a bundle, which runs containers of the images that came with it.
 
     Raises `InputError` if another runtime is named, `HostError` with every image that is not on the engine.

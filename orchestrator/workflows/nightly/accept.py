@@ -1,16 +1,41 @@
 """The acceptance of a release as the baseline of later nights."""
 
+from dataclasses import dataclass
+from pathlib import Path
+
 from packaging.version import InvalidVersion, Version
 
 from orchestrator.errors import InputError
 from orchestrator.regression.nightly.files import NightFiles
 from orchestrator.regression.nightly.loading import Nightly, load
 from orchestrator.regression.nightly.settings import ACCEPTED
-from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.host.shipped import shipped_catalog
+from orchestrator.workflows import option_values
+from orchestrator.workflows.host.host import Host, shipped_catalog
 from orchestrator.workflows.measure.pair import SourceOptions, regression_setup
-from orchestrator.workflows.nightly.options import AcceptOptions, AcceptResult
-from orchestrator.workflows.nightly.planner import NightlyPlanner
+from orchestrator.workflows.nightly.trials import NightlyPlanner
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptOptions:
+    """The options of `accept`."""
+
+    release: str
+    """A release, as in `mxnet==1.9.1` or `1.9.1`."""
+    file: Path = option_values.NIGHTLY_FILE
+    models: Path | None = None
+    """A folder with models of the user's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptResult:
+    """The change of the baseline."""
+
+    name: str
+    """The name before `==` of a watched release."""
+    watched: str
+    accepted: str
+    before: str
+    """The release that was accepted before, or an empty text."""
 
 
 def accept(options: AcceptOptions, host: Host) -> AcceptResult:

@@ -1,6 +1,8 @@
 """One night, which measures the new releases on the package index."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry, load_acknowledged
 from orchestrator.regression.nightly.decide import baseline, dropped_images
@@ -10,15 +12,31 @@ from orchestrator.regression.nightly.loading import load
 from orchestrator.regression.nightly.night import NightInProgress
 from orchestrator.regression.nightly.state import Night
 from orchestrator.regression.rules import Gate, parse_gates
-from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.host.shipped import shipped_catalog
+from orchestrator.workflows import option_values
+from orchestrator.workflows.host.host import Host, shipped_catalog
 from orchestrator.workflows.host.unneeded_images import remove_images
-from orchestrator.workflows.measure.pair import MeasureOptions, RegressionSetup, regression_setup
-from orchestrator.workflows.nightly.options import NightlyOptions, NightResult
-from orchestrator.workflows.nightly.planner import NightlyPlanner
+from orchestrator.workflows.measure.pair import MeasureOptions, RegressionSetup, SourceOptions, regression_setup
 from orchestrator.workflows.nightly.reports import nightly_history, notify, with_pages, write_overview, write_reports
 from orchestrator.workflows.nightly.services import Budget, night_services
-from orchestrator.workflows.nightly.trials import Trials
+from orchestrator.workflows.nightly.trials import NightlyPlanner, Trials
+
+
+@dataclass(frozen=True, kw_only=True)
+class NightlyOptions(SourceOptions):
+    """The options of `nightly`."""
+
+    file: Path = option_values.NIGHTLY_FILE
+    """The package that is watched, and the way it is measured."""
+    idle_wait_s: float = option_values.IDLE_WAIT_S
+    """Longest wait for an idle host before a cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class NightResult:
+    """A night with its page."""
+
+    night: Night
+    page: Path
 
 
 def night(options: NightlyOptions, host: Host) -> NightResult:

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from orchestrator.documents import json_text
 from orchestrator.domain import BuildSettings
-from orchestrator.encoded import json_text
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry
 from orchestrator.regression.history.read import measured_cells
 from orchestrator.regression.history.series import LEAST_POINTS, Series, series, series_of
@@ -21,7 +21,7 @@ from orchestrator.reporting.inline import Link
 from orchestrator.reporting.reports.history import write_html as write_history
 from orchestrator.reporting.reports.night import NIGHT, NIGHTS
 from orchestrator.results.writing import write_atomically
-from orchestrator.workflows.pages import REGRESSION_FOLDER
+from orchestrator.workflows.outputs import REGRESSION_FOLDER
 
 
 def with_pages(files: NightFiles, results: Path, night: Night) -> Night:

@@ -12,9 +12,8 @@ from orchestrator.regression.nightly.files import NightFiles
 from orchestrator.regression.nightly.night import NightServices
 from orchestrator.regression.releases.package_index import Offered, offered_releases
 from orchestrator.running import new_run_name
-from orchestrator.workflows.inputs.site import with_own_index
-from orchestrator.workflows.nightly.planner import NightlyPlanner
-from orchestrator.workflows.nightly.trials import Trials
+from orchestrator.workflows.inputs.planned_matrix import with_own_index
+from orchestrator.workflows.nightly.trials import NightlyPlanner, Trials
 
 
 @dataclass

@@ -1,23 +1,167 @@
-"""The trials of a night, which measure one release after the other next to its baseline."""
+"""The trials of a night, which plan one release after the other next to its baseline, and measure it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from orchestrator.domain import Status
+from packaging.utils import canonicalize_name
+
+from orchestrator.catalog import UnsupportedError
+from orchestrator.domain import Framework, Status
 from orchestrator.errors import InputError
-from orchestrator.regression.nightly.decide import trial_outcomes
+from orchestrator.matrix.model import parse_pin, release_key
+from orchestrator.planning import Selection
+from orchestrator.planning.selection import matches
+from orchestrator.regression.nightly.decide import TrialOutcomes, is_listed
+from orchestrator.regression.nightly.loading import Nightly
 from orchestrator.regression.nightly.night import TrialResult
 from orchestrator.regression.nightly.state import Tonight
-from orchestrator.regression.pairing import Pairing
+from orchestrator.regression.pairing import Pair, Pairing
+from orchestrator.regression.releases.package_index import Offered
+from orchestrator.regression.releases.pages import PublishedRelease
 from orchestrator.regression.rules import Gate, Rules, looks_up_to
-from orchestrator.regression.trials.carry_out import MeasuredTrial, trial_of
-from orchestrator.regression.trials.files import first_plan
+from orchestrator.regression.sides import Side
+from orchestrator.regression.trials.carry_out import MeasuredTrial, first_plan, trial_of
 from orchestrator.reporting.reports.regression import write_html
 from orchestrator.results.store import Run
-from orchestrator.workflows.measure.pair import MeasureOptions, PairRun, measure, new_pair_run, resumed_pair_run
-from orchestrator.workflows.nightly.planner import NightlyPlanner
+from orchestrator.workflows.measure.pair import (
+    MeasureOptions,
+    PairRun,
+    RegressionSetup,
+    check_single_steps,
+    measure,
+    new_pair_run,
+    resumed_pair_run,
+)
 from orchestrator.workflows.option_values import RuntimeName
-from orchestrator.workflows.pages import REGRESSION_FOLDER
+from orchestrator.workflows.outputs import REGRESSION_FOLDER
+
+MAX_LISTED = 5
+"""Releases that a message names."""
+
+
+@dataclass(frozen=True)
+class NightlyPlanner:
+    """Plans the tests of watched releases by the catalog, the matrix and the selection."""
+
+    nightly: Nightly
+    setup: RegressionSetup
+
+    def unknown_reason(self, version: str) -> str | None:
+        """Return the reason neither catalog nor matrix has an environment for a release, or None."""
+        try:
+            self._pythons(version)
+        except UnsupportedError as error:
+            return error.reason
+        return None
+
+    def unsupported_reason(self, release: PublishedRelease) -> str | None:
+        """Return the reason no environment can take a published release, or None."""
+        try:
+            pythons = self._pythons(release.version)
+        except UnsupportedError as error:
+            return error.reason
+        if not pythons or any(release.runs_on(python) for python in pythons):
+            return None
+        wanted = " or ".join(release.requires_python)
+        return f"{self.nightly.name} {release.version} asks for Python {wanted}; the catalog has {', '.join(pythons)}"
+
+    def _pythons(self, version: str) -> tuple[str, ...]:
+        """Return the Pythons of the catalog's environment, or none for an image of the user's own.
+
+        Raises `UnsupportedError`.
+        """
+        pin = parse_pin(self.nightly.settings.watch)
+        version = version if self.nightly.settings.package is None else pin.version or ""
+        frameworks = self.setup.matrix.frameworks
+        own = (axes for axes in frameworks if axes.name == pin.name and (axes.image or axes.dockerfile))
+        if any(release_key(version) == release_key(each) for axes in own for each in axes.versions):
+            return ()
+        backend = Framework(pin.backend.name, pin.backend.version or "") if pin.backend else None
+        return self.setup.planner.catalog.pythons(Framework(pin.name, version, backend))
+
+    def check_baseline(self, baseline: str, rules: Rules) -> None:
+        """Raise `InputError` if no selected cell of the baseline can be measured, or none decides by the rules."""
+        if reason := self.unknown_reason(baseline):
+            place = self._origin(baseline) if self.nightly.settings.package is None else self.nightly.at("watch")
+            raise InputError(f"{place}: {reason}")
+        side = self._side(baseline)
+        try:
+            pairing = self.setup.pair(side, side)
+        except InputError as error:
+            raise InputError(*(f"{self.nightly.at('matrix')}: {message}" for message in error.messages)) from None
+        mistakes = [
+            f"{self.nightly.at('select', index)}: {glob!r} matches no pair of cells of {side.pin}; there is, for "
+            f"example, {pairing.pairs[0].id}"
+            for index, glob in enumerate(self.nightly.settings.select or ())
+            if not any(_matches(glob, pair) for pair in pairing.pairs)
+        ]
+        if not mistakes and not any(self._selected(pairing)):
+            mistakes = [f"{self.nightly.at('exclude')}: leaves nothing of what is selected; drop one of its globs"]
+        if mistakes:
+            raise InputError(*mistakes)
+        try:
+            check_single_steps(self.pair(baseline, baseline), rules)
+        except InputError as error:
+            raise InputError(*(f"{self.nightly.at('metrics')}: {message}" for message in error.messages)) from None
+
+    def check_listed(self, baseline: str, offered: Offered) -> None:
+        """Raise `InputError` if the baseline's environments pin what is watched and no index has that release.
+
+        An image of the user's own pins nothing. Nothing is raised while a place does not answer.
+        """
+        if offered.problems or is_listed(baseline, offered.releases):
+            return
+        side, watched = self._side(baseline), canonicalize_name(self.nightly.distribution)
+        plan = self.setup.planner.pair(side, side).plan
+        pinned = {canonicalize_name(name) for image in plan.images for name, _ in image.environment.expected_versions}
+        if watched not in pinned:
+            return
+        versions = [release.version for release in reversed(offered.releases)]
+        more = f" and {len(versions) - MAX_LISTED} older ones" if len(versions) > MAX_LISTED else ""
+        raise InputError(
+            f"{self._origin(baseline)}: no package index of this site has {watched} {baseline}; "
+            f"name one that there is: {', '.join(versions[:MAX_LISTED])}{more}"
+        )
+
+    def _origin(self, baseline: str) -> str:
+        """Return the place that a baseline comes from, for messages."""
+        nightly = self.nightly
+        key = next((key for key in ("first", "baseline") if getattr(nightly.settings, key) == baseline), "")
+        if key:
+            return nightly.at(key)
+        other = f"accept another one with orchestrator nightly accept {nightly.name}==VERSION"
+        return f"{nightly.path}: baseline: {baseline} was accepted; {other}"
+
+    def pair(self, release: str, baseline: str) -> Pairing:
+        """Pair a release with its baseline. Raises `UnsupportedError` if the release cannot do what is selected."""
+        sides = self._side(baseline), self._side(release)
+        try:
+            every = self.setup.planner.pair(*sides)
+        except InputError as error:
+            # The baseline was planned by itself before: it is the release that cannot be.
+            raise UnsupportedError("; ".join(error.messages)) from None
+        if not any(self._selected(every)):
+            reason = next((each.reason for each in every.gone), "the globs speak of other cells")
+            raise UnsupportedError(f"nothing of what is selected can be done with {release}: {reason}")
+        settings = self.nightly.settings
+        select = tuple(glob for glob in settings.select or () if any(_matches(glob, pair) for pair in every.pairs))
+        return self.setup.pair(*sides, Selection(select, settings.exclude or ()))
+
+    def _side(self, version: str) -> Side:
+        return self.setup.side(self.nightly.side(version), self.nightly.at("watch"))
+
+    def _selected(self, pairing: Pairing) -> Iterator[Pair]:
+        select, exclude = self.nightly.settings.select, self.nightly.settings.exclude
+        for pair in pairing.pairs:
+            wanted = not select or any(_matches(glob, pair) for glob in select)
+            if wanted and not any(_matches(glob, pair) for glob in exclude or ()):
+                yield pair
+
+
+def _matches(glob: str, pair: Pair) -> bool:
+    """Return true if a glob names a pair. The mark of a side next to itself is not part of a cell's name."""
+    baseline = pair.baseline.replace("-side=baseline/", "/", 1)
+    return any(matches(glob, name) for name in (pair.id, baseline, pair.candidate))
 
 
 @dataclass(frozen=True)
@@ -68,6 +212,14 @@ class Trials:
             return begun
         setup.host.say(f"begun anew: what is measured or what decides has changed since {name}, which stays")
         return None
+
+
+def trial_outcomes(measured: MeasuredTrial) -> TrialOutcomes:
+    """Read the outcomes of both sides of a trial."""
+    pairs, run = measured.trial.pairs, measured.run
+    baseline = measured.cells({pair.baseline for pair in pairs})
+    candidate = measured.cells({pair.candidate for pair in pairs})
+    return TrialOutcomes(tuple(run.outcomes(baseline)), tuple(run.outcomes(candidate)))
 
 
 def _candidate_images(measured: MeasuredTrial) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ class SearchOptions(SourceOptions):
     cell: str | None = None
     """A glob of the one cell that shows it, as in `lenet-train-b200`."""
     metric: str | None = None
-    """What changed, as in `latency_p50=3%`. By default the throughput."""
+    """The metric that changed, as in `latency_p50=3%`. By default the throughput."""
     every: bool = False
     """True to find every change between the two, in place of the first."""
     file: Path | None = None

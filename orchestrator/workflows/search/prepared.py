@@ -22,8 +22,7 @@ from orchestrator.results.results_folder import runs
 from orchestrator.running import new_run_name
 from orchestrator.user_files import stand_in_warnings
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.inputs.planned_matrix import matrix_file
-from orchestrator.workflows.inputs.site import with_own_index
+from orchestrator.workflows.inputs.planned_matrix import matrix_file, with_own_index
 from orchestrator.workflows.measure import jobs
 from orchestrator.workflows.measure.pair import RegressionSetup, SourceOptions, regression_setup
 from orchestrator.workflows.option_values import RuntimeName

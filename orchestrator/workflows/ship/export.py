@@ -8,6 +8,7 @@ from pathlib import Path
 
 import yaml
 
+from orchestrator.bundles.describe.package_files import package_files
 from orchestrator.bundles.format import layout, signature
 from orchestrator.bundles.format.base import BaseBundle, open_base
 from orchestrator.bundles.format.manifest import Manifest
@@ -111,6 +112,7 @@ def export(options: ExportOptions, host: Host) -> ExportResult:
             client=client,
             listener=host.listener,
             stop=host.stop,
+            package_files=package_files,
             base=base,
             data=datasets,
             scripts=planned.scripts,

@@ -26,7 +26,7 @@ LAYERS = (
 SGD = {"name": "sgd", "learning_rate": 0.1, "momentum": 0.9}
 SHARES = (1.0, 0.5)
 COMPARED = ["weights", "first_loss", "gradients", "losses", "optimizer", "optimizer", "optimizer"]
-"""What two complete answers are compared by, in order."""
+"""The measures by which two complete answers are compared, in order."""
 RELU = NativeLayer(name="relu_1", shape=(8, 24, 24), parameters=0)
 
 
@@ -39,7 +39,7 @@ GRADIENTS = {"conv2d_1.weight": tensor(0.3, -0.4), "dense_1.weight": tensor(0.05
 
 
 def stepped(apart: float = 0.0, **changes: Any) -> Stepped:
-    """What steps do to a tensor of two elements, so far from their rule."""
+    """The effect of steps on a tensor of two elements, so far from their rule."""
     fields: dict[str, Any] = {
         "elements": 2, "left_out": 0, "weights": 0.0, "moved": 1.0,
         "forms": {"sgd": Form(moved=1.0, apart=apart)},
@@ -57,7 +57,7 @@ def steps(settings: dict[str, Any] = SGD, **tensors: Stepped) -> OptimizerSteps:
 
 
 def result(**changes: Any) -> ParityResult:
-    """What a correct framework answers."""
+    """The answer of a correct framework."""
     counted = (*LAYERS[:1], RELU, *LAYERS[1:])
     fields: dict[str, Any] = {
         "measurement_version": 1, "cell": "torch-2.13.0-cpu/lenet", "started_at": "2026-11-21T15:30:00Z",

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from orchestrator.analysis.comparison import Comparison, compare
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Comparison, Verdict, compare
 from tests.effort import examples
 
 value = st.floats(min_value=1e-3, max_value=1e6)
@@ -196,7 +195,7 @@ def test_a_rate_and_the_time_that_it_takes_get_one_verdict(both: list[tuple[floa
 
 
 def _at_a_limit(found: Comparison) -> bool:
-    """Whether rounding may tip it: an end of an interval on a limit."""
+    """True if rounding may tip it: an end of an interval lies on a limit."""
     ends = (found.low or 1, found.high or 1, found.ratio)
     return any(abs(abs(math.log(end)) - math.log1p(TOLERANCE)) < 1e-9 for end in ends)
 

@@ -1,4 +1,4 @@
-"""Whether dropouts drop: a mask changes the loss of the same batch, and nothing else does where nothing is learned."""
+"""Proof that dropouts drop: only a mask changes the loss of the same batch if nothing is learned."""
 
 from typing import Any
 

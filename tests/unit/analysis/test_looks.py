@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.analysis.comparison import compare
-from orchestrator.analysis.looks import Look, looks
+from orchestrator.analysis.comparison import Look, compare, looks
 from orchestrator.resources import ROOT
 from tests.effort import examples
 

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from parity_results import MXNET, TORCH
 
-from orchestrator.analysis.parity.outputs import OutputEvidence
-from orchestrator.analysis.parity.sides import ParitySide
+from orchestrator.analysis.parity.sides import OutputEvidence, ParitySide
 from orchestrator.analysis.parity.work import PairParity, WorkParity, pair
 from orchestrator.domain import Framework, Mode
 from orchestrator.results.outputs import Outputs

@@ -9,7 +9,7 @@ from parity_results import GRADIENTS, LAYERS, MXNET, TORCH, layers, result, scal
 from orchestrator.analysis.parity.work import PairParity, WorkParity, matrix, pair
 from orchestrator.catalog import KnownFault, load_faults
 from orchestrator.domain import Framework, Mode
-from orchestrator.matrix import pins
+from orchestrator.matrix.model import parse_pin
 from orchestrator.results.parity.contract import NativeLayer
 
 BATCH_NORM = NativeLayer(name="batch_norm_1", shape=(8, 24, 24), parameters=16)
@@ -380,7 +380,7 @@ def test_the_faults_that_ship_are_pins_of_frameworks() -> None:
     assert {fault.name for fault in faults} >= {
         "mxnet-symbolic-max-pool", "keras-cntk-lstm", "keras-tensorflow-race", "theano-compile-time",
     }  # fmt: skip
-    assert all(pins.parse(text).name for fault in faults for text in fault.frameworks)
+    assert all(parse_pin(text).name for fault in faults for text in fault.frameworks)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def test_too_few_steps_have_no_bounds() -> None:
 
 
 def test_one_repeat_has_no_bounds() -> None:
-    """How repeats differ is not known from one, however many steps it has."""
+    """One repeat, however many steps it has, does not show how repeats differ."""
     assert bounds(steps(1, 5000), 0.5) is None
     assert bounds([*steps(1, 5000), []], 0.5) is None
     assert bounds([], 0.5) is None

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.estimates import estimate
 from orchestrator.analysis.ratios import Rank, ranks, ranks_by_intervals, ratio, ratio_matrix
-from orchestrator.analysis.verdicts import Verdict
 
 repeats = st.lists(st.floats(min_value=10, max_value=1000), min_size=1, max_size=8)
 

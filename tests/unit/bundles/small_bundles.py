@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from orchestrator.bundles.describe.package_files import package_files
 from orchestrator.bundles.format import layout
 from orchestrator.bundles.format.base import open_base
 from orchestrator.bundles.format.manifest import Image, Manifest
@@ -60,6 +61,7 @@ def an_export(engine: FakeEngine, folder: Path, releases: Sequence[str], **more:
         "listener": ignore,
         "stop": threading.Event(),
         "workshop": Workshop(folder.parent / "cache", BuildSettings(), {}),
+        "package_files": package_files,
     }
     return Export(**(fields | more))
 

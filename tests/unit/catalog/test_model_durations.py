@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator import catalog
-from orchestrator.modes.parts.duration import Shortening
+from orchestrator.modes.parts.settings import Shortening
 from tests.documented import blocks
 
 (GOOD,) = blocks("models.md", "A model of your own", "python")

@@ -31,7 +31,7 @@ repeats: 2
 
 
 class Ended(NamedTuple):
-    """How a command ended."""
+    """The end of a command."""
 
     code: int
     out: str

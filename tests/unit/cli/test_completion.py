@@ -1,4 +1,4 @@
-"""What shells offer, asked as they ask it."""
+"""The words that shells offer, asked as shells ask."""
 
 import os
 import subprocess
@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def offered(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Offered:
-    """What the program answers to a shell that completes the last word of a line."""
+    """Return the program's answer to a shell that completes the last word of a line."""
     monkeypatch.chdir(folder)
     monkeypatch.setattr(sys, "argv", ["orchestrator"])
     monkeypatch.setattr(sys.modules["__main__"], "__package__", None)  # or it is called `python -m pytest`

@@ -21,7 +21,7 @@ from orchestrator.results.store import Run
 from orchestrator.runtimes import BundledImage
 from orchestrator.workflows import build, option_values, schemas
 from orchestrator.workflows.build import BuildResult
-from orchestrator.workflows.documents.registry import DOCUMENTS
+from orchestrator.workflows.schemas import DOCUMENTS
 from orchestrator.workflows.ship import export, load
 from orchestrator.workflows.ship.export import ExportResult
 from orchestrator.workflows.ship.load import LoadResult
@@ -69,7 +69,7 @@ STORED = {
     "searches": ("resumed/results", "searches"),
     "tests": (f"regressions/{TEST}", f"tests/{TEST}"),
 }
-"""What a word of a command line reads, with its place in the corpus and in the folder of the command."""
+"""The file that a word of a command line reads, with its place in the corpus and in the folder of the command."""
 NO_DOCUMENT = {"schema"}
 """Commands that print what is a document already."""
 FREE = {"facts", "host"}

@@ -14,7 +14,7 @@ from orchestrator.reporting.reports.regression import REGRESSION
 from orchestrator.reporting.reports.run import RUN
 from orchestrator.reporting.reports.side_by_side import SIDE_BY_SIDE
 from orchestrator.workflows import outputs
-from orchestrator.workflows.pages import WrittenPage, write_to
+from orchestrator.workflows.outputs import WrittenPage, write_to
 from tests.unit.cli.conftest import Program
 from tests.unit.cli.stored_runs import stored_run
 from tests.unit.reporting.reports.test_regression_report import EVERY

@@ -1,4 +1,4 @@
-"""What a completion, a help text and the version load.
+"""The modules that a completion, a help text and the version load.
 
 Their times depend on the host. The modules that they load do not, and take nearly all of the time.
 """
@@ -18,7 +18,7 @@ from tests.unit.cli.stored_runs import stored_run
 LIBRARIES = {"docker", "filelock", "numpy", "packaging", "pydantic", "requests", "rich", "scipy", "yaml"}
 PARTS = {
     "orchestrator", "orchestrator.bundles", "orchestrator.bundles.read", "orchestrator.bundles.read.names",
-    "orchestrator.encoded", "orchestrator.errors", "orchestrator.files", "orchestrator.limits",
+    "orchestrator.documents", "orchestrator.errors", "orchestrator.files", "orchestrator.limits",
     "orchestrator.reporting", "orchestrator.reporting.formats", "orchestrator.results", "orchestrator.results.names",
     "orchestrator.wording", "orchestrator.workflows", "orchestrator.workflows.host",
     "orchestrator.workflows.host.places", "orchestrator.workflows.option_values",

@@ -1,4 +1,4 @@
-"""What stderr holds for programs: lines of JSON, whatever goes wrong."""
+"""Lines of JSON on stderr for programs, whatever goes wrong."""
 
 import json
 from pathlib import Path

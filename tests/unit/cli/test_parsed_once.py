@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.results.plans import bounds
-from orchestrator.results.records import RunRecord
+from orchestrator.results.records import RunRecord, bounds
 from tests.unit.cli.conftest import Program
 from tests.unit.cli.stored_runs import stored_run
 from tests.unit.reporting import synthetic as s

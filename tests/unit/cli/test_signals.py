@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.bundles.format.streams import Meter
-from orchestrator.cli.output.signals import stop_on_signals
+from orchestrator.cli.output.hosts import stop_on_signals
 from orchestrator.workflows.ship import load
 from tests.unit.bundles.small_bundles import an_engine, exported
 from tests.unit.cli.conftest import Program

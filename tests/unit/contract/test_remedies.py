@@ -1,4 +1,4 @@
-"""What is said to do where a file cannot be written."""
+"""The remedies for a file that cannot be written."""
 
 from pathlib import Path
 

@@ -20,7 +20,7 @@ from orchestrator.domain import (
     Workload,
 )
 from orchestrator.errors import HostError, InputError
-from orchestrator.results import plans, results_folder, store, writing
+from orchestrator.results import records, results_folder, store, writing
 from orchestrator.results.contract import Request
 from orchestrator.results.records import EnvironmentRecord, RunRecord
 
@@ -49,12 +49,12 @@ PLAN = Plan(
 def _record(plan: Plan = PLAN) -> RunRecord:
     return RunRecord(
         run="r", created_at="2026-11-21T15:30:00Z", orchestrator_version="0", runtime="docker", host={},
-        plan=plans.plan_to_json(plan), matrix={},
+        plan=records.plan_to_json(plan), matrix={},
     )  # fmt: skip
 
 
 def test_a_plan_survives_the_way_through_json_unchanged() -> None:
-    assert plans.plan_from_json(json.loads(json.dumps(plans.plan_to_json(PLAN)))) == PLAN
+    assert records.plan_from_json(json.loads(json.dumps(records.plan_to_json(PLAN)))) == PLAN
 
 
 def test_a_run_knows_the_plan_it_was_made_with(tmp_path: Path) -> None:
@@ -268,7 +268,7 @@ def test_two_runs_never_share_a_folder(tmp_path: Path) -> None:
     ],
 )
 def test_an_outcome_that_cannot_be_one_counts_as_not_recorded(tmp_path: Path, changes: dict[str, object]) -> None:
-    """What was measured can write into its own folder, while the orchestrator is killed."""
+    """The measured program can write into its own folder, while the orchestrator is killed."""
     run = store.Run(tmp_path / "r")
     run.create()
     run.write_outcome(Outcome(CELL.id, 0, Status.OK))
@@ -293,11 +293,11 @@ def test_an_outcome_that_is_no_plain_file_counts_as_not_recorded(make, tmp_path:
 
 @pytest.mark.parametrize("cell_id", ["../../etc", "/etc", "a/../b", "a//b", "a/.", "", "a\0b"])
 def test_a_stored_plan_whose_ids_lead_out_of_the_run_is_refused(cell_id: str) -> None:
-    document = plans.plan_to_json(PLAN)
+    document = records.plan_to_json(PLAN)
     document["cells"][0]["id"] = cell_id
 
     with pytest.raises(InputError, match="is no id of a cell"):
-        plans.plan_from_json(document)
+        records.plan_from_json(document)
 
 
 @pytest.mark.parametrize("attempt", [None, 1])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from orchestrator.catalog import DATASETS
-from orchestrator.catalog.mounted import IDX
+from orchestrator.catalog.datasets import IDX
 from orchestrator.datasets import npm_digits
 from orchestrator.datasets.idx import write_folder
 from orchestrator.errors import InputError

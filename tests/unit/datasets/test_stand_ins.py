@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.inputs import mounted as in_the_container
 from orchestrator.catalog import DATASETS, SYNTHETIC, DatasetInfo, examine, own_dataset
-from orchestrator.catalog.mounted import STAND_IN
+from orchestrator.catalog.datasets import STAND_IN
 from orchestrator.datasets.idx import write_folder
 from orchestrator.datasets.stand_ins import stand_in
 from orchestrator.errors import InputError

@@ -1,4 +1,4 @@
-"""Which CPUs and GPUs a system gets, from an inventory alone."""
+"""The CPUs and GPUs that a system gets, from an inventory alone."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""Whether a host is fit to measure, from what was read of it."""
+"""The fitness of a host to measure, from what was read of it."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a host has, read from files such as the kernel's, and from a driver that may be missing."""
+"""The parts of a host, read from files such as the kernel's, and from a driver that may be missing."""
 
 from pathlib import Path
 from types import SimpleNamespace

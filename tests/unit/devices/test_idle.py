@@ -1,4 +1,4 @@
-"""What the kernel counts, and the gate that waits for an idle host, on a host that only a test moves."""
+"""The kernel's counters, and the gate that waits for an idle host, on a host that only a test moves."""
 
 import threading
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What the engine says of a build."""
+"""The engine's messages about a build."""
 
 import socket
 from pathlib import Path

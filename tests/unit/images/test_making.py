@@ -1,4 +1,4 @@
-"""What is missing, and whether a finished image holds what was asked for."""
+"""Missing images, and the check that a finished image holds what was asked for."""
 
 import json
 

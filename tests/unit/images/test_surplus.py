@@ -1,4 +1,4 @@
-"""Which images may go, decided from what an engine has."""
+"""The images that may go, decided from what an engine has."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Which files of a find-links folder travel into a build."""
+"""The files of a find-links folder that travel into a build."""
 
 import zipfile
 from pathlib import Path

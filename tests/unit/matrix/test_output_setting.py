@@ -10,7 +10,7 @@ from orchestrator import catalog, matrix, planning
 from orchestrator.domain import OutputLimit
 from orchestrator.errors import InputError
 from orchestrator.planning.parity import checks
-from orchestrator.results.plans import plan_from_json, plan_to_json
+from orchestrator.results.records import plan_from_json, plan_to_json
 
 Models = dict[str, catalog.ModelInfo]
 SMALL = "version: 1\nframeworks: [mxnet==1.9.1]\nmodels: [lenet]\n"

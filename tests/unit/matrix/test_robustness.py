@@ -68,7 +68,7 @@ def load(path: Path, content: bytes) -> matrix.Matrix | Sequence[str]:
 
 
 def is_sound(path: Path, end: matrix.Matrix | Sequence[str]) -> bool:
-    """Whether a file was loaded, or refused in lines that each begin with its name."""
+    """Assert that a file was loaded, or refused in lines that each begin with its name."""
     if isinstance(end, matrix.Matrix):
         return True
     return len(end) > 0 and all(line.startswith(str(path)) and "\n" not in line for line in end)

@@ -1,7 +1,7 @@
 import pytest
 
 from orchestrator.domain import Framework
-from orchestrator.matrix import pins
+from orchestrator.matrix.model import parse_pin
 from orchestrator.matrix.values import units
 
 
@@ -59,7 +59,7 @@ KERAS = Framework("keras-mxnet", "2.2.4.3", backend=Framework("mxnet", "1.5.1"))
     ],
 )
 def test_a_pin_speaks_of_a_framework_or_does_not(text: str, framework: Framework, holds: bool) -> None:
-    assert pins.parse(text).holds(framework) is holds
+    assert parse_pin(text).holds(framework) is holds
 
 
 @pytest.mark.parametrize(
@@ -67,4 +67,4 @@ def test_a_pin_speaks_of_a_framework_or_does_not(text: str, framework: Framework
 )
 def test_what_is_no_pin_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"\w"):
-        pins.parse(text)
+        parse_pin(text)

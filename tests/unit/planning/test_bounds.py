@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.errors import InputError
 from orchestrator.planning.bounds import plan as bounds
-from orchestrator.results.plans import plan_from_json, plan_to_json
+from orchestrator.results.records import plan_from_json, plan_to_json
 from tests.unit.reporting import synthetic as s
 
 Change = Callable[[dict[str, Any]], None]

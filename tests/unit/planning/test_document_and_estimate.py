@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator import catalog, matrix, planning
 from orchestrator.domain import Plan
-from orchestrator.results.plans import plan_from_json, plan_to_json
+from orchestrator.results.records import plan_from_json, plan_to_json
 from tests.envelopes import data_of
 from tests.unit.planning.conftest import ASSUMED
 

@@ -1,14 +1,14 @@
-"""How long containers take: by the work of their cells, and by what was measured before."""
+"""The times of containers, from the work of their cells and from earlier measurements."""
 
 from dataclasses import replace
 
 import pytest
 
-from benchmarks.inputs import datasets
+from benchmarks.inputs import synthetic
 from orchestrator import planning
 from orchestrator.catalog import DATASETS, load, load_models
 from orchestrator.domain import Cell, Duration, Environment, Framework, ImageSpec, Mode, Plan, System, Workload
-from orchestrator.modes.parts.duration import PARITY_BATCH as BATCH_SIZE
+from orchestrator.modes.parts.settings import PARITY_BATCH as BATCH_SIZE
 from orchestrator.planning.cost import durations
 from orchestrator.resources import BENCHMARKS, IMAGES
 from tests.unit.planning.conftest import ASSUMED
@@ -171,4 +171,4 @@ def test_no_container_outlasts_its_timeout_and_those_that_would_are_named() -> N
 
 
 def test_the_synthetic_test_set_is_that_of_the_container() -> None:
-    assert durations.HELD_OUT == datasets.HELD_OUT
+    assert durations.HELD_OUT == synthetic.HELD_OUT

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from orchestrator.devices import Allocation
-from orchestrator.modes.parts.feeds import Feed
-from orchestrator.results.plans import plan_from_json, plan_to_json
+from orchestrator.modes.parts.settings import Feed
+from orchestrator.results.records import plan_from_json, plan_to_json
 from orchestrator.running.requests import request_for
 
 WORK = "mxnet-1.9.1-cpu/lenet-train-b200"

@@ -14,7 +14,7 @@ from orchestrator import matrix, planning
 from orchestrator.domain import Framework, Plan, System
 from orchestrator.errors import InputError
 from orchestrator.planning import ids
-from orchestrator.workflows.host.shipped import shipped_catalog, shipped_models
+from orchestrator.workflows.host.host import shipped_catalog, shipped_models
 from tests.effort import examples
 
 QUICK = settings(max_examples=examples(200), derandomize=True, database=None, suppress_health_check=list(HealthCheck))
@@ -35,7 +35,7 @@ def planned(path: Path, content: bytes) -> Plan | None:
 
 
 def is_safe(cell_ids: Sequence[str]) -> bool:
-    """Whether each is two plain names below a folder, and no two are one, on file systems that fold case too."""
+    """Assert that each is two plain names below a folder, and no two are one, on file systems that fold case too."""
     parts = [PurePosixPath(cell_id).parts for cell_id in cell_ids]
     plain = all(re.fullmatch(r"[A-Za-z0-9._=+-]{1,200}", part) and part.strip(".") for two in parts for part in two)
     return plain and all(len(two) == 2 for two in parts) and len(set(cell_ids)) == len(cell_ids)

@@ -46,7 +46,7 @@ def test_what_include_adds_is_named_too(left_out: Ask) -> None:
 
 
 def test_what_is_excluded_or_not_selected_is_not_named(left_out: Ask) -> None:
-    """What nobody wants measured is not missing."""
+    """A cell that nobody wants measured is not missing."""
     assert left_out("frameworks: [mxnet==9.9, noop==1]\nexclude: [{framework: mxnet==9.9}]") == []
     assert left_out("frameworks: [mxnet==9.9, noop==1]", "noop-*") == []
 

@@ -12,7 +12,7 @@ from orchestrator.catalog import Catalog, ModelInfo
 from orchestrator.domain import Environment, Mode, Plan, Workload
 from orchestrator.errors import InputError
 from orchestrator.planning.bounds import plan as bounds
-from orchestrator.results.plans import plan_from_json, plan_to_json
+from orchestrator.results.records import plan_from_json, plan_to_json
 from orchestrator.user_files import ModelDefinition, ModelFile, MountedData, PrintedMetric, Script, ScriptFile, Workdir
 from tests.unit.planning.conftest import Planner
 from tests.unit.reporting import synthetic as s

@@ -4,11 +4,11 @@ from orchestrator import matrix, planning
 from orchestrator.devices import Allocation
 from orchestrator.domain import Duration
 from orchestrator.modes import AXES, RULES
-from orchestrator.modes.parts.duration import QUICK
+from orchestrator.modes.parts.settings import QUICK
 from orchestrator.planning import Selection
-from orchestrator.results.plans import plan_from_json, plan_to_json
+from orchestrator.results.records import plan_from_json, plan_to_json
 from orchestrator.running.requests import request_for
-from orchestrator.workflows.host.shipped import shipped_catalog
+from orchestrator.workflows.host.host import shipped_catalog
 from tests.unit.planning.conftest import ASSUMED, Planner
 
 HEAD = "models: [lenet]\n"

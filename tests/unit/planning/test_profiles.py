@@ -10,10 +10,10 @@ from orchestrator import matrix, planning
 from orchestrator.domain import Duration, Mode, Plan, Workload
 from orchestrator.errors import InputError
 from orchestrator.matrix import Settings
-from orchestrator.modes.parts.duration import QUICK
+from orchestrator.modes.parts.settings import QUICK
 from orchestrator.planning import profiles
 from orchestrator.planning.axes import PlannedWork
-from orchestrator.results.plans import plan_from_json, plan_to_json
+from orchestrator.results.records import plan_from_json, plan_to_json
 from tests.unit.planning.conftest import Planner
 
 SMOKE = Duration(1, 5, None, blocks=5, latency_steps=5)

@@ -12,9 +12,9 @@ from orchestrator import matrix, planning
 from orchestrator.devices import Allocation
 from orchestrator.domain import Cell, Duration, Plan
 from orchestrator.errors import InputError
-from orchestrator.modes.parts.duration import Shortening
+from orchestrator.modes.parts.settings import Shortening
 from orchestrator.planning.parity import checks
-from orchestrator.results.plans import plan_from_json, plan_to_json
+from orchestrator.results.records import plan_from_json, plan_to_json
 from orchestrator.results.writing import write_request
 from orchestrator.running.parity_checks import content_of
 from orchestrator.running.requests import request_for

@@ -4,6 +4,7 @@ import pytest
 
 from orchestrator import catalog, matrix
 from orchestrator.catalog import Catalog
+from orchestrator.limits import DEFAULT_CELLS
 from orchestrator.regression.pairing import EVERYTHING, Pairing, PairPlanner, Selection
 from orchestrator.regression.releases.package_index import Offered
 from orchestrator.regression.sides import parse_side
@@ -32,7 +33,7 @@ class Pairer:
         self.path.write_text(text, encoding="utf-8")
         loaded = matrix.load(self.path, self.catalog, self.models)
         sides = parse_side(baseline, "--baseline", self.catalog), parse_side(candidate, "--candidate", self.catalog)
-        return PairPlanner(loaded, self.catalog, self.models).pair(*sides, selection)
+        return PairPlanner(loaded, self.catalog, self.models, DEFAULT_CELLS).pair(*sides, selection)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What `--metric` may say, and what decides then."""
+"""The values of `--metric`, and the metrics that then decide."""
 
 import pytest
 

@@ -22,8 +22,7 @@ from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.findings.model import Report
 from orchestrator.results.contract import Block, Evaluation, Loss, Memory, ModelFacts, Phases, Result, Used
 from orchestrator.results.evidence import Stored
-from orchestrator.results.plans import plan_to_json
-from orchestrator.results.records import EnvironmentRecord, RunRecord
+from orchestrator.results.records import EnvironmentRecord, RunRecord, plan_to_json
 
 CPU = System("cpu", cpus=2, memory_bytes=8_000_000_000)
 GPU = System("4_gpu", gpus=4)

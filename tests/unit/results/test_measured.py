@@ -1,4 +1,4 @@
-"""What estimates take from the runs of a results folder."""
+"""The times that estimates take from the runs of a results folder."""
 
 import json
 from collections.abc import Mapping

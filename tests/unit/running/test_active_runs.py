@@ -1,4 +1,4 @@
-"""Who works now, and what they need."""
+"""The runs that work now, and their needs."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What the end of a launch means."""
+"""The meaning of the end of a launch."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What an answer of a parity check depends on, so that it stands for nothing else."""
+"""The content that an answer of a parity check depends on, so that it stands for nothing else."""
 
 from dataclasses import replace
 from typing import Any

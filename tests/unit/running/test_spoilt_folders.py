@@ -1,4 +1,4 @@
-"""What a container puts where files of ours belong: it costs that repeat or check at most, and never the run."""
+"""Things that a container puts in the place of our files: they cost that repeat or check at most, and never the run."""
 
 import errno
 import os

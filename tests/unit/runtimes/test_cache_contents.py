@@ -1,4 +1,4 @@
-"""What of the cache may go."""
+"""The parts of the cache that may go."""
 
 import json
 import os

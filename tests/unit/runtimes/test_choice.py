@@ -1,4 +1,4 @@
-"""What `--runtime auto` takes, and the line in which it says so."""
+"""The choice of `--runtime auto`, and the line in which it says so."""
 
 from orchestrator.runtimes import choose
 

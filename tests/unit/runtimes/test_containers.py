@@ -290,7 +290,7 @@ def late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Watch:
 def test_late_look_asks_engine_for_the_end(
     tmp_path: Path, late: Watch, ran_s: float, cause: Cause, exit_code: int | None
 ) -> None:
-    """Where nobody looked until the time was over, the engine's own times say whether the container was over it."""
+    """If nobody looked until the time was over, the engine's own times decide if the container was over it."""
     api, began = FakeApi(), datetime(2026, 1, 1, tzinfo=UTC)
     api.exit_code = 7
     api.state = {

@@ -1,4 +1,4 @@
-"""What is said of an engine that cannot be used: whether there is none, or this user may not use it."""
+"""The messages about an unusable engine: there is none, or this user may not use it."""
 
 import errno
 from pathlib import Path

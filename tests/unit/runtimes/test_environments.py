@@ -24,7 +24,7 @@ from orchestrator.runtimes.environments import (
     reason,
     whole,
 )
-from orchestrator.runtimes.interpreters import Interpreter, ask, find
+from orchestrator.runtimes.local import Interpreter, find_interpreter, interpreter_at
 from tests.unit.regression.releases.index_server import Answer, IndexServer, index_server
 
 VERSION = "{}.{}.{}".format(*sys.version_info[:3])
@@ -50,7 +50,7 @@ def test_an_environment_is_made_once_and_found_again(tmp_path: Path) -> None:
 
     assert (first.cached, again.cached) == (False, True)
     assert first.python == again.python
-    assert ask(first.python, HOST, tmp_path) == Interpreter(first.python, VERSION)
+    assert interpreter_at(first.python, HOST, tmp_path) == Interpreter(first.python, VERSION)
 
 
 def test_a_half_made_environment_is_made_anew(tmp_path: Path) -> None:
@@ -193,15 +193,17 @@ def test_interpreters_are_found_on_path_in_pyenv_or_not_at_all(tmp_path: Path) -
         script(versions / f"4.2.{patch}/bin/python4.2", f"echo 4.2.{patch}; echo $0")
     host = {"PATH": f"{tools}:/usr/bin:/bin"}
 
-    found = find("4.2", host, Path("/nonexistent"), tmp_path)
+    found = find_interpreter("4.2", host, Path("/nonexistent"), tmp_path)
     assert found == Interpreter(versions / "4.2.10/bin/python4.2", "4.2.10")
 
     script(tools / "python4.2", "exit 1")
-    assert find("4.2", host, Path("/nonexistent"), tmp_path) == found, "one that does not work is passed over"
+    assert find_interpreter("4.2", host, Path("/nonexistent"), tmp_path) == found, (
+        "one that does not work is passed over"
+    )
     script(tools / "python4.2", "echo 4.2.1; echo $0")
-    assert find("4.2", host, Path("/nonexistent"), tmp_path) == Interpreter(tools / "python4.2", "4.2.1")
-    assert find("4.3", host, Path("/nonexistent"), tmp_path) is None
-    assert find(PYTHON, host, Path(sys.executable), tmp_path) == OWN
+    assert find_interpreter("4.2", host, Path("/nonexistent"), tmp_path) == Interpreter(tools / "python4.2", "4.2.1")
+    assert find_interpreter("4.3", host, Path("/nonexistent"), tmp_path) is None
+    assert find_interpreter(PYTHON, host, Path(sys.executable), tmp_path) == OWN
 
 
 def script(path: Path, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Whether an environment holds what was asked for."""
+"""The check that an environment holds what was asked for."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Whose container it is, and whether they are still there."""
+"""The owner of a container, and the check that it is still there."""
 
 import os
 from dataclasses import replace

@@ -25,7 +25,7 @@ def children() -> set[str]:
 
 @pytest.fixture(scope="module", autouse=True)
 def before() -> set[str]:
-    """What other tests have running, such as an engine that lives as long as they do."""
+    """Processes of other tests, such as an engine that lives as long as they do."""
     return children()
 
 

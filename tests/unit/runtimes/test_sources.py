@@ -1,4 +1,4 @@
-"""Where packages come from: told to uv and pip alike, and the framework's own index only where it is needed."""
+"""The sources of packages: uv and pip get the same, and the framework's own index only if it is needed."""
 
 import socket
 import threading

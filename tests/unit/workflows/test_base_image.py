@@ -7,7 +7,7 @@ import pytest
 from orchestrator.domain import BuildSettings
 from orchestrator.errors import InputError
 from orchestrator.images.dockerfiles import base_image
-from orchestrator.workflows.inputs.site import site_settings
+from orchestrator.workflows.inputs.planned_matrix import site_settings
 from tests.unit.cli.conftest import Program
 
 WRONG = ("x:{python:>9}", "x:{python!r}", "x:{python[0]}", "x:{}", "x:{other}", "x:{", "x:{{python}}", "x:}{python}")

@@ -1,4 +1,4 @@
-"""What cannot fit on a disk is refused before anything is made."""
+"""A bundle that cannot fit on a disk is refused before anything is made."""
 
 import json
 import shutil

@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.domain import BuildSettings
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.inputs.site import site_settings
+from orchestrator.workflows.inputs.planned_matrix import site_settings
 
 INDEX = "https://index.example/simple"
 

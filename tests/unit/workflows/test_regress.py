@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.modes import METRICS
 from orchestrator.resources import ROOT
 from orchestrator.results.results_folder import runs

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.estimates import CONFIDENCE
 from orchestrator.analysis.measurements import Measurement
 from orchestrator.analysis.parity.work import PairParity, WorkParity
 from orchestrator.analysis.ratios import Ratio
-from orchestrator.analysis.verdicts import Verdict
 from orchestrator.reporting.blocks import (
     Block,
     Column,

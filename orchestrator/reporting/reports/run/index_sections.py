@@ -43,7 +43,7 @@ from orchestrator.wording import plural
 
 _MOST_FINDINGS, _MOST_PROBLEMS, _MOST_AFFECTED, _MOST_SKIPS = 5000, 100, 200, 2000
 _MOST_REPEATS, _MOST_WITH_FACTS = 5000, 60
-"""What an index lists of each; it says how many more there are, and which format lists them all."""
+"""The most that an index lists of each; it says how many more there are, and which format lists them all."""
 _MOST_OPEN = 3
 """Problems whose log is open at first."""
 _SAMPLES = (

@@ -6,14 +6,12 @@ They are records, one for every planned repeat and every skip, or plain values w
 from collections.abc import Iterator, Mapping, Sequence
 
 from orchestrator.analysis.measurements import PHASES, RepeatEpochs, RepeatMeasurement
-from orchestrator.analysis.printed import Printed
 from orchestrator.domain import Cell, Skip, Status
 from orchestrator.reporting.document import Records
 from orchestrator.reporting.findings import shared_texts
 from orchestrator.reporting.findings.model import CellReport, Placed, Repeat, Report
 from orchestrator.reporting.inline import options
 from orchestrator.reporting.reports.run.claims import RECORD_COLUMNS, claim_rows
-from orchestrator.wording import clean_line
 
 Value = str | int | float | None
 _CELL = (
@@ -46,7 +44,10 @@ def records(report: Report) -> Records:
 def records_of(reports: Sequence[tuple[Report, Mapping[str, str]]]) -> Records:
     """Return the rows of several reports, each with the facts of its host behind all other columns."""
     printed = dict.fromkeys(
-        _printed_column(figure) for report, _ in reports for cell in report.scripts for figure in cell.printed
+        shared_texts.printed_column(figure)
+        for report, _ in reports
+        for cell in report.scripts
+        for figure in cell.printed
     )
     axes = dict.fromkeys(name for report, _ in reports for cell in report.cells for name, _ in cell.cell.workload.axes)
     of_modes = dict.fromkeys(name for report, _ in reports for name in shared_texts.metric_names(report.cells))
@@ -104,15 +105,11 @@ def _share_columns(cell: CellReport, repeat: Repeat, floor_s: float | None) -> d
     return {"harness_share": floor_s * repeat.measurement.samples_per_s / cell.cell.workload.batch_size}
 
 
-def _printed_column(figure: Printed) -> str:
-    return clean_line(f"printed {figure.name} ({figure.unit})")
-
-
 def _printed_columns(cell: CellReport) -> dict[int, dict[str, Value]]:
     """Return the figures that each `ok` repeat of a script printed, by its number."""
     numbers = [repeat.outcome.repeat for repeat in cell.repeats if repeat.outcome.status is Status.OK]
     values = zip(*(figure.repeats for figure in cell.printed), strict=True)
-    columns = [_printed_column(figure) for figure in cell.printed]
+    columns = [shared_texts.printed_column(figure) for figure in cell.printed]
     return {number: dict(zip(columns, each, strict=True)) for number, each in zip(numbers, values, strict=True)}
 
 

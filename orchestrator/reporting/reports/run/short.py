@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.measurements import Measurement
 from orchestrator.analysis.ratios import Ratio
-from orchestrator.analysis.verdicts import Verdict
 from orchestrator.domain import Status
 from orchestrator.reporting.blocks import (
     Block,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO
 
 from orchestrator.bundles.read.loaded_bundle import LoadedRecord
-from orchestrator.results.plans import plan_to_json
+from orchestrator.results.records import plan_to_json
 from orchestrator.runtimes import BundledImage
 from tests.unit.reporting import synthetic as s
 

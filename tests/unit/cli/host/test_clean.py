@@ -12,7 +12,7 @@ from orchestrator.bundles.read.registry import register
 from orchestrator.cli import main
 from orchestrator.engine.images import ImageFacts
 from orchestrator.errors import HostError
-from orchestrator.images import labels
+from orchestrator.images import labels, surplus
 from orchestrator.running.active_runs import announced
 from orchestrator.runtimes import BundledImage
 from orchestrator.workflows import clean as workflow
@@ -49,7 +49,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     found = Engine()
-    monkeypatch.setattr(workflow, "engine", found)
+    monkeypatch.setattr(surplus, "engine", found)
     monkeypatch.setattr(workflow, "connect", lambda _: SimpleNamespace(close=lambda: None))
     index = tmp_path / "cache" / "framework-bench" / "results-1.sqlite"
     index.parent.mkdir(parents=True)

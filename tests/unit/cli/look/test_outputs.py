@@ -1,4 +1,4 @@
-"""What `-o`, `--format` and `--json` ask for together, and what is said where they cannot be had."""
+"""Combinations of `-o`, `--format` and `--json`, and the refusals of impossible ones."""
 
 import csv
 import json

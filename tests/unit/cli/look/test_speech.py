@@ -1,17 +1,17 @@
-"""What an answer has of paths and names is shown as it is, whatever they hold."""
+"""Paths and names in an answer are shown as they are, whatever they hold."""
 
 from pathlib import Path
 
 import pytest
 
-from orchestrator.analysis.verdicts import Verdict
-from orchestrator.cli.look import report
-from orchestrator.cli.output import verdicts
+from orchestrator.analysis.comparison import Verdict
+from orchestrator.cli.output import outputs
 from orchestrator.regression.nightly.state import Tonight
 from orchestrator.reporting.findings.compose import report as reported
 from orchestrator.reporting.formats import TABLE
+from orchestrator.reporting.reports.run import RUN
 from orchestrator.results.store import Run
-from orchestrator.workflows.pages import regression_page, report_page
+from orchestrator.workflows.outputs import regression_page, report_page
 from tests.unit.bundles.returns.returning_runs import a_run
 from tests.unit.regression.nightly import night_fakes
 
@@ -30,7 +30,7 @@ def last_line(capsys: pytest.CaptureFixture[str]) -> str:
 
 def test_a_report_ends_with_the_path_of_its_page(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     content = reported(run)
-    report.show(content, report_page(run, content))
+    outputs.show(RUN, content, report_page(run, content))
 
     assert last_line(capsys) == f"page: {run.folder}/report/index.html".replace("\x1b[31m", "")
 
@@ -39,6 +39,6 @@ def test_a_verdict_ends_with_the_path_of_its_page(run: Run, capsys: pytest.Captu
     tonight = Tonight(night="n", release="1.6.0", baseline="1.5.1")
     found = night_fakes.regression(tonight, night_fakes.pair(Verdict.SLOWER, 0.8))
 
-    verdicts.show(found, regression_page(run, found), TABLE, is_written=False)
+    outputs.show_regression(found, regression_page(run, found), TABLE, is_written=False)
 
     assert last_line(capsys) == f"page: {run.folder}/regression/index.html".replace("\x1b[31m", "")

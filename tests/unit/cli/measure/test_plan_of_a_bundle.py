@@ -14,8 +14,7 @@ from orchestrator.bundles.read.registry import register
 from orchestrator.bundles.returns.collect import collect
 from orchestrator.devices import host_facts, inventory
 from orchestrator.domain import Mode, Workload
-from orchestrator.results.plans import plan_to_json
-from orchestrator.results.records import BundleOrigin
+from orchestrator.results.records import BundleOrigin, plan_to_json
 from orchestrator.results.results_folder import runs
 from orchestrator.results.store import Run
 from orchestrator.runtimes import BundledImage, not_on_engine

@@ -10,7 +10,7 @@ from orchestrator.cli import main
 from orchestrator.devices import idle
 from orchestrator.devices.idle import IdleWait
 from orchestrator.errors import HostError
-from orchestrator.workflows import pages
+from orchestrator.workflows import outputs
 from tests.envelopes import data_of
 
 MATRIX = "version: 1\nsystems: {cpu: {cpus: 1}}\nframeworks: [noop==1]\nmodels: [mlp]\nrepeats: 1\nparity: false\n"
@@ -88,7 +88,7 @@ def test_a_report_is_printed_without_its_page(
         raise HostError("the disk is full")
 
     monkeypatch.setattr(idle, "wait", wait)
-    monkeypatch.setattr(pages, "write_html", refused)
+    monkeypatch.setattr(outputs, "write_html", refused)
     code = run("--json", "--idle-wait", "1")
     said = capsys.readouterr()
 

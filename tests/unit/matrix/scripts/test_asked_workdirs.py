@@ -10,7 +10,7 @@ import yaml
 from orchestrator import catalog, matrix, planning
 from orchestrator.errors import InputError
 from orchestrator.planning import script_document
-from orchestrator.results.plans import plan_to_json
+from orchestrator.results.records import plan_to_json
 from orchestrator.user_files import Workdir
 
 Models = dict[str, catalog.ModelInfo]

@@ -9,8 +9,8 @@ import pytest
 from orchestrator import matrix, planning
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
-from orchestrator.modes.parts.duration import QUICK
-from orchestrator.results.plans import plan_from_json, plan_to_json
+from orchestrator.modes.parts.settings import QUICK
+from orchestrator.results.records import plan_from_json, plan_to_json
 from tests.unit.planning.conftest import Planner
 
 MATRIX = """\

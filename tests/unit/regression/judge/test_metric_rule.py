@@ -2,8 +2,7 @@
 
 import pytest
 
-from orchestrator.analysis.looks import Look
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Look, Verdict
 from orchestrator.regression.judge.findings import confirmation, confirmed
 from orchestrator.regression.judge.metric_rule import MetricRule
 from orchestrator.regression.model import Judged

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.regression.judge.judge import Judge
 from orchestrator.regression.model import Judged, Regression
 from orchestrator.regression.rules import DEFAULT_GATES, Gate, Rules

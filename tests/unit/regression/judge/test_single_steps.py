@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from benchmarks.measure import LATENCY_LIMIT_S, latency_steps
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.measurements import RepeatMeasurement, repeat_measurement
 from orchestrator.analysis.percentiles import least_steps, percentiles
-from orchestrator.analysis.verdicts import Verdict
 from orchestrator.modes import METRICS
-from orchestrator.modes.parts.duration import LATENCY_STEPS
 from orchestrator.modes.parts.metrics import least_steps_of_a_repeat
+from orchestrator.modes.parts.settings import LATENCY_STEPS
 from orchestrator.regression.judge.judge import with_enough_steps
 from orchestrator.regression.model import Judged
 from orchestrator.regression.rules import BY_NAME, blocks_needed, parse_gates, short_repeats, too_few_blocks

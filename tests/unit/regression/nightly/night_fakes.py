@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.catalog import UnsupportedError
 from orchestrator.catalog.source import Source
 from orchestrator.domain import Outcome, Status
@@ -65,7 +65,7 @@ def side(version: str) -> SideRecord:
 
 @dataclass
 class World:
-    """What there is outside, and what happened to it."""
+    """The outside world, and the calls that it got."""
 
     folder: Path
     offered: Offered
@@ -76,15 +76,15 @@ class World:
     asked: dict[str, object] = field(default_factory=dict)
     known: tuple[AcknowledgedEntry, ...] = ()
     baseline: Status = Status.OK
-    """How the baseline's repeats end."""
+    """The ends of the baseline's repeats."""
     why: str = "no matching distribution"
     """That a build fails."""
     lacking: dict[str, Outcome] = field(default_factory=dict)
-    """How the candidate ends in further cells, in which the baseline runs."""
+    """The ends of the candidate in further cells, in which the baseline runs."""
     over_after: int | None = None
     """Trials after which the budget is spent."""
     cut: bool = False
-    """Whether the last of them is cut short."""
+    """True if the last of them is cut short."""
     at_trial: Callable[[], None] = lambda: None
     """Called within a trial: where a test kills the night."""
     nights: int = 0
@@ -139,5 +139,5 @@ class World:
 
 
 def judgements(night: Night) -> dict[str, Judgement]:
-    """What became of each release that was tried."""
+    """Return the result of each release that was tried."""
     return {trying.record.version: trying.record.judgement for trying in night.tried}

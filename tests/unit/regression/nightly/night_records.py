@@ -1,6 +1,6 @@
 """Nights as they are recorded, for those who show them."""
 
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.regression.nightly.state import (
     Alarm,
     Change,

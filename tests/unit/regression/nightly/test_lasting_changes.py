@@ -1,4 +1,4 @@
-"""What of the history a night tells: new changes, each once, and nothing that is acknowledged."""
+"""The history's changes that a night reports: new ones, each once, and none that is acknowledged."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What a night does with what is new, and what the next one makes of it."""
+"""A night's actions on new releases, and the next night's on their results."""
 
 import json
 import os
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.errors import InputError
 from orchestrator.regression.nightly.decide import dropped_images, is_listed
 from orchestrator.regression.nightly.files import AnotherNightError, NightFiles
@@ -167,7 +167,7 @@ def test_a_trial_begins_anew_where_another_release_is_the_baseline_by_now(world:
 
 
 class Killed(BaseException):
-    """What `kill -9` is to a night: no handler of ours runs."""
+    """An end like `kill -9` to a night: no handler of ours runs."""
 
 
 def test_a_night_that_is_killed_in_a_trial_goes_on_in_it_under_its_name(world: World) -> None:

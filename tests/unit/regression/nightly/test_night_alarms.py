@@ -1,8 +1,8 @@
-"""What alarms in a night, what is known and does not, and what nobody may hide."""
+"""Alarms of a night: new changes alarm, known ones do not, and some nobody may hide."""
 
 import pytest
 
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry
 from orchestrator.regression.model import JudgedPair
 from orchestrator.regression.nightly.decide import TrialOutcomes, decide

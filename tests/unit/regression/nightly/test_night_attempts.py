@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.catalog import UnsupportedError
 from orchestrator.domain import Outcome, Status
 from orchestrator.errors import HostError

@@ -1,4 +1,4 @@
-"""What docs/nightly.md and the files beside it say is so."""
+"""The statements of docs/nightly.md and the files beside it are true."""
 
 import configparser
 import re
@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from orchestrator import resources
 from orchestrator.catalog import load as load_catalog
 from orchestrator.cli.program import program
-from orchestrator.matrix.values.shape import Shape
+from orchestrator.matrix.values.shapes import Shape
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry, load_acknowledged
 from orchestrator.regression.nightly.loading import load
 from orchestrator.regression.nightly.settings import NightlyFile, WebhookEntry

@@ -13,7 +13,7 @@ JSON_TYPE = "application/vnd.pypi.simple.v1+json"
 
 @dataclass
 class Answer:
-    """What one path is answered with."""
+    """The answer to one path."""
 
     body: bytes = b""
     content_type: str = JSON_TYPE

@@ -1,4 +1,4 @@
-"""What index pages list, in both formats and whatever they hold."""
+"""The releases on index pages, in both formats and whatever they hold."""
 
 import json
 

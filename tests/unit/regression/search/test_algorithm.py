@@ -6,9 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from orchestrator.analysis.comparison import Comparison, compare
-from orchestrator.analysis.looks import looks
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Comparison, Verdict, compare, looks
 from orchestrator.regression.search.algorithm import PROBED, Answer, Conclusion, Probe, Untestable, carried_out, search
 from orchestrator.regression.search.candidates import stages
 

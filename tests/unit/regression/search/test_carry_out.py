@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.analysis.looks import looks
+from orchestrator.analysis.comparison import looks
 from orchestrator.errors import HostError, InputError
 from orchestrator.regression.releases.pages import PublishedRelease
 from orchestrator.regression.search import record as search_record

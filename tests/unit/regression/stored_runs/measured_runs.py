@@ -20,7 +20,7 @@ ANSWER = json.loads((Path(__file__).parents[3] / "golden/contract/parity.json").
 
 @dataclass(frozen=True)
 class Made:
-    """What one release of one run has left."""
+    """The files that one release of one run has left."""
 
     framework: Framework = OLD
     rates: Sequence[float] = ()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator import modes
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.domain import Framework, Skip
 from orchestrator.errors import InputError
 from orchestrator.regression.model import Judged, JudgedPair, Moved, Regression
@@ -22,7 +22,7 @@ from tests.unit.regression.stored_runs.measured_runs import NEW, OLD, Made, stor
 from tests.unit.reporting import synthetic
 
 HOSTS = (1000.0, 500.0, 250.0, 700.0, 900.0)
-"""What the host did in each night: far more than any release."""
+"""The host's effect in each night: far more than any release's."""
 
 
 def nights(generator: random.Random, count: int, between: float, within: float) -> list[list[float]]:

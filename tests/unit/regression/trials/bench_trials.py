@@ -14,10 +14,9 @@ from orchestrator.processes import Cause, StartError, Stop, Watch
 from orchestrator.regression.model import Regression
 from orchestrator.regression.pairing import Pairing
 from orchestrator.regression.rules import Rules
-from orchestrator.regression.trials.carry_out import MeasuredTrial, carry_out, trial_of
-from orchestrator.regression.trials.files import Trial, first_plan, store_trial, stored_trial
-from orchestrator.results.plans import plan_to_json
-from orchestrator.results.records import RunRecord
+from orchestrator.regression.trials.carry_out import MeasuredTrial, carry_out, first_plan, trial_of
+from orchestrator.regression.trials.files import Trial, store_trial, stored_trial
+from orchestrator.results.records import RunRecord, plan_to_json
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, Surroundings
 from orchestrator.runtimes import Ended, Provided, Ready, Task, Unavailable
@@ -45,12 +44,12 @@ class Bench(FakeRuntime):
 
     rate: Rate = field(default_factory=steady)
     ends: Mapping[str, Callable[[Task], Ended | None]] = field(default_factory=dict)
-    """How cells end, by a word of their id, in place of being measured; None: it is measured after all."""
+    """The ends of cells, by a word of their id, in place of being measured; None: it is measured after all."""
     facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     parity: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """What a parity answer differs by, by a word of the check."""
+    """The difference of a parity answer, by a word of the check."""
     parity_ends: Mapping[str, Callable[[Task], Ended | None]] = field(default_factory=dict)
-    """How checks end, by a word of their id, in place of an answer."""
+    """The ends of checks, by a word of their id, in place of an answer."""
     versions: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     stop_after: int | None = None
     stop: threading.Event = field(default_factory=threading.Event)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.processes import Cause
 from orchestrator.regression.model import Judged, Regression
 from orchestrator.regression.pairing import Pairing

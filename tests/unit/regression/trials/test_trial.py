@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.domain import Status
 from orchestrator.errors import InputError
 from orchestrator.regression.model import Judged, Regression

@@ -1,4 +1,4 @@
-"""Where charts put things, in percent of their axes."""
+"""The places of marks in charts, in percent of their axes."""
 
 import itertools
 from dataclasses import replace

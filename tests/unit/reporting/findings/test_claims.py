@@ -7,7 +7,7 @@ import pytest
 
 from orchestrator.analysis.parity.work import PairParity, WorkParity
 from orchestrator.domain import Cell, Plan, Skip, Status
-from orchestrator.modes.parts.duration import QUICK
+from orchestrator.modes.parts.settings import QUICK
 from orchestrator.reporting.findings.claim_findings import ClaimFinding, ClaimVerdict
 from orchestrator.reporting.findings.claims import SMOKE_RUN, ClaimJudge
 from orchestrator.reporting.findings.compose import compose

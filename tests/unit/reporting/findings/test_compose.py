@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.parity.work import PairParity, WorkParity
 from orchestrator.analysis.ratios import Rank
-from orchestrator.analysis.verdicts import Verdict
 from orchestrator.domain import Cell, Outcome, Skip, Status
 from orchestrator.reporting.findings.cells import NO_OUTCOME, NO_RESULT
 from orchestrator.reporting.findings.compose import compose, report

@@ -1,4 +1,4 @@
-"""What computes nothing is shown as a share of a step, and is in no ranking, no finding and no axis."""
+"""A floor, which computes nothing, is shown as a share of a step, and is in no ranking, no finding and no axis."""
 
 import csv
 import io

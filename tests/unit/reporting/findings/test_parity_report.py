@@ -9,8 +9,8 @@ from typing import Any
 
 from rich.console import Console
 
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.parity.work import WorkParity
-from orchestrator.analysis.verdicts import Verdict
 from orchestrator.catalog import KnownFault
 from orchestrator.domain import Cell, Framework, Status
 from orchestrator.planning import check_id

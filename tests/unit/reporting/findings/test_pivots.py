@@ -1,4 +1,4 @@
-"""What all of a group are compared with, where parity is not transitive: whoever wins, nothing beats it."""
+"""The pivot that all of a group are compared with, if parity is not transitive: whoever wins, nothing beats it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,8 +7,8 @@ from itertools import combinations
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.parity.work import PairParity, WorkParity
-from orchestrator.analysis.verdicts import Verdict
 from orchestrator.domain import Cell, Framework
 from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.findings.groups import MOST_IN_MATRIX
@@ -33,7 +33,7 @@ class Drawn:
     rates: Sequence[Sequence[float]]
     work: Mapping[frozenset[int], WorkParity]
     slow: int = 0
-    """How many more cells there are, slower than all of these; in a pair each goes by the number `SLOW`."""
+    """The number of further cells, slower than all of these; in a pair each goes by the number `SLOW`."""
 
 
 @st.composite

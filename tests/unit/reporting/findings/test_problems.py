@@ -1,4 +1,4 @@
-"""What did not end well is said once per reason, with every cell that it hit."""
+"""A reason for a bad end is said once, with every cell that it hit."""
 
 import io
 from collections.abc import Callable, Sequence

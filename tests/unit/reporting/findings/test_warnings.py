@@ -1,4 +1,4 @@
-"""What a report says against its own figures."""
+"""A report's warnings about its own figures."""
 
 from dataclasses import replace
 

@@ -235,7 +235,7 @@ def test_a_fence_is_longer_than_any_run_of_backticks_inside() -> None:
 
 
 class Page(HTMLParser):
-    """What a page is made of."""
+    """The parts of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

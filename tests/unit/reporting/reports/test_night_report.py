@@ -1,4 +1,4 @@
-"""What the reports of a night say, and that none of them calls health what is none."""
+"""The reports of a night, none of which calls a sick night healthy."""
 
 import junitparser
 import pytest

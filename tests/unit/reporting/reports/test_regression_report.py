@@ -1,10 +1,10 @@
-"""What a regression test says in every format: each verdict is shown, and nothing in a name steers the reader."""
+"""A regression test in every format: each verdict is shown, and nothing in a name steers the reader."""
 
 import xml.etree.ElementTree as ET
 
 import pytest
 
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.modes.parts.metrics import Better
 from orchestrator.regression.model import (
     Confirmation,

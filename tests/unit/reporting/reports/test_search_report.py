@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 from rich.console import Console
 
-from orchestrator.analysis.verdicts import Verdict
+from orchestrator.analysis.comparison import Verdict
 from orchestrator.regression.search import record as search_record
 from orchestrator.regression.search.record import RECORD_FILE, Bisection
 from orchestrator.reporting.formats import render

@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.domain import Plan
 from orchestrator.errors import InputError
-from orchestrator.modes.parts.duration import QUICK
+from orchestrator.modes.parts.settings import QUICK
 from orchestrator.regression.history.read import measured_cells
 from orchestrator.regression.rules import DEFAULT_GATES
 from orchestrator.regression.stored_runs.comparison import compare_runs

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from orchestrator.bundles.read.registry import register
+from orchestrator.images import surplus
 from orchestrator.runtimes import BundledImage
 from orchestrator.workflows.host import unneeded_images as images
 from orchestrator.workflows.host.host import Host
@@ -18,7 +19,7 @@ DROPPED = "bench/a:1-c1"
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
     engine = Engine()
-    monkeypatch.setattr(images, "engine", engine)
+    monkeypatch.setattr(surplus, "engine", engine)
     monkeypatch.setattr(images, "connect", lambda _: SimpleNamespace(close=lambda: None))
     return engine
 

@@ -8,10 +8,9 @@ from orchestrator.catalog import UnsupportedError
 from orchestrator.errors import InputError
 from orchestrator.regression.nightly.loading import load
 from orchestrator.regression.rules import Gate, Rules
-from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.host.shipped import shipped_catalog
+from orchestrator.workflows.host.host import Host, shipped_catalog
 from orchestrator.workflows.measure.pair import SourceOptions, regression_setup
-from orchestrator.workflows.nightly.planner import NightlyPlanner
+from orchestrator.workflows.nightly.trials import NightlyPlanner
 
 P99 = Rules(gates=(Gate("latency_p99", 0.1),), looks=(6, 12))
 

@@ -10,10 +10,9 @@ from orchestrator.regression import pairing
 from orchestrator.regression.nightly.state import Judgement
 from orchestrator.results.records import RunRecord
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.measure import begin
+from orchestrator.workflows.measure import jobs
 from orchestrator.workflows.measure.runtime import Chosen
-from orchestrator.workflows.nightly.night import night
-from orchestrator.workflows.nightly.options import NightlyOptions
+from orchestrator.workflows.nightly.night import NightlyOptions, night
 from tests.unit.regression.trials.bench_trials import Bench
 
 MATRIX = "version: 1\nframeworks: [mxnet==1.9.1]\nmodels: [lenet, mlp]\nmodes: [train, infer]\nparity: false\n"
@@ -26,7 +25,7 @@ def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> NightlyOptions:
     (tmp_path / "nightly.yaml").write_text("version: 1\nwatch: mxnet\nfirst: 1.5.1\nselect: ['*-train-*']\n")
     for release in ("1.5.1", "1.6.0"):
         (tmp_path / f"mxnet-{release}-py3-none-any.whl").touch()
-    monkeypatch.setattr(begin, "choose", lambda *_: Chosen(Bench(name="docker")))
+    monkeypatch.setattr(jobs, "choose", lambda *_: Chosen(Bench(name="docker")))
     return NightlyOptions(file=tmp_path / "nightly.yaml", idle_wait_s=0.0)
 
 

@@ -18,7 +18,7 @@ from orchestrator.results.results_folder import runs
 from orchestrator.results.store import Run
 from orchestrator.runtimes import Unavailable
 from orchestrator.workflows.host.host import Host as WorkflowHost
-from orchestrator.workflows.measure import begin as beginning
+from orchestrator.workflows.measure import jobs as beginning
 from orchestrator.workflows.measure.runtime import Chosen
 from orchestrator.workflows.search import prepared, search
 from orchestrator.workflows.search.search import Probes

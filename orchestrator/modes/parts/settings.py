@@ -1,10 +1,11 @@
-"""The duration of a cell's measurement, the settings that shorten it, and profiles that set them all."""
+"""The settings of a measurement, which are its duration and its feed, as `benchmarks/inputs/feeds.py` has it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Final
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar, Final
 
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 BLOCKS: Final = 10
@@ -102,7 +103,7 @@ class Profile:
 
     name: str
     title: str
-    """What reports call a run of it."""
+    """The name of such a run in reports."""
     warmup_steps: int
     steps: int
     blocks: int
@@ -120,3 +121,23 @@ QUICK: Final = Profile(
     "quick", "smoke run", warmup_steps=1, steps=5, blocks=5, latency_steps=5, repeats=3, ends_of_sizes=True
 )
 """Shows that every cell works. Its figures prove nothing."""
+
+
+class Feed(StrEnum):
+    """The ways in which batches reach the steps."""
+
+    PLACED = "placed"
+    FED = "fed"
+    LOADER = "loader"
+
+
+OwnFeed = Annotated[Feed, Field(exclude_if=lambda feed: feed == Feed.PLACED)]
+"""The feed of a cell or a request, which JSON holds only if it is off its default, as it holds `OwnWorkers`."""
+OwnWorkers = Annotated[int, Field(ge=0, exclude_if=lambda workers: workers == 0)]
+"""Workers of the framework's own loader; 0 for any other feed."""
+
+
+def feed_suffix(feed: Feed, workers: int) -> str:
+    """Return what a cell's id says of its feed, such as `-feed=loader-workers=2`."""
+    named = "" if feed is Feed.PLACED else f"-feed={feed}"
+    return f"{named}-workers={workers}" if workers else named

@@ -1,13 +1,35 @@
-"""The settings of a measurement that a matrix, its models and its rules share."""
+"""The shape of every entry of a matrix, and of the settings that a matrix, its models and its rules share."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field, StrictBool, StrictInt
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
+from pydantic.config import JsonDict
 
 from orchestrator import limits
 from orchestrator.matrix.values.kinds import OutputBytes, Positive, Seconds
-from orchestrator.matrix.values.shape import Shape
-from orchestrator.modes.parts.duration import Shortening
+from orchestrator.modes.parts.settings import Shortening
+
+
+class Shape(BaseModel):
+    """A mapping of the file that takes no other key than its fields."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+
+def or_short(description: str, examples: list[str]) -> Any:
+    """Return a change to the schema of a mapping that adds a single word as its short form."""
+
+    def extend(schema: JsonDict) -> None:
+        mapping = dict(schema)
+        schema.clear()
+        schema["anyOf"] = [{"type": "string", "description": description, "examples": list(examples)}, mapping]
+
+    return extend
+
+
+def keys_of(shape: type[BaseModel]) -> list[str]:
+    """Return the keys of a mapping, its own before those that it shares with others."""
+    return sorted(shape.model_fields, key=lambda name: name not in shape.__annotations__)
 
 
 class OutputEntry(Shape):
