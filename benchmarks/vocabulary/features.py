@@ -7,12 +7,11 @@ builder is held to it.
 """
 
 from benchmarks.inputs import feeds
+from benchmarks.vocabulary import losses
 
-LOSS = "softmax_cross_entropy"
-"""The loss of a model that names none, the mean softmax cross-entropy of its logits."""
 TRAINING = "training"
 COMMON = frozenset(
-    [TRAINING, "loss " + LOSS]
+    [TRAINING, "loss " + losses.SOFTMAX_CROSS_ENTROPY]
     + ["optimizer " + name for name in ("adam", "rmsprop", "sgd")]
     + ["layer " + kind for kind in ("add", "average_pool", "batch_norm", "conv2d", "dense", "dropout", "flatten")]
     + ["layer " + kind for kind in ("global_average_pool", "lstm", "max_pool", "relu")]

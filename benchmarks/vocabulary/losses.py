@@ -1,6 +1,7 @@
 """The losses that models may name, and the L2 terms of their weights.
 
-- `softmax_cross_entropy`: the mean over the batch of the softmax cross-entropy of the logits.
+- `softmax_cross_entropy`: the mean over the batch of the softmax cross-entropy of the logits. A model that names no
+  loss has this one.
 - `mean_squared_error`: the mean over the batch and all outputs of (output - target)². The target is 1 for the output of
   the sample's class and 0 for the others. A model of one output has two classes, whose targets are 0 and 1.
 

@@ -1,6 +1,7 @@
 """Operations on images of the engine. Nothing here decides what to build."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +16,7 @@ from orchestrator.engine.client import is_lost, lost
 from orchestrator.errors import HostError
 
 REGISTRY_TIMEOUT_S = 15.0
+_LAYER_GONE = re.compile(r"(?:unable to find image|no such image:?) \"?sha256:[0-9a-f]{64}", re.IGNORECASE)
 
 
 class BuildError(Exception):
@@ -23,6 +25,10 @@ class BuildError(Exception):
 
 class StepError(BuildError):
     """A command of a build that failed, while the engine did its part."""
+
+
+class LayerGoneError(BuildError):
+    """A layer was removed that the engine had found in its cache for this build."""
 
 
 class BrokeOffError(BuildError):
@@ -199,7 +205,9 @@ def follow(messages: Iterable[dict[str, Any]], on_line: Callable[[str], None]) -
     for message in messages:
         if "error" in message:
             has_code = bool((message.get("errorDetail") or {}).get("code"))
-            raise (StepError if has_code else BuildError)(str(message["error"]).strip())
+            said = str(message["error"]).strip()
+            kind = LayerGoneError if _LAYER_GONE.search(said) else BuildError
+            raise (StepError if has_code else kind)(said)
         for line in str(message.get("stream") or message.get("status") or "").splitlines():
             on_line(line)
             finished = finished or line.startswith("Successfully built ")

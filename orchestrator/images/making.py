@@ -21,7 +21,7 @@ from orchestrator.catalog.versions import mismatches
 from orchestrator.domain import BuildSettings, ImageSpec
 from orchestrator.engine import images as engine
 from orchestrator.engine.client import is_lost, lost, takes_connections
-from orchestrator.engine.images import BuildError, Builds
+from orchestrator.engine.images import BuildError, Builds, LayerGoneError
 from orchestrator.engine.questions import ask
 from orchestrator.errors import HostError
 from orchestrator.events import BuildFinished, BuildStarted, Listener
@@ -36,6 +36,7 @@ from orchestrator.images.settings import build_arguments, build_network, redacte
 STOPPED = "stopped"
 _LINES = 2000
 _SWEEPS = 50
+_ATTEMPTS = 3
 _QUIET_SWEEPS = 10
 _SWEEP_PAUSE_S = 0.2
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -208,12 +209,22 @@ def _step(
     dockerfile, *rest = step.files
     # As one instruction: the engine would make a container and an image for each label that it is given apart.
     named = " ".join(f'{name}="{value}"' for name, value in own_labels.items())
-    return batch.builds.build(
-        tar((replace(dockerfile, content=dockerfile.read() + f"\nLABEL {named}\n".encode()), *rest)),
-        build_args={**build_arguments(batch.settings), **build_args},
-        network=build_network(batch.settings),
-        on_line=log.line,
-    )
+    files = (replace(dockerfile, content=dockerfile.read() + f"\nLABEL {named}\n".encode()), *rest)
+    attempts = 0
+    while True:
+        attempts += 1
+        try:
+            return batch.builds.build(
+                tar(files),
+                build_args={**build_arguments(batch.settings), **build_args},
+                network=build_network(batch.settings),
+                on_line=log.line,
+            )
+        except LayerGoneError as error:
+            # Whoever removes an image takes the layers with it that no other image stands on yet.
+            if attempts == _ATTEMPTS:
+                raise
+            log.line(f"{error}: it was removed meanwhile, so this is built again")
 
 
 def verified(spec: ImageSpec, answer: str) -> tuple[tuple[str, str], ...]:

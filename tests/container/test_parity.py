@@ -18,7 +18,7 @@ from benchmarks import contract
 from benchmarks.errors import Unsupported
 from benchmarks.inputs import datasets
 from benchmarks.parity import check as parity
-from benchmarks.vocabulary import counting, features, layers, weights
+from benchmarks.vocabulary import counting, layers, losses, weights
 from orchestrator.analysis.parity import layers as layer_checks
 from orchestrator.domain import ImageSpec
 from orchestrator.resources import BENCHMARKS
@@ -44,12 +44,12 @@ def apart(one: Tensor, other: dict[str, Any], floor: float = 0.0) -> float:
 def expected(model: str, batch_size: int, steps: int) -> Any:
     """Initial weights, losses of so many steps, gradients and logits by the reference."""
     net = layers.recorded(module(model).build)
-    recorded, loss = tuple(net.layers), getattr(module(model), "LOSS", features.LOSS)
+    recorded, loss = tuple(net.layers), getattr(module(model), "LOSS", losses.SOFTMAX_CROSS_ENTROPY)
     drawn = weights.initial(recorded, 0)
     batch = next(datasets.named("synthetic", module(model), 0, inputs=net.inputs).batches(batch_size, 1))
     _, gradients = reference.loss_and_gradients(recorded, drawn, *batch, loss)
-    losses = reference.losses_of_descent(recorded, drawn, batch, steps, parity.LEARNING_RATE, loss)
-    return drawn, losses, gradients, reference.logits(recorded, drawn, batch[0])
+    trace = reference.losses_of_descent(recorded, drawn, batch, steps, parity.LEARNING_RATE, loss)
+    return drawn, trace, gradients, reference.logits(recorded, drawn, batch[0])
 
 
 @pytest.mark.frameworks

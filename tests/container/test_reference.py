@@ -7,7 +7,7 @@ import pytest
 import reference
 
 from benchmarks.inputs import datasets
-from benchmarks.vocabulary import features, layers, weights
+from benchmarks.vocabulary import layers, losses, weights
 
 
 @pytest.mark.parametrize(
@@ -27,10 +27,12 @@ def test_gradients_are_those_of_the_loss(model: str) -> None:
 
     def loss(changed: dict[str, reference.Array]) -> float:
         return reference.loss_and_gradients(
-            net.layers, drawn | changed, *batch, getattr(module, "LOSS", features.LOSS)
+            net.layers, drawn | changed, *batch, getattr(module, "LOSS", losses.SOFTMAX_CROSS_ENTROPY)
         )[0]
 
-    _, gradients = reference.loss_and_gradients(net.layers, drawn, *batch, getattr(module, "LOSS", features.LOSS))
+    _, gradients = reference.loss_and_gradients(
+        net.layers, drawn, *batch, getattr(module, "LOSS", losses.SOFTMAX_CROSS_ENTROPY)
+    )
     for name, value in drawn.items():
         way = width * random.normal(size=value.shape)
         change = (loss({name: value + way}) - loss({name: value - way})) / 2

@@ -1,15 +1,20 @@
 """Missing images, and the check that a finished image holds what was asked for."""
 
 import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from image_specs import image_spec
 
 from orchestrator.domain import BuildSettings
-from orchestrator.engine.images import BuildError
-from orchestrator.images import Inputs, missing, render, unresolved
+from orchestrator.engine.images import BuildError, follow
+from orchestrator.images import Inputs, making, missing, render, unresolved
 from orchestrator.images.context import ContextFile
-from orchestrator.images.making import verified
+from orchestrator.images.making import Batch, Built, make_group, verified
 
 INPUTS = Inputs(benchmarks=(ContextFile("benchmarks/run.py", b""),))
 
@@ -55,3 +60,56 @@ def test_an_unresolved_base_names_the_ways_out() -> None:
         "base image python:3.11-slim is not on this engine and cannot be pulled: no such host; "
         "set build.base_image or build.registry, or load the image"
     )
+
+
+@dataclass
+class RemovedLayers:
+    """Builds of an engine whose layers somebody removes for the first few times."""
+
+    times: int
+    contexts: list[bytes] = field(default_factory=list)
+    stopped: bool = False
+
+    def build(self, context: Iterable[bytes], **options: object) -> str:
+        self.contexts.append(b"".join(context))
+        said = f'unable to find image "sha256:{"65" * 32}": no such image'
+        error = [{"error": said}] if len(self.contexts) <= self.times else []
+        return follow([*error, {"stream": "Successfully built 1"}, {"aux": {"ID": "sha256:1"}}], lambda line: None)
+
+
+class Engine:
+    """An engine that has every image it is asked for, and takes every name."""
+
+    api: Any
+
+    def __init__(self) -> None:
+        self.api = self
+        self.base_url = "http+docker://localhost"
+
+    def inspect_image(self, reference: str) -> dict[str, str]:
+        return {"Id": "sha256:0"}
+
+    def tag(self, *names: str, force: bool) -> None:
+        """Take a name."""
+
+    def images(self, **options: object) -> list[object]:
+        return []
+
+
+@pytest.mark.parametrize(("times", "built"), [(0, True), (2, True), (3, False)])
+def test_layers_that_somebody_removes_meanwhile_are_built_again_twice(
+    times: int, built: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    builds, bases = RemovedLayers(times), SimpleNamespace(digest=lambda reference: "base@sha256:2")
+    batch: Any = Batch(Engine(), BuildSettings(), tmp_path, lambda event: None, builds, bases)  # type: ignore[arg-type]
+    monkeypatch.setattr(making, "ask", lambda *question: answer(mxnet="1.9.1"))
+    monkeypatch.setattr(making, "takes_connections", lambda client: True)
+    monkeypatch.setattr(making, "engine_fault", lambda *failure: None)
+
+    (result,) = make_group([render(image_spec(), BuildSettings(), INPUTS)], batch)
+
+    assert isinstance(result, Built) is built
+    assert len(builds.contexts) == min(times + 1, 3)
+    assert len(set(builds.contexts)) == 1
+    (log,) = tmp_path.iterdir()
+    assert log.read_text().count("it was removed meanwhile") == min(times, 2)
