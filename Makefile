@@ -130,8 +130,8 @@ studies-quick: $(VENV)/installed ## a smoke run of every published study, one af
 	done; test -z "$$failed" || { echo "make: not all is ok in:$$failed" >&2; exit 1; }
 
 .PHONY: studies-page
-studies-page: $(VENV)/installed ## docs/studies.md from the runs in RESULTS/studies
-	$(BIN)/python -m bench.studies $(RESULTS)/studies $(ARGS)
+studies-page: $(VENV)/installed ## docs/studies.md from the runs kept in docs/studies and those in RESULTS/studies
+	$(BIN)/python -m bench.studies $(wildcard docs/studies/*.tar.zst $(RESULTS)/studies) $(ARGS)
 
 .PHONY: clean
 clean: ## remove what tools leave in the tree, and .venv; results and images stay

@@ -3,18 +3,21 @@
     python -m bench.studies [RESULTS …] [-o docs/studies.md]
 
 RESULTS are results folders, or folders of such: `make studies-quick` leaves one for each study in `results/studies`.
+Files of `orchestrator collect` count as well. By default they are those of `docs/studies`, which the page was written
+from.
 A claim is that of the latest full run in which both of its cells are planned, or else of the latest smoke run.
 """
 
 import argparse
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
 from bench.records import ROOT
-from orchestrator.api import PlanOptions, plan, this_host
+from orchestrator.api import MergeOptions, PlanOptions, merge, plan, this_host
 from orchestrator.errors import InputError
 from orchestrator.reporting.blocks import Block, Heading, Items, Paragraph, Remark, table
 from orchestrator.reporting.findings.claim_findings import ClaimFinding, ClaimVerdict
@@ -38,7 +41,7 @@ from orchestrator.studies import Claim, Study
 from orchestrator.wording import clean_line, counted, listing, listing_of, memory, rate
 
 PAGE = ROOT / "docs" / "studies.md"
-RESULTS = ROOT / "results" / "studies"
+KEPT = ROOT / "docs" / "studies"
 CONCLUSIONS = (
     (ClaimVerdict.SAME_DIRECTION, "What stands on this hardware"),
     (ClaimVerdict.OTHER_DIRECTION, "What falls on this hardware"),
@@ -50,12 +53,24 @@ SMOKE = "A smoke run: it measures too few steps for figures that last, and judge
 
 
 def stored_runs(folders: Iterable[Path]) -> Iterator[Run]:
-    """Yield the runs of results folders, and of the results folders in them."""
+    """Yield the runs of results folders, and of the results folders in them. One of several copies is enough."""
+    seen: set[str] = set()
     for folder in folders:
-        yield from runs(folder)
-        for inner in sorted(each for each in folder.iterdir() if each.is_dir()):
-            if not (inner / "run.json").exists():
-                yield from runs(inner)
+        inside = sorted(each for each in folder.iterdir() if each.is_dir() and not (each / "run.json").exists())
+        for run in (run for each in (folder, *inside) for run in runs(each)):
+            if run.name not in seen:
+                seen.add(run.name)
+                yield run
+
+
+def unpacked(files: Iterable[Path], folder: Path) -> Path:
+    """Merge the runs of files of `orchestrator collect` into a folder, and return it.
+
+    Raises `InputError` where a file is damaged.
+    """
+    for file in files:
+        merge(MergeOptions(file=file, results=folder), this_host())
+    return folder
 
 
 Conclusion = tuple[str, Report, ClaimFinding]
@@ -267,19 +282,22 @@ def _skips(report: Report) -> Iterator[tuple[str, ...]]:
 def main() -> None:
     """Write the page from the runs in the given folders."""
     parser = argparse.ArgumentParser(prog="python -m bench.studies", description="Write the page of the studies.")
-    parser.add_argument("results", nargs="*", type=Path, default=[RESULTS])
+    parser.add_argument("results", nargs="*", type=Path, default=sorted(KEPT.glob("*.tar.zst")))
     parser.add_argument("-o", "--output", type=Path, default=PAGE)
     options = parser.parse_args()
-    missing = [str(folder) for folder in options.results if not folder.is_dir()]
+    missing = [str(each) for each in options.results if not each.exists()]
     if missing:
-        parser.error(f"no folder {', '.join(missing)}; `make studies-quick` leaves results/studies")
-    try:
-        studies = by_study(map(read_report, stored_runs(options.results)), current_studies(ROOT / "studies"))
-    except InputError as error:
-        sys.exit("\n".join(error.messages))
-    if not any(each.reports for each in studies):
-        parser.error("no run of a study in these folders; `make studies-quick` measures all")
-    options.output.write_text(page(studies), encoding="utf-8")
+        parser.error(f"there is no {', '.join(missing)}; `make studies-quick` leaves results/studies")
+    folders = [each for each in options.results if each.is_dir()]
+    with tempfile.TemporaryDirectory() as kept:
+        try:
+            merged = unpacked((each for each in options.results if not each.is_dir()), Path(kept))
+            studies = by_study(map(read_report, stored_runs([*folders, merged])), current_studies(ROOT / "studies"))
+        except InputError as error:
+            sys.exit("\n".join(error.messages))
+        if not any(each.reports for each in studies):
+            parser.error("no run of a study is there; `make studies-quick` measures all")
+        options.output.write_text(page(studies), encoding="utf-8")
     print(options.output)
 
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 import pytest
 
 from bench import studies
+from orchestrator.api import CollectOptions, collect, this_host
 from orchestrator.domain import Cell, Mode, Skip, Status
 from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.findings.model import Report
@@ -131,15 +132,31 @@ def test_files_of_studies_are_planned(tmp_path: Path) -> None:
     assert studies.current_studies(tmp_path) == {"small": Study("A small study")}
 
 
+def _stored(place: Path) -> Path:
+    """Store a run of the study in a folder of that name."""
+    run = Run(place)
+    run.create()
+    plan = replace(s.plan([FAST, SLOW]), study=replace(STUDY, claims=STUDY.claims[:1]), name="a-study")
+    run.write_record(s.record(plan, run.name))
+    return place
+
+
 def test_runs_are_found_in_folders_of_results(tmp_path: Path) -> None:
-    places = [tmp_path / "20260102T030405Z-0001", tmp_path / "a-study" / "20260102T030405Z-0002"]
-    for place in places:
-        run = Run(place)
-        run.create()
-        plan = replace(s.plan([FAST, SLOW]), study=replace(STUDY, claims=STUDY.claims[:1]))
-        run.write_record(s.record(plan, run.name))
+    places = [_stored(tmp_path / FIRST), _stored(tmp_path / "a-study" / SECOND)]
 
     assert [run.folder for run in studies.stored_runs([tmp_path])] == places
+
+
+def test_runs_are_found_in_collected_files_once(tmp_path: Path) -> None:
+    here, far, kept = tmp_path / "here", tmp_path / "far", tmp_path / "kept.tar.zst"
+    _stored(here / FIRST)
+    _stored(far / FIRST)
+    _stored(far / SECOND)
+    collect(CollectOptions(runs=(FIRST, SECOND), results=far, output=kept), this_host())
+
+    found = list(studies.stored_runs([here, studies.unpacked([kept], tmp_path / "unpacked")]))
+
+    assert [run.folder.relative_to(tmp_path) for run in found] == [Path("here") / FIRST, Path("unpacked") / SECOND]
 
 
 def test_folders_without_a_study_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
