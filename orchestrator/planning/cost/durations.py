@@ -27,6 +27,8 @@ It is a tenth of what float32 units of data centre GPUs can do.
 """
 START_S = 5.0
 """Time of a container without its steps: start, import, data, model and the first step."""
+CALLS_START_S = 2.0
+"""The same time where single operators are called: there is no model, no data and no training step."""
 EMPTY_START_S = 0.3
 """The same time without a framework."""
 UNKNOWN_S = 8.0
@@ -142,7 +144,9 @@ class Durations:
         before = self._exact.get(_exact(cell)) or self._framework.get(_framework(cell))
         if before:
             return median(each.outside_s for each in before)
-        return EMPTY_START_S if builder in UNCHECKED_BUILDERS else START_S
+        if builder in UNCHECKED_BUILDERS:
+            return EMPTY_START_S
+        return CALLS_START_S if cell.workload.rules.subjects else START_S
 
     def _pass_s(self, cell: Cell, before: Iterable[Earlier]) -> tuple[float | None, str]:
         """Return the seconds of one sample's forward pass, or None if nothing is known of it."""
