@@ -83,8 +83,8 @@ class StudyRuns:
 
     name: str
     reports: tuple[Report, ...]
-    current: Study | None = None
-    """The study as its file describes it today; None for a study without a file here."""
+    current: Sequence[Study] = ()
+    """The study as its file describes it today, for a full run and for a smoke run; none without a file here."""
 
     @property
     def concluded(self) -> Mapping[str, tuple[Report, ClaimFinding]]:
@@ -108,10 +108,12 @@ class StudyRuns:
 
     def has_changed_since(self, report: Report) -> bool:
         """Return true if the file of the study has other claims today than a run was made with."""
-        if self.current is None or report.study is None:
+        if not self.current or report.study is None:
             return False
+        # The cells of a smoke run may have smaller batches.
+        current = self.current[-1 if _is_smoke(report) else 0]
         then, now = ({_identity(claim) for claim in claims} for claims in (
-            (finding.claim for finding in report.study.claims), self.current.claims,
+            (finding.claim for finding in report.study.claims), current.claims,
         ))  # fmt: skip
         return then != now
 
@@ -124,19 +126,31 @@ def _is_smoke(report: Report) -> bool:
     return report.study is not None and report.study.smoke_run
 
 
-def by_study(reports: Iterable[Report], current: Mapping[str, Study] = MappingProxyType({})) -> list[StudyRuns]:
+def by_study(
+    reports: Iterable[Report], current: Mapping[str, Sequence[Study]] = MappingProxyType({})
+) -> list[StudyRuns]:
     """Return the runs of each study, by its name. A study of `current` without a run is there too."""
     runs_of: dict[str, list[Report]] = {name: [] for name in current}
     for report in sorted(reports, key=lambda each: (each.created_at, each.run), reverse=True):
         if report.study is not None:
             runs_of.setdefault(report.matrix, []).append(report)
-    return [StudyRuns(name, tuple(sorted(runs_of[name], key=_is_smoke)), current.get(name)) for name in sorted(runs_of)]
+    return [
+        StudyRuns(name, tuple(sorted(runs_of[name], key=_is_smoke)), current.get(name, ())) for name in sorted(runs_of)
+    ]
 
 
-def current_studies(folder: Path) -> dict[str, Study]:
-    """Return the studies of the files in a folder, with their claims, by the names of their matrices."""
-    plans = (plan(PlanOptions(file=file), this_host()).plan for file in sorted(folder.glob("*.yaml")))
-    return {each.name: each.study for each in plans if each.study}
+def current_studies(folder: Path) -> dict[str, list[Study]]:
+    """Return the studies of the files in a folder, by the names of their matrices.
+
+    Each is there as a full run and as a smoke run would have it.
+    """
+    found: dict[str, list[Study]] = {}
+    for file in sorted(folder.glob("*.yaml")):
+        for is_quick in (False, True):
+            planned = plan(PlanOptions(file=file, quick=is_quick), this_host()).plan
+            if planned.study:
+                found.setdefault(planned.name, []).append(planned.study)
+    return found
 
 
 def page(studies: Sequence[StudyRuns]) -> str:

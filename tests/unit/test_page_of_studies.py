@@ -47,7 +47,7 @@ def _report(
     return replace(report, study=replace(report.study, smoke_run=smoke_run))
 
 
-def _page(*reports: Report, current: Mapping[str, Study] = MappingProxyType({})) -> str:
+def _page(*reports: Report, current: Mapping[str, Sequence[Study]] = MappingProxyType({})) -> str:
     return studies.page(studies.by_study(reports, current))
 
 
@@ -116,12 +116,19 @@ def test_a_claim_is_concluded_from_a_run_with_its_cells() -> None:
 
 
 def test_a_study_without_a_run_is_named() -> None:
-    assert "Not measured: unheard-of." in _page(_report(), current={"unheard-of": Study("Another")})
+    assert "Not measured: unheard-of." in _page(_report(), current={"unheard-of": [Study("Another")]})
 
 
 def test_a_run_of_other_claims_than_today_is_marked() -> None:
-    assert studies.CHANGED in _page(_report(), current={"a-study": replace(STUDY, claims=STUDY.claims[:2])})
-    assert studies.CHANGED not in _page(_report(), current={"a-study": STUDY})
+    assert studies.CHANGED in _page(_report(), current={"a-study": [replace(STUDY, claims=STUDY.claims[:2])]})
+    assert studies.CHANGED not in _page(_report(), current={"a-study": [STUDY]})
+
+
+def test_a_smoke_run_is_held_to_the_claims_of_a_smoke_run() -> None:
+    current = {"a-study": [STUDY, replace(STUDY, claims=STUDY.claims[:2])]}
+
+    assert studies.CHANGED in _page(_report(smoke_run=True), current=current)
+    assert studies.CHANGED not in _page(_report(), current=current)
 
 
 def test_files_of_studies_are_planned(tmp_path: Path) -> None:
@@ -129,7 +136,7 @@ def test_files_of_studies_are_planned(tmp_path: Path) -> None:
         "version: 1\nname: small\nstudy: {title: A small study}\nframeworks: [noop==1]\nmodels: [lenet]\n"
     )
 
-    assert studies.current_studies(tmp_path) == {"small": Study("A small study")}
+    assert studies.current_studies(tmp_path) == {"small": [Study("A small study")] * 2}
 
 
 def _stored(place: Path) -> Path:
