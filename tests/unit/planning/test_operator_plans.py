@@ -6,6 +6,7 @@ from orchestrator.domain import Duration
 from orchestrator.modes import AXES, RULES
 from orchestrator.modes.parts.settings import QUICK
 from orchestrator.planning import Selection
+from orchestrator.planning.cost import durations
 from orchestrator.results.records import plan_from_json, plan_to_json
 from orchestrator.running.requests import request_for
 from orchestrator.workflows.host.host import shipped_catalog
@@ -122,6 +123,7 @@ def test_an_estimate_counts_calls(plan: Planner) -> None:
     )
 
     assert many - few == 3 * 990 * 5 * 0.005
+    assert few < 3 * (durations.CALLS_START_S + 1)  # a container that calls one operator has no model to build
 
 
 def test_the_latency_of_an_operator_is_better_lower() -> None:
