@@ -182,8 +182,10 @@ def documented(cell: str) -> frozenset[str]:
 
 
 def test_the_table_of_what_builders_lack_is_true() -> None:
+    """A builder may be missing from the table, as a new framework needs no edit of a page."""
     section = (ROOT / "docs" / "models.md").read_text().split("\n## Features")[1].split("\n## ")[0]
     rows = [row.split(" | ") for row in re.findall(r"^\| (`.*) \|$", section, re.MULTILINE)]
     shown = {builder: documented(cell) for names, cell in rows for builder in re.findall(r"`(\w+)`", names)}
 
-    assert shown == {builder: features.ALL - features.offered(maker_of(builder)) for builder in builders()}
+    assert shown
+    assert shown == {builder: features.ALL - features.offered(maker_of(builder)) for builder in shown}
