@@ -117,6 +117,10 @@ lock: $(VENV)/installed ## bring locks/ in line with pyproject.toml; ARGS=--upgr
 	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
 		| $(COMPILE) $(ARGS) - --constraints locks/runtime.txt --output-file locks/build.txt
 
+.PHONY: studies-data
+studies-data: $(VENV)/installed ## stand-ins for the datasets of the published studies that the folder DATA lacks
+	@for study in $(STUDIES); do $(ORCHESTRATOR) data -f studies/$$study.yaml --data $(or $(DATA),data) --stand-in || exit; done
+
 # A study that has a run goes on with it, so that what was interrupted is taken up again, unless its file is newer.
 .PHONY: studies-quick
 studies-quick: $(VENV)/installed ## a smoke run of every published study, one after the other, in RESULTS/studies

@@ -1,6 +1,6 @@
 """The files of datasets: what is expected where, whether it is there, and what is made in its place."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -39,7 +39,7 @@ class DataOptions:
     source: Path | None = None
     """The original files to convert the one named dataset from."""
     stand_in: bool = False
-    """True to make a stand-in for each named dataset."""
+    """True to make a stand-in for each named dataset; without a name, for each that the matrix uses and lacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,26 +73,41 @@ def data(options: DataOptions, host: Host) -> tuple[DatasetFiles, ...]:
         raise InputError(*(f"no dataset with files is called {name!r}{did_you_mean(name, known)}" for name in unknown))
     named = options.data or (loaded.data_folder if loaded else None) or host.environment.get(DATA_VARIABLE)
     folder = Path(named or "data")
-    _make(options, folder, known, is_named=bool(named))
-    made = bool(options.source or options.stand_in)
-    return tuple(_looked_at(known[name], folder / name, made=made) for name in options.names or known)
+    if (options.source or options.stand_in) and not named:
+        raise InputError(f"no folder to make files in: give --data DIR, -f MATRIX with data_folder, or {DATA_VARIABLE}")
+    names = options.names or tuple(known)
+    if options.stand_in and loaded and not options.names:
+        names = tuple(name for name in _used(loaded) if name in known)
+    made = _made(options, names, folder)
+    for name in made:
+        make(known[name], folder / name, options.source)
+    return tuple(_looked_at(known[name], folder / name, made=name in made) for name in names)
+
+
+def _used(loaded: Matrix) -> tuple[str, ...]:
+    """Return the names of the datasets that models and scripts of a matrix name, in their order."""
+    of_models = (name for axes in loaded.models for name in axes.datasets)
+    return tuple(dict.fromkeys((*of_models, *(axes.dataset for axes in loaded.scripts))))
+
+
+def _made(options: DataOptions, names: Sequence[str], folder: Path) -> Sequence[str]:
+    """Return the names of the datasets to make, which of a matrix are those that the folder lacks.
+
+    Raises `InputError` if the options contradict each other or name none.
+    """
+    if not options.source and not options.stand_in:
+        return ()
+    if options.source and options.stand_in:
+        raise InputError("--from and --stand-in exclude each other; keep one")
+    if options.names:
+        return names
+    if options.source or not options.matrix:
+        raise InputError("name the datasets whose files are to be made, or give --stand-in with -f MATRIX")
+    return [name for name in names if not (folder / name).exists()]
 
 
 def _loaded(path: Path, host: Host) -> Matrix:
     return matrix.load(matrix_file(path, host), shipped_catalog(), shipped_models())
-
-
-def _make(options: DataOptions, folder: Path, known: Mapping[str, DatasetInfo], *, is_named: bool) -> None:
-    if not options.source and not options.stand_in:
-        return
-    if not is_named:
-        raise InputError(f"no folder to make files in: give --data DIR, -f MATRIX with data_folder, or {DATA_VARIABLE}")
-    if options.source and options.stand_in:
-        raise InputError("--from and --stand-in exclude each other; keep one")
-    if not options.names:
-        raise InputError("name the datasets whose files are to be made")
-    for name in options.names:
-        make(known[name], folder / name, options.source)
 
 
 def _looked_at(info: DatasetInfo, folder: Path, *, made: bool) -> DatasetFiles:

