@@ -40,7 +40,11 @@ def data(
         typer.Option("--from", metavar="PATH", help="Convert the dataset from this package or unpacked folder."),
     ] = None,
     stand_in: Annotated[
-        bool, typer.Option("--stand-in", help="Make files of the right format and size without the content; without NAME, of all that the matrix lacks.")
+        bool,
+        typer.Option(
+            "--stand-in",
+            help="Make files of the right format and size without the content; without NAME, of all that -f lacks.",
+        ),
     ] = False,
     json: Json = False,
 ) -> None:
