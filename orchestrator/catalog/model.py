@@ -95,6 +95,10 @@ class Release(_Strict):
     """About how much the environment adds to its base image, for the estimate of `orchestrator plan`."""
 
 
+COMPUTES_NOTHING = "computes nothing"
+"""What reports say of a builder without `computes`."""
+
+
 class Entry(_Strict):
     """One framework, which `images/catalog/<name>.yaml` describes."""
 

@@ -4,12 +4,11 @@ import hashlib
 import re
 from dataclasses import dataclass
 
+from orchestrator.catalog import idle_builders
 from orchestrator.domain import Cell, Framework, Options, OutputLimit, Plan, System
 from orchestrator.modes.parts.settings import PARITY_BATCH
 from orchestrator.planning import ids
 
-UNCHECKED_BUILDERS = frozenset({"noop"})
-"""Builders that compute nothing, so that there is nothing to compare."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9._=+-]")
 
 
@@ -51,7 +50,11 @@ def _path_part(text: str) -> str:
 
 
 def checks(plan: Plan) -> tuple[Check, ...]:
-    """Return every check of a plan in the order of its cells, or none if the plan asks for no parity."""
+    """Return every check of a plan in the order of its cells, or none if the plan asks for no parity.
+
+    Of a builder that computes nothing there is nothing to compare.
+    """
+    idle = idle_builders()
     builders = {image.name: image.environment.builder for image in plan.images}
     by_id: dict[str, Check] = {}
     for cell in plan.cells if plan.parity else ():
@@ -59,7 +62,7 @@ def checks(plan: Plan) -> tuple[Check, ...]:
             continue  # a script's work is compared with nothing, and results of a subject hold its outputs
         builder = builders.get(cell.image)
         name = check_id(cell)
-        if builder is not None and builder not in UNCHECKED_BUILDERS and name not in by_id:
+        if builder is not None and builder not in idle and name not in by_id:
             by_id[name] = Check(
                 id=name,
                 image=cell.image,

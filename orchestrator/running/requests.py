@@ -1,12 +1,10 @@
 """From a planned cell to the request that its container reads."""
 
+from orchestrator.catalog import idle_builders
 from orchestrator.devices import Allocation
 from orchestrator.domain import Cell, Plan, variables, without_variables
 from orchestrator.results.contract import MIN_BLOCK_S, DataRequest, Request
 from orchestrator.user_files import MountedData
-
-NO_WORK = "noop"
-"""The builder whose steps are free: no number of them lasts as long as a block must."""
 
 MODEL_FILE = "model.py"
 DEFINITION_FILE = "definition.py"
@@ -40,8 +38,9 @@ def request_for(  # noqa: PLR0913 - all that makes a request, the last one by na
         min_blocks=cell.duration.blocks,
         latency_steps=cell.duration.latency_steps,
         evaluate_every_epoch=cell.duration.evaluate_every_epoch,
-        # Every call of a subject is synchronised, so that a block may be as short as it likes.
-        min_block_s=0.0 if builder == NO_WORK or cell.workload.rules.subjects else MIN_BLOCK_S,
+        # No number of free steps lasts as long as a block must. Every call of a subject is synchronised, so that a
+        # block may be as short as it likes.
+        min_block_s=0.0 if builder in idle_builders() or cell.workload.rules.subjects else MIN_BLOCK_S,
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from orchestrator.catalog import load_faults
+from orchestrator.catalog import idle_builders, load_faults, shipped_catalog
 from orchestrator.errors import InputError
 from orchestrator.planning import Selection
 from orchestrator.regression.model import JudgedPair, Regression
@@ -13,12 +13,11 @@ from orchestrator.regression.sides import parse_side
 from orchestrator.regression.stored_runs.comparison import compare_runs
 from orchestrator.regression.stored_runs.operands import Operand
 from orchestrator.regression.trials.files import stored_regression, stored_trial
-from orchestrator.reporting.findings.compose import idle_builders
 from orchestrator.reporting.formats import HTML, TABLE
 from orchestrator.reporting.reports.regression import REGRESSION
 from orchestrator.results.store import Run
 from orchestrator.workflows import option_values
-from orchestrator.workflows.host.host import Host, shipped_catalog
+from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.stored_runs import check_shown, find_run, report_hidden_runs
 from orchestrator.workflows.outputs import WrittenPage, chosen_format, regression_page, write_to
 

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from orchestrator.catalog import idle_builders
 from orchestrator.errors import InputError, did_you_mean
 from orchestrator.planning.selection import Selection, matches
 from orchestrator.regression.history.acknowledged import load_acknowledged
 from orchestrator.regression.history.read import measured_cells
 from orchestrator.regression.history.series import LEAST_POINTS, Series, series, series_of
 from orchestrator.regression.rules import BY_NAME
-from orchestrator.reporting.findings.compose import idle_builders
 from orchestrator.reporting.formats import HTML, TABLE, render
 from orchestrator.reporting.reports.history import HISTORY, write_html
 from orchestrator.results.writing import write_atomically

@@ -7,7 +7,7 @@ from typing import Any
 
 from orchestrator import planning
 from orchestrator.bundles.read.loaded_bundle import LoadedBundle
-from orchestrator.catalog import DATASETS, DatasetInfo, carried_model
+from orchestrator.catalog import DATASETS, DatasetInfo, carried_model, shipped_catalog, shipped_models
 from orchestrator.devices import Allocation, allocate, another_machine, host_facts, inventory
 from orchestrator.domain import Plan
 from orchestrator.planning import PlanEstimate
@@ -16,7 +16,7 @@ from orchestrator.results.listing.measured import earlier
 from orchestrator.results.results_folder import runs
 from orchestrator.wording import counted
 from orchestrator.workflows import option_values
-from orchestrator.workflows.host.host import Host, shipped_catalog, shipped_models
+from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.bundle_plans import PlanSource, chosen_bundle, wanted_plan
 from orchestrator.workflows.inputs.planned_matrix import plan_matrix
 

@@ -23,7 +23,7 @@ from jsonschema import Draft202012Validator
 from rich.console import Console
 
 from orchestrator import __version__
-from orchestrator.catalog import Catalog, load
+from orchestrator.catalog import Catalog, load, shipped
 from orchestrator.cli.program import run as program
 from orchestrator.devices import Allocation, Cpu, Inventory
 from orchestrator.devices.host import Gpu
@@ -54,7 +54,6 @@ from orchestrator.running.host_lock import Turns
 from orchestrator.runtimes import Ended, Task
 from orchestrator.user_files import MountedData
 from orchestrator.workflows import plan as estimating
-from orchestrator.workflows.host import host
 from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.planned_matrix import MatrixOptions, PlannedMatrix, plan_matrix
 from orchestrator.workflows.nightly.trials import trial_outcomes
@@ -99,17 +98,17 @@ def surroundings(folder: Path, columns: int) -> Iterator[None]:
     with (
         contextlib.chdir(folder),
         mock.patch.dict(os.environ, variables, clear=True),
-        mock.patch.object(host, "load", return_value=_catalog()),
+        mock.patch.object(shipped, "load", return_value=_catalog()),
         mock.patch.object(estimating, "inventory", return_value=HERE),
         mock.patch.object(estimating, "host_facts", return_value=FACTS),
         mock.patch.object(estimating, "allocate", return_value=Allocation((0, 1))),  # it has what any system asks for
         mock.patch.object(sys, "argv", ["orchestrator"]),
     ):
-        host.shipped_catalog.cache_clear()
+        shipped.shipped_catalog.cache_clear()
         try:
             yield
         finally:
-            host.shipped_catalog.cache_clear()
+            shipped.shipped_catalog.cache_clear()
 
 
 def command(arguments: Sequence[str]) -> tuple[int, str, str]:

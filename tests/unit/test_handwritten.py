@@ -11,8 +11,8 @@ from bench.frameworks import BATCH, HANDWRITTEN, Pace
 from bench.handwritten import learnable
 from benchmarks.inputs import datasets
 from benchmarks.models.convolutional import lenet
+from orchestrator.catalog import shipped_catalog
 from orchestrator.results.contract import Result
-from orchestrator.workflows.host.host import shipped_catalog
 
 GOLDEN = Path(__file__).parents[1] / "golden/contract/result.json"
 LOOPS = sorted(HANDWRITTEN.glob("*_loop.py"))

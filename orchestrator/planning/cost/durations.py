@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import median
 
-from orchestrator.catalog import DatasetInfo, ModelInfo
+from orchestrator.catalog import DatasetInfo, ModelInfo, idle_builders
 from orchestrator.domain import Cell
 from orchestrator.modes import RULES
 from orchestrator.modes.parts.settings import LATENCY_STEPS
-from orchestrator.planning.parity import UNCHECKED_BUILDERS, Check
+from orchestrator.planning.parity import Check
 
 MULTIPLY_ADDS_PER_CPU_S = 8e9
 """The rate of one CPU.
@@ -116,7 +116,7 @@ class Durations:
                 return ContainerEstimate(median(each.outside_s for each in before), "measured")
             return ContainerEstimate(UNKNOWN_S, "unknown")
         start_s = self._start_s(cell, builder)
-        if builder in UNCHECKED_BUILDERS:
+        if builder in idle_builders():
             return ContainerEstimate(start_s, "measured" if before else "assumed")
         if cell.workload.rules.subjects:
             return self._of_calls(cell, before, start_s)
@@ -144,7 +144,7 @@ class Durations:
         before = self._exact.get(_exact(cell)) or self._framework.get(_framework(cell))
         if before:
             return median(each.outside_s for each in before)
-        if builder in UNCHECKED_BUILDERS:
+        if builder in idle_builders():
             return EMPTY_START_S
         return CALLS_START_S if cell.workload.rules.subjects else START_S
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
 from orchestrator.analysis.comparison import Verdict
-from orchestrator.catalog import KnownFault
+from orchestrator.catalog import COMPUTES_NOTHING, KnownFault
 from orchestrator.domain import Cell, Plan, Skip
 from orchestrator.errors import InputError
 from orchestrator.regression.judge.comparable import HOST, Placed
@@ -28,8 +28,6 @@ from orchestrator.results.records import RunRecord
 from orchestrator.user_files import stand_in_warnings
 from orchestrator.wording import listing
 
-COMPUTES_NOTHING = "computes nothing"
-"""Reason that a pair is not judged."""
 _HOST = (("hostname", "host"), *HOST)
 
 

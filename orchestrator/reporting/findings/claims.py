@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from orchestrator.analysis.comparison import ALPHA, Look, Verdict
 from orchestrator.analysis.parity.work import PairParity, WorkParity
+from orchestrator.catalog import COMPUTES_NOTHING
 from orchestrator.domain import Cell, Plan, Skip, Status
 from orchestrator.modes.parts.claimed import claimed_metric, least_epochs
 from orchestrator.modes.parts.metrics import Metric
@@ -25,7 +26,6 @@ _ALONE = Look(1, 1 - ALPHA, ALPHA)
 """The levels of a claim that is judged by itself."""
 _NO_DIFFERENCE = "no difference"
 SMOKE_RUN = "smoke run: it measures too few steps for a figure that lasts"
-COMPUTES_NOTHING = "computes nothing"
 ACCURACY = "accuracy"
 _FACTS = (("python", "Python"), ("threads", "threads"), ("precision", "precision"), ("cudnn", "cuDNN"))
 

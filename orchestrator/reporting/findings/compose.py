@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
-from functools import cache
 
 from orchestrator.analysis.parity.sides import output_evidence
-from orchestrator.catalog import load, load_faults
+from orchestrator.catalog import idle_builders, load_faults
 from orchestrator.domain import Cell, ImageSpec, Outcome, Plan, Skip, System, Workload
 from orchestrator.files import read_tail
 from orchestrator.planning import checks
@@ -23,7 +22,6 @@ from orchestrator.reporting.findings.problems import no_tail, problems, warnings
 from orchestrator.reporting.findings.shared_texts import labels
 from orchestrator.reporting.findings.shortened import shortened_lines, smoke_headline, smoke_lines
 from orchestrator.reporting.findings.summary import headline
-from orchestrator.resources import IMAGES
 from orchestrator.results.evidence import Stored, read_cells, read_check
 from orchestrator.results.records import EnvironmentRecord, RunRecord
 from orchestrator.results.store import Run
@@ -112,13 +110,6 @@ def report(run: Run) -> Report:
     )
     compared = any(len(group.places) > 1 for group in content.groups)
     return content if plan.parity or not compared else replace(content, warnings=(*content.warnings, NOT_ASKED))
-
-
-@cache
-def idle_builders() -> frozenset[str]:
-    """Return the builders that compute nothing, as the catalog says, because plans of older runs do not."""
-    entries = load(IMAGES / "catalog").entries.values()
-    return frozenset(entry.builder for entry in entries if not entry.computes)
 
 
 def parity(run: Run, plan: Plan) -> Parity:

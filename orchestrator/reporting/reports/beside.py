@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from orchestrator.analysis.comparison import Verdict
 from orchestrator.analysis.ratios import Ratio, ratio
+from orchestrator.catalog import COMPUTES_NOTHING
 from orchestrator.domain import Cell, System, Workload
 from orchestrator.regression.judge.comparable import environment_fact
 from orchestrator.reporting.findings.model import CellReport, Facts, Report
@@ -140,7 +141,7 @@ def _why_not(measured: Sequence[CellReport]) -> str:
     """Return the reason that a cell is not the same measurement in all runs, or an empty text."""
     first = measured[0]
     if not first.computes:
-        return "computes nothing"
+        return COMPUTES_NOTHING
     for one in measured[1:]:
         if (one.cell.framework, one.cell.system, one.cell.workload, one.cell.options, one.cell.duration) != (
             first.cell.framework, first.cell.system, first.cell.workload, first.cell.options, first.cell.duration,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from orchestrator.catalog import COMPUTES_NOTHING
 from orchestrator.regression.history.series import Point, Series, Shift
 from orchestrator.regression.judge.comparable import DATASET_FILES, STAND_IN
 from orchestrator.regression.rules import BY_NAME
@@ -86,7 +87,7 @@ def summary(series: Series) -> str:
     runs = len(series.points)
     changed = len(series.shifts)
     broken = len(series.breaks)
-    changes = f"{changed or 'no'} {plural('change', changed)}" if series.computes else "computes nothing"
+    changes = f"{changed or 'no'} {plural('change', changed)}" if series.computes else COMPUTES_NOTHING
     text = f"{runs} {plural('run', runs)}, {changes}"
     if any(point.conditions.get(DATASET_FILES) == STAND_IN for point in series.points):
         text += ", with a stand-in for the files of the dataset"

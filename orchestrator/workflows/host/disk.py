@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator import images
+from orchestrator.catalog import shipped_catalog
 from orchestrator.domain import BuildSettings, ImageSpec
 from orchestrator.engine.client import Client, is_local
 from orchestrator.errors import HostError, InputError
 from orchestrator.planning.cost import space
 from orchestrator.runtimes.environments import environment_images, environments_folder
 from orchestrator.wording import counted
-from orchestrator.workflows.host.host import Host, shipped_catalog
+from orchestrator.workflows.host.host import Host
 
 VARIABLE = "ORCHESTRATOR_DISK_CHECK"
 _FEWER_CELLS = "take fewer cells with --select"

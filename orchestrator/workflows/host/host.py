@@ -1,17 +1,17 @@
-"""The host that a workflow runs on, and the catalog and the models that ship with the program."""
+"""The host that a workflow runs on."""
 
 import contextlib
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
-from orchestrator import resources
-from orchestrator.catalog import Catalog, ModelInfo, load, load_models
+from orchestrator.catalog import shipped_catalog, shipped_models
 from orchestrator.events import Listener, Notice, ignore
 from orchestrator.workflows.host import places
+
+__all__ = ["Host", "shipped_catalog", "shipped_models"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +44,3 @@ class Host:
     def say(self, line: str) -> None:
         """Report one line for a person."""
         self.listener(Notice(line))
-
-
-@cache
-def shipped_catalog() -> Catalog:
-    """Return the catalog that ships with the program."""
-    return load(resources.IMAGES / "catalog")
-
-
-@cache
-def shipped_models() -> dict[str, ModelInfo]:
-    """Return the models that ship with the program, by name."""
-    return dict(load_models(resources.BENCHMARKS / "models"))

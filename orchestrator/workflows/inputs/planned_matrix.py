@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator import matrix, planning, resources
-from orchestrator.catalog import Catalog, ModelInfo, own_models
+from orchestrator.catalog import Catalog, ModelInfo, own_models, shipped_catalog, shipped_models
 from orchestrator.domain import BuildSettings, Plan, is_base_image
 from orchestrator.errors import InputError
 from orchestrator.images import dockerfiles
@@ -23,7 +23,7 @@ from orchestrator.planning import Selection
 from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.user_files import ModelFile, Script
 from orchestrator.workflows import option_values
-from orchestrator.workflows.host.host import Host, shipped_catalog, shipped_models
+from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.places import home_folder
 
 MATRIX_HERE = Path("matrix.yaml")

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator import matrix
-from orchestrator.catalog import ModelInfo
+from orchestrator.catalog import ModelInfo, shipped_catalog
 from orchestrator.catalog.model import Entry
-from orchestrator.workflows.host.host import shipped_catalog
 from orchestrator.workflows.inputs.planned_matrix import MATRIX_HERE, known_models
 
 

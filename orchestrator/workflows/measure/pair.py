@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orchestrator import matrix
-from orchestrator.catalog import load_faults
+from orchestrator.catalog import load_faults, shipped_catalog
 from orchestrator.domain import BuildSettings, Plan
 from orchestrator.errors import InputError
 from orchestrator.planning import Selection
@@ -19,7 +19,7 @@ from orchestrator.regression.trials.carry_out import MeasuredTrial, carry_out, f
 from orchestrator.regression.trials.files import Trial, store_trial, stored_trial
 from orchestrator.running import Policy
 from orchestrator.workflows import option_values
-from orchestrator.workflows.host.host import Host, shipped_catalog
+from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.data import with_data
 from orchestrator.workflows.inputs.planned_matrix import PlannedMatrix, known_models, matrix_file, site_settings
 from orchestrator.workflows.measure import jobs

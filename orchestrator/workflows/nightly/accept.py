@@ -5,12 +5,13 @@ from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
+from orchestrator.catalog import shipped_catalog
 from orchestrator.errors import InputError
 from orchestrator.regression.nightly.files import NightFiles
 from orchestrator.regression.nightly.loading import Nightly, load
 from orchestrator.regression.nightly.settings import ACCEPTED
 from orchestrator.workflows import option_values
-from orchestrator.workflows.host.host import Host, shipped_catalog
+from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.measure.pair import SourceOptions, regression_setup
 from orchestrator.workflows.nightly.trials import NightlyPlanner
 

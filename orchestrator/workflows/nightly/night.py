@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from orchestrator.catalog import shipped_catalog
 from orchestrator.regression.history.acknowledged import AcknowledgedEntry, load_acknowledged
 from orchestrator.regression.nightly.decide import baseline, dropped_images
 from orchestrator.regression.nightly.files import NightFiles
@@ -13,7 +14,7 @@ from orchestrator.regression.nightly.night import NightInProgress
 from orchestrator.regression.nightly.state import Night
 from orchestrator.regression.rules import Gate, parse_gates
 from orchestrator.workflows import option_values
-from orchestrator.workflows.host.host import Host, shipped_catalog
+from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.host.unneeded_images import remove_images
 from orchestrator.workflows.measure.pair import MeasureOptions, RegressionSetup, SourceOptions, regression_setup
 from orchestrator.workflows.nightly.reports import nightly_history, notify, with_pages, write_overview, write_reports

@@ -4,12 +4,12 @@ from pathlib import Path
 import pytest
 
 from orchestrator import catalog, matrix
+from orchestrator.catalog import shipped_catalog, shipped_models
 from orchestrator.devices import Allocation
 from orchestrator.domain import Framework, System
 from orchestrator.errors import InputError
 from orchestrator.matrix.values.variables import OURS
 from orchestrator.runtimes import variables
-from orchestrator.workflows.host.host import shipped_catalog, shipped_models
 
 WRONG = """\
 m.yaml:5:10: options.noop: 'A-B' is no name of an environment variable: letters, digits and _

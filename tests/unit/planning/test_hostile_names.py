@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from bench.mutations import corpus, mutated
 from orchestrator import matrix, planning
+from orchestrator.catalog import shipped_catalog, shipped_models
 from orchestrator.domain import Framework, Plan, System
 from orchestrator.errors import InputError
 from orchestrator.planning import ids
-from orchestrator.workflows.host.host import shipped_catalog, shipped_models
 from tests.effort import examples
 
 QUICK = settings(max_examples=examples(200), derandomize=True, database=None, suppress_health_check=list(HealthCheck))

@@ -1,6 +1,7 @@
 """Operators in a plan: operator and size are in the id, and their results hold what parity would ask."""
 
 from orchestrator import matrix, planning
+from orchestrator.catalog import shipped_catalog
 from orchestrator.devices import Allocation
 from orchestrator.domain import Duration
 from orchestrator.modes import AXES, RULES
@@ -9,7 +10,6 @@ from orchestrator.planning import Selection
 from orchestrator.planning.cost import durations
 from orchestrator.results.records import plan_from_json, plan_to_json
 from orchestrator.running.requests import request_for
-from orchestrator.workflows.host.host import shipped_catalog
 from tests.unit.planning.conftest import ASSUMED, Planner
 
 HEAD = "models: [lenet]\n"

@@ -6,9 +6,10 @@ import io
 import pytest
 from rich.console import Console
 
+from orchestrator.catalog import idle_builders
 from orchestrator.domain import Framework, Status
 from orchestrator.reporting.charts.cells import charts
-from orchestrator.reporting.findings.compose import compose, idle_builders
+from orchestrator.reporting.findings.compose import compose
 from orchestrator.reporting.findings.model import GroupFinding, Report
 from orchestrator.reporting.formats import formats_of, render
 from orchestrator.reporting.formats.terminal import shown

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.catalog import UnsupportedError
+from orchestrator.catalog import UnsupportedError, shipped_catalog
 from orchestrator.errors import InputError
 from orchestrator.regression.nightly.loading import load
 from orchestrator.regression.rules import Gate, Rules
-from orchestrator.workflows.host.host import Host, shipped_catalog
+from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.measure.pair import SourceOptions, regression_setup
 from orchestrator.workflows.nightly.trials import NightlyPlanner
 

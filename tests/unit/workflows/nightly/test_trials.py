@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.catalog import shipped_catalog
 from orchestrator.events import Event, Notice
 from orchestrator.regression.nightly.loading import load
 from orchestrator.regression.nightly.state import Tonight
 from orchestrator.regression.rules import parse_gates
 from orchestrator.results.results_folder import runs
-from orchestrator.workflows.host.host import Host, shipped_catalog
+from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.measure.pair import MeasureOptions, SourceOptions, regression_setup
 from orchestrator.workflows.nightly.trials import NightlyPlanner, Trials
 
