@@ -23,7 +23,7 @@ from jsonschema import Draft202012Validator
 from rich.console import Console
 
 from orchestrator import __version__
-from orchestrator.catalog import Catalog, load, shipped
+from orchestrator.catalog import Catalog, Entry, ModelInfo, load, load_models, shipped
 from orchestrator.cli.program import run as program
 from orchestrator.devices import Allocation, Cpu, Inventory
 from orchestrator.devices.host import Gpu
@@ -46,7 +46,7 @@ from orchestrator.reporting.inline import Link
 from orchestrator.reporting.reports.night import NIGHT, NIGHTS
 from orchestrator.reporting.reports.night_words import lines
 from orchestrator.reporting.reports.search import SEARCH
-from orchestrator.resources import IMAGES
+from orchestrator.resources import BENCHMARKS, IMAGES
 from orchestrator.results.scripts import frozen as frozen_scripts
 from orchestrator.results.store import Run
 from orchestrator.running import Policy, Surroundings, execute
@@ -71,20 +71,42 @@ SIGNS = MountedData(
     (("train-images-idx3-ubyte", "sha256:" + "1" * 64), ("train-labels-idx1-ubyte", "sha256:" + "2" * 64)),
 )  # fmt: skip
 """Return the files that a run finds in the folder of a user's own dataset, which the matrix `own.yaml` names."""
-FRAMEWORKS = Path(__file__).parent / "expected/matrices/frameworks-json.json"
-"""The frameworks that there were; what a later one adds to lists is no change of these."""
+MATRICES = Path(__file__).parent / "expected/matrices"
 NOW = datetime(2026, 11, 21, 15, 30, tzinfo=UTC)
 _NO_PAGE = "; no page is written"
 CACHE, DATA = "cache", "data-home"
 """Folders of a case, beside its corpus: neither is read from the host."""
 
 
+def _listed(what: str) -> Any:
+    """Return the frameworks or models that there were; what a later one adds to lists is no change of these."""
+    return json.loads((MATRICES / f"{what}-json.json").read_text(encoding="utf-8"))
+
+
 @cache
 def _catalog() -> Catalog:
-    """Load the catalog without the frameworks that came later."""
-    names = json.loads(FRAMEWORKS.read_text(encoding="utf-8"))
-    entries = load(IMAGES / "catalog").entries
-    return Catalog({name: entry for name, entry in entries.items() if name in names})
+    """Load the catalog without the frameworks and releases that came later."""
+    listed, entries = _listed("frameworks"), load(IMAGES / "catalog").entries
+    return Catalog({name: _without_later(entry, listed[name]) for name, entry in entries.items() if name in listed})
+
+
+def _without_later(entry: Entry, listed: dict[str, Any]) -> Entry:
+    ranges = {release["versions"] for release in listed["releases"]}
+    pins = {version: entry.known_backends[version] for version in entry.known_backends if version in listed["known"]}
+    return entry.model_copy(
+        update={
+            "known": tuple(version for version in entry.known if version in listed["known"]),
+            "known_backends": pins,
+            "releases": tuple(release for release in entry.releases if release.versions in ranges),
+        }
+    )
+
+
+@cache
+def _models() -> dict[str, ModelInfo]:
+    """Load the models that ship without those that came later."""
+    listed = {model["name"] for model in _listed("models")}
+    return {name: model for name, model in load_models(BENCHMARKS / "models").items() if name in listed}
 
 
 @contextlib.contextmanager
@@ -99,16 +121,22 @@ def surroundings(folder: Path, columns: int) -> Iterator[None]:
         contextlib.chdir(folder),
         mock.patch.dict(os.environ, variables, clear=True),
         mock.patch.object(shipped, "load", return_value=_catalog()),
+        mock.patch.object(shipped, "load_models", return_value=_models()),
         mock.patch.object(estimating, "inventory", return_value=HERE),
         mock.patch.object(estimating, "host_facts", return_value=FACTS),
         mock.patch.object(estimating, "allocate", return_value=Allocation((0, 1))),  # it has what any system asks for
         mock.patch.object(sys, "argv", ["orchestrator"]),
     ):
-        shipped.shipped_catalog.cache_clear()
+        _forget()
         try:
             yield
         finally:
-            shipped.shipped_catalog.cache_clear()
+            _forget()
+
+
+def _forget() -> None:
+    shipped.shipped_catalog.cache_clear()
+    shipped.shipped_models.cache_clear()
 
 
 def command(arguments: Sequence[str]) -> tuple[int, str, str]:
