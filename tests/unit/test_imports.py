@@ -11,8 +11,8 @@ import orchestrator
 
 PACKAGE = Path(orchestrator.__file__).parent
 ORDER = [
-    "errors", "documents", "wording", "limits", "user_files", "studies", "modes", "feeds", "domain",
-    "events", "resources", "files", "logs", "processes", "engine", "catalog", "datasets", "matrix", "planning",
+    "errors", "documents", "wording", "limits", "user_files", "studies", "modes", "domain",
+    "events", "resources", "files", "processes", "engine", "catalog", "datasets", "matrix", "planning",
     "results", "images", "devices", "runtimes", "running", "analysis", "regression", "bundles", "reporting",
     "workflows", "api", "cli",
 ]  # fmt: skip
@@ -46,6 +46,10 @@ REGRESSION = ["core", "judge", "trials", "stored_runs", "releases", "search", "h
 """The parts of `regression`: first its own modules, then each may import those before it."""
 ENTRY = {PACKAGE / "__init__.py", PACKAGE / "__main__.py"}
 MODULES = sorted(set(PACKAGE.rglob("*.py")) - ENTRY)
+
+
+def test_every_part_is_in_the_order() -> None:
+    assert sorted(ORDER) == sorted({_part(path) for path in MODULES})
 
 
 def _part(path: Path) -> str:
