@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from parity_results import LAYERS, MXNET, SGD, SHARES, TORCH, side, stepped, steps
 
+from benchmarks.vocabulary import optimizers
+from orchestrator.analysis.parity.optimizer import RULES
 from orchestrator.analysis.parity.sides import ParitySide
 from orchestrator.analysis.parity.work import PairParity, WorkParity, pair
 from orchestrator.catalog import KnownFault
@@ -39,6 +41,11 @@ def test_equal_steps_are_the_same_work() -> None:
         "3 steps of sgd from its rule, on dense_1.weight",
         "3 steps of sgd on dense_1.weight",
     ]
+
+
+def test_every_optimizer_of_the_vocabulary_has_a_bar() -> None:
+    """A new one would silently be held to the bar of a rule that is not known."""
+    assert set(RULES) == set(optimizers.DEFAULTS)
 
 
 @pytest.mark.parametrize(("settings", "bar"), [(SGD, 1e-5), (ADAM, 1e-4), (ADAM | {"name": "rmsprop"}, 1e-5)])
