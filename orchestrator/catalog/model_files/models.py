@@ -201,7 +201,9 @@ def _check_parity_rate(literals: Literals) -> None:
 
 def _check_loss(literals: Literals) -> None:
     """Raise `WrongFileError` with its place for a loss that the vocabulary lacks."""
-    name, place = literals.get("LOSS", ("softmax_cross_entropy", python_file.TOP))
+    if "LOSS" not in literals:
+        return
+    name, place = literals["LOSS"]
     try:
         vocabulary.module("losses").known(name)
     except ValueError as error:
