@@ -378,7 +378,7 @@ def test_the_faults_that_ship_are_pins_of_frameworks() -> None:
     faults = load_faults()
 
     assert {fault.name for fault in faults} >= {
-        "mxnet-symbolic-max-pool", "keras-cntk-lstm", "keras-tensorflow-race", "theano-compile-time",
+        "mxnet-symbolic-max-pool", "keras-tensorflow-race", "theano-compile-time",
     }  # fmt: skip
     assert all(parse_pin(text).name for fault in faults for text in fault.frameworks)
 
