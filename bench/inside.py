@@ -56,8 +56,8 @@ def training(
     return Plan("bench", 1, (spec,), (cell,))
 
 
-def begin(plan: Plan, folder: Path) -> tuple[Run, Iterator[Outcome]]:
-    """Begin a run as the command does.
+def begin(plan: Plan, folder: Path, *, cache: Path | None = None) -> tuple[Run, Iterator[Outcome]]:
+    """Begin a run as the command does, with a cache folder for what its framework compiles, or without one.
 
     It gives outcomes that are all ok, each at the cost of one repeat.
     """
@@ -65,8 +65,9 @@ def begin(plan: Plan, folder: Path) -> tuple[Run, Iterator[Outcome]]:
     run = Run(folder)
     user = f"{os.getuid()}:{os.getgid()}"
     runtime = DockerRuntime(
-        connect(os.environ), site_settings(BuildSettings(), None, os.environ), user=user, owner=this_process()
-    )
+        connect(os.environ), site_settings(BuildSettings(), None, os.environ), user=user, owner=this_process(),
+        cache=cache,
+    )  # fmt: skip
     around = Surroundings(
         run, runtime, inventory(), lambda: datetime.now(UTC), _built, threading.Event(),
         turns=turns(os.environ),

@@ -46,6 +46,10 @@ def test_there_is_a_loop_for_every_framework_that_is_compared() -> None:
     assert {path.stem for path in LOOPS} == {f"{frameworks.LOOPS.get(each, each)}_loop" for each in builders}
 
 
+def test_bars_and_options_are_those_of_rows() -> None:
+    assert {*frameworks.BARS, *frameworks.OPTIONS} <= {*frameworks.FRAMEWORKS}
+
+
 def test_a_loop_is_given_the_pace_of_a_repeat() -> None:
     result = Result.model_validate_json(GOLDEN.read_bytes())
     block = result.blocks[0]
