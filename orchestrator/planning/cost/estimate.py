@@ -82,11 +82,14 @@ def estimate(plan: Plan, catalog: Catalog, known: Known) -> PlanEstimate:
         sources[by_cell[cell.id].source] += cell.repeats
     checks = [check for check in parity.checks(plan) if known.serves(check.system)]
     slow = [SlowCell(cell.id, by_cell[cell.id].wall_s, cell.timeout_s) for cell in cells]
+    compiling = {image.name for image in images if image.environment.compile_cache}
+    compiled = sum(each.image in compiling for each in (*cells, *checks))
     return PlanEstimate(
         containers=sum(cell.repeats for cell in cells),
         parity_containers=len(checks),
         run_s=sum(cell.repeats * min(by_cell[cell.id].wall_s, cell.timeout_s) for cell in cells)
-        + sum(min(lasting.parity_s(check), check.timeout_s) for check in checks),
+        + sum(min(lasting.parity_s(check), check.timeout_s) for check in checks)
+        + compiled * durations.COMPILE_S,
         longest_run_s=sum(cell.repeats * cell.timeout_s for cell in cells) + sum(check.timeout_s for check in checks),
         build_s=sum(
             BUILD_S + _size_mb(catalog, image.framework, image.image_class) / INSTALL_MB_PER_S for image in images
@@ -94,6 +97,7 @@ def estimate(plan: Plan, catalog: Catalog, known: Known) -> PlanEstimate:
         disk_bytes=disk_bytes(images, catalog),
         assumptions=(
             *_time_assumptions(sources, known.assumed, len(checks)),
+            *_compiling(compiled),
             *_unserved(plan, known),
             *_DISK_ASSUMPTIONS,
         ),
@@ -127,6 +131,12 @@ def _time_assumptions(sources: Counter[str], assumed: Assumed, checks: int) -> t
         *(f"{sources[source]} containers {text}" for source, text in lines.items() if sources[source]),
         f"{checks} parity checks at {durations.PARITY_START_S:g} s each and {durations.PARITY_STEPS} training steps",
     )
+
+
+def _compiling(first: int) -> Iterator[str]:
+    """Yield a line for the containers that are the first of their model to fill a compile cache."""
+    if first:
+        yield f"{durations.COMPILE_S:g} s of compiling in each of {first} containers that are the first of their kind"
 
 
 def _unserved(plan: Plan, known: Known) -> Iterator[str]:

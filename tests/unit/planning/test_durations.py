@@ -7,7 +7,18 @@ import pytest
 from benchmarks.inputs import synthetic
 from orchestrator import planning
 from orchestrator.catalog import DATASETS, load, load_models
-from orchestrator.domain import Cell, Duration, Environment, Framework, ImageSpec, Mode, Plan, System, Workload
+from orchestrator.domain import (
+    COMPILE_CACHE,
+    Cell,
+    Duration,
+    Environment,
+    Framework,
+    ImageSpec,
+    Mode,
+    Plan,
+    System,
+    Workload,
+)
 from orchestrator.modes.parts.settings import PARITY_BATCH as BATCH_SIZE
 from orchestrator.planning.cost import durations
 from orchestrator.resources import BENCHMARKS, IMAGES
@@ -46,6 +57,19 @@ def test_epochs_of_a_large_model_take_hours() -> None:
 
     assert run_s(VGG) == pytest.approx(5.0 + EPOCHS_S + latency_s)
     assert run_s(VGG) > 8 * 3600
+
+
+def test_a_compile_cache_is_filled_once() -> None:
+    """The parity check and the first repeat of a cell compile; later repeats find what they need in the cache."""
+    caching = Environment("torch", "3.11", variables=((COMPILE_CACHE, "/compiled"),))
+    known = planning.Known(MODELS, DATASETS, ASSUMED)
+    cells = (replace(VGG, repeats=3),)
+    images = (ImageSpec("bench/torch", "x", "cpu", TORCH, each) for each in (Environment("torch", "3.11"), caching))
+    plain, cached = (planning.estimate(Plan("p", 0, (each,), cells, parity=True), CATALOG, known) for each in images)
+
+    assert cached.run_s - plain.run_s == pytest.approx(2 * durations.COMPILE_S)
+    assert any("of compiling in each of 2 containers" in line for line in cached.assumptions)
+    assert not any("compiling" in line for line in plain.assumptions)
 
 
 def test_work_scales_with_cpus_batch_repeats_and_mode() -> None:
