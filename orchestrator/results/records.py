@@ -1,10 +1,11 @@
 """The host's own records of a run, `run.json` with its plan and `environments.json`."""
 
 import json
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from threading import Lock
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -33,10 +34,6 @@ def plan_from_json(document: dict[str, Any]) -> Plan:
         raise InputError(f"the stored plan is not readable: {first_problem(error)}") from error
     bounds.check(plan, "the stored plan is not readable: ")
     return plan
-
-
-_PARSED_RUNS = 32
-"""Runs that stay parsed: a command reads the same one in several places."""
 
 
 class BundleOrigin(Strict):
@@ -139,12 +136,37 @@ def _parsed(content: bytes, kind: type[_Document]) -> _Document:
     return kind.model_validate(document)
 
 
-@lru_cache(_PARSED_RUNS)
+_REMEMBERED_BYTES = 16 * 2**20
+"""Of `run.json`: that of a hundred cells has about 0.1 MB, and ten times that in memory."""
+
+
+class _Remembered(Generic[_T]):
+    """A reader of contents that remembers what it read, because a command reads the same run in several places.
+
+    Beyond a size it forgets what was longest unused, but never the last one.
+    """
+
+    def __init__(self, read: Callable[[bytes], _T]) -> None:
+        self._read, self._size, self._lock = read, 0, Lock()
+        self._known: OrderedDict[bytes, _T] = OrderedDict()
+
+    def __call__(self, content: bytes) -> _T:
+        with self._lock:
+            if content not in self._known:
+                self._known[content] = self._read(content)
+                self._size += len(content)
+            self._known.move_to_end(content)
+            while self._size > _REMEMBERED_BYTES and len(self._known) > 1:
+                self._size -= len(self._known.popitem(last=False)[0])
+            return self._known[content]
+
+
+@_Remembered
 def _run_record(content: bytes) -> RunRecord:
     return _parsed(content, RunRecord)
 
 
-@lru_cache(_PARSED_RUNS)
+@_Remembered
 def _plan(content: bytes) -> Plan:
     return plan_from_json(_run_record(content).plan)
 
