@@ -25,17 +25,32 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command("runs", epilog=examples("orchestrator runs --results /srv/results"))(runs)
+    app.command(
+        "runs",
+        epilog=examples("orchestrator runs --results /srv/results", "orchestrator runs --select 'mxnet-1.9.1-*'"),
+    )(runs)
     app.command("show", epilog=examples("orchestrator show latest mxnet-1.9.1-cpu/lenet-train-b200"))(show)
 
 
-def runs(results: Results = option_values.RESULTS, json: Json = False) -> None:
+def runs(
+    select: Annotated[
+        list[str],
+        typer.Option(
+            "--select",
+            metavar="GLOB",
+            autocompletion=run_cells,
+            help="Only runs with a cell whose id matches, such as 'mxnet-*'; may be repeated.",
+        ),
+    ] = [],
+    results: Results = option_values.RESULTS,
+    json: Json = False,
+) -> None:
     """List the runs of a results folder, oldest first."""
     from orchestrator.workflows.documents.look import runs_document
     from orchestrator.workflows.look import runs as workflow
     from orchestrator.workflows.look.runs import RunsOptions
 
-    summaries = workflow.runs(RunsOptions(results=results), this_host())
+    summaries = workflow.runs(RunsOptions(results=results, select=tuple(select)), this_host())
     if json:
         speech.print_document(runs_document(summaries))
         return

@@ -8,6 +8,8 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -92,6 +94,16 @@ class RunSummary:
 def summaries(results: Path, cache: Path) -> tuple[RunSummary, ...]:
     """Every run below `results`, oldest first, through an index in the folder `cache`."""
     return _read(results, cache, _summaries)
+
+
+def planned_cells(results: Path, cache: Path) -> dict[str, tuple[str, ...]]:
+    """Return the ids of the planned cells by run, without runs whose plan cannot be read, through the index."""
+
+    def query(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
+        rows = connection.execute("SELECT run, cell_id FROM planned ORDER BY run, cell_id")
+        return {run: tuple(cell for _, cell in of_run) for run, of_run in groupby(rows, itemgetter(0))}
+
+    return _read(results, cache, query)
 
 
 def outcomes(results: Path, cache: Path, run: str) -> tuple[Outcome, ...]:

@@ -25,6 +25,8 @@ class RunsOptions:
 
     results: Path = option_values.RESULTS
     """The results folder."""
+    select: tuple[str, ...] = ()
+    """Globs over the ids of cells. Only runs whose plans have such a cell are listed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +68,7 @@ class ShowResult:
 def runs(options: RunsOptions, host: Host) -> tuple[RunSummary, ...]:
     """Return a summary of every run of a results folder, oldest first.
 
-    Raises `InputError` if there is no such folder.
+    Raises `InputError` if there is no such folder, or a glob matches no cell of any run.
 
     Example: `runs(RunsOptions(results=Path("results")), this_host())`
     """
@@ -74,7 +76,12 @@ def runs(options: RunsOptions, host: Host) -> tuple[RunSummary, ...]:
     if not results.is_dir():
         raise InputError(f"{results}: no such folder; `orchestrator run` makes one, --results DIR looks elsewhere")
     report_hidden_runs(results, host)
-    return index.summaries(results, host.cache)
+    summaries = index.summaries(results, host.cache)
+    if not options.select:
+        return summaries
+    selection, cells = Selection(options.select), index.planned_cells(results, host.cache)
+    check_shown(selection, list(cells.values()), host)
+    return tuple(run for run in summaries if run.name in cells and selection.takes(*cells[run.name]))
 
 
 def show(options: ShowOptions, host: Host) -> ShowResult:
@@ -82,6 +89,8 @@ def show(options: ShowOptions, host: Host) -> ShowResult:
 
     Raises `InputError` if the run or the cell is not there, a glob matches no cell that has ended, or nothing of the
     run can be read.
+
+    Example: `show(ShowOptions(run="latest"), this_host()).outcomes`
     """
     results, name, cell = options.results, options.run, options.cell
     report_hidden_runs(results, host)

@@ -52,7 +52,19 @@ def test_only_matching_cells_are_shown(line: tuple[str, ...], options: tuple[str
     assert "torch" not in "\n".join(rows)
 
 
-@pytest.mark.parametrize("line", [("report",), ("report", "--all"), ("show",), ("compare", ONE, OTHER), ("history",)])
+def test_runs_with_a_matching_cell_are_listed(command: Program, results: Path) -> None:
+    stored_run(results, "20260104T030405Z-cccc", (TORCH,))
+    (results / "20260105T030405Z-dddd").mkdir()
+    (results / "20260105T030405Z-dddd" / "run.json").write_text("{")
+
+    listed = data_of(command("runs", "--json", "--select", "mxnet-*")[1])
+
+    assert [run["name"] for run in listed] == [ONE, OTHER]
+
+
+@pytest.mark.parametrize(
+    "line", [("report",), ("report", "--all"), ("show",), ("compare", ONE, OTHER), ("history",), ("runs",)]
+)
 def test_a_glob_without_a_match_is_refused(line: tuple[str, ...], command: Program) -> None:
     for name in ("20260104T030405Z-cccc", "20260105T030405Z-dddd"):
         stored_run(Path("results"), name, (TORCH, MXNET))
