@@ -12,10 +12,16 @@ from orchestrator.errors import HostError, InputError, OrchestratorError
 from orchestrator.events import Event, Listener, Notice, ignore
 from orchestrator.results.listing.index import RunSummary
 from orchestrator.workflows.build import BuildOptions, BuildResult, build
+from orchestrator.workflows.clean import CleanOptions, CleanResult, clean
 from orchestrator.workflows.compare import CompareOptions, CompareResult, compare
+from orchestrator.workflows.data import DataOptions, DatasetFiles, data
+from orchestrator.workflows.doctor import DoctorOptions, DoctorResult, doctor
 from orchestrator.workflows.history import HistoryOptions, HistoryResult, history
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.look.runs import RunsOptions, runs
+from orchestrator.workflows.look.catalog import ModelsOptions, frameworks, models
+from orchestrator.workflows.look.runs import RunsOptions, ShowOptions, ShowResult, runs, show
+from orchestrator.workflows.nightly.accept import AcceptOptions, AcceptResult, accept
+from orchestrator.workflows.nightly.night import NightlyOptions, NightResult, night
 from orchestrator.workflows.option_values import RuntimeName
 from orchestrator.workflows.plan import PlanOptions, PlanResult, plan
 from orchestrator.workflows.regress import RegressOptions, RegressResult, regress
@@ -28,13 +34,21 @@ from orchestrator.workflows.ship.load import BundleOptions, LoadResult, VerifyRe
 from orchestrator.workflows.ship.returns import CollectOptions, MergeOptions, MergeResult, collect, merge
 
 __all__ = [
+    "AcceptOptions",
+    "AcceptResult",
     "BuildOptions",
     "BuildResult",
     "BundleOptions",
+    "CleanOptions",
+    "CleanResult",
     "CollectOptions",
     "Collected",
     "CompareOptions",
     "CompareResult",
+    "DataOptions",
+    "DatasetFiles",
+    "DoctorOptions",
+    "DoctorResult",
     "Event",
     "ExportOptions",
     "ExportResult",
@@ -47,6 +61,9 @@ __all__ = [
     "LoadResult",
     "MergeOptions",
     "MergeResult",
+    "ModelsOptions",
+    "NightResult",
+    "NightlyOptions",
     "Notice",
     "OrchestratorError",
     "PlanOptions",
@@ -62,20 +79,30 @@ __all__ = [
     "RuntimeName",
     "SearchOptions",
     "SearchResult",
+    "ShowOptions",
+    "ShowResult",
     "VerifyResult",
+    "accept",
     "build",
+    "clean",
     "collect",
     "compare",
+    "data",
+    "doctor",
     "export",
+    "frameworks",
     "history",
     "load",
     "merge",
+    "models",
+    "night",
     "plan",
     "regress",
     "report",
     "run",
     "runs",
     "search",
+    "show",
     "this_host",
     "verify",
 ]

@@ -50,6 +50,8 @@ def clean(options: CleanOptions, host: Host) -> CleanResult:
     """List what of ours takes disk and can be made again, and remove it if that is asked for.
 
     Raises `HostError` while another process is building what it will need.
+
+    Example: `clean(CleanOptions(keep_last=2), this_host()).surplus`
     """
     needed = active_runs.images_in_use(host.cache)
     # What runs now may have been built a moment ago: the newest of everything stays then.

@@ -6,11 +6,11 @@ from enum import StrEnum
 from pathlib import Path
 
 from orchestrator import matrix
-from orchestrator.catalog import DATASETS, DatasetInfo, examine
+from orchestrator.catalog import DATASETS, DatasetInfo, examine, shipped_catalog, shipped_models
 from orchestrator.datasets.converting import make
 from orchestrator.errors import InputError, did_you_mean
 from orchestrator.matrix import Matrix
-from orchestrator.workflows.host.host import Host, shipped_catalog, shipped_models
+from orchestrator.workflows.host.host import Host
 from orchestrator.workflows.inputs.data import DATA_VARIABLE
 from orchestrator.workflows.inputs.planned_matrix import matrix_file
 
@@ -64,6 +64,8 @@ def data(options: DataOptions, host: Host) -> tuple[DatasetFiles, ...]:
 
     Raises `InputError` for a name that is no dataset with files, if there is no data folder to make files in, and if
     files cannot be made.
+
+    Example: `data(DataOptions(names=("mnist",), data=Path("data")), this_host())[0].state`
     """
     loaded = _loaded(options.matrix, host) if options.matrix else None
     own = {info.name: info for info in loaded.own_datasets} if loaded else {}

@@ -43,7 +43,10 @@ class DoctorResult:
 
 
 def doctor(options: DoctorOptions, host: Host) -> DoctorResult:
-    """Check the host's load, clocks, memory, disks, GPUs and engine."""
+    """Check the host's load, clocks, memory, disks, GPUs and engine.
+
+    Example: `doctor(DoctorOptions(), this_host()).is_fit`
+    """
     wanted = site_base_image(PYTHON, options.base_image, host.environment)
     filling = {"results": options.results, "environments": host.cache}
     seen = replace(vitals.examine(), gpus=vitals.gpus(), base_image=wanted)

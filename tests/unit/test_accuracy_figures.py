@@ -6,7 +6,7 @@ import pytest
 
 from bench import accuracy
 from orchestrator import matrix, planning
-from orchestrator.workflows.host.host import shipped_catalog
+from orchestrator.catalog import shipped_catalog
 from orchestrator.workflows.inputs.planned_matrix import known_models
 
 

@@ -7,11 +7,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from orchestrator.catalog import shipped_catalog, shipped_models
 from orchestrator.events import Listener, Notice, ignore
 from orchestrator.workflows.host import places
-
-__all__ = ["Host", "shipped_catalog", "shipped_models"]
 
 
 @dataclass(frozen=True, slots=True)

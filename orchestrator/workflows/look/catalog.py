@@ -24,6 +24,8 @@ def models(options: ModelsOptions) -> tuple[ModelInfo, ...]:
     """Return the models of the program, of the matrix's `models_folder`, and of a folder of your own.
 
     Raises `InputError` if a folder holds a file that is no model.
+
+    Example: `models(ModelsOptions(models=Path("models")))`
     """
     known = known_models(options.models)
     file = options.file or (MATRIX_HERE if MATRIX_HERE.exists() else None)
@@ -31,5 +33,8 @@ def models(options: ModelsOptions) -> tuple[ModelInfo, ...]:
 
 
 def frameworks() -> Mapping[str, Entry]:
-    """Return the frameworks of the catalog by name, with releases that were seen to train and their options."""
+    """Return the frameworks of the catalog by name, with releases that were seen to train and their options.
+
+    Example: `frameworks()["mxnet"].known`
+    """
     return shipped_catalog().entries

@@ -23,6 +23,7 @@ class AcceptOptions:
     release: str
     """A release, as in `mxnet==1.9.1` or `1.9.1`."""
     file: Path = option_values.NIGHTLY_FILE
+    """The package that is watched, and the way it is measured."""
     models: Path | None = None
     """A folder with models of the user's own."""
 
@@ -40,7 +41,10 @@ class AcceptResult:
 
 
 def accept(options: AcceptOptions, host: Host) -> AcceptResult:
-    """Take a release as the baseline of later nights, whatever its verdict. Raises `InputError` if it cannot be."""
+    """Take a release as the baseline of later nights, whatever its verdict. Raises `InputError` if it cannot be.
+
+    Example: `accept(AcceptOptions(release="mxnet==1.9.1"), this_host()).before`
+    """
     nightly = load(options.file, shipped_catalog())
     version = _version(options.release, nightly)
     setup = regression_setup(nightly.matrix, SourceOptions(models=options.models), host)

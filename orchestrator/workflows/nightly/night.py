@@ -45,6 +45,8 @@ def night(options: NightlyOptions, host: Host) -> NightResult:
 
     The stop of the host is set, too, when the time budget is over. Raises `InputError` with every mistake, before
     anything is measured, and `HostError` where this host cannot measure.
+
+    Example: `night(NightlyOptions(file=Path("nightly.yaml")), this_host()).night`
     """
     nightly = load(options.file, shipped_catalog())
     known = load_acknowledged(nightly.acknowledged)

@@ -113,6 +113,36 @@ def test_several_runs_are_compared_in_every_format(host: api.Host, tmp_path: Pat
     assert all(several.render(name).strip() for name in formats_of(SIDE_BY_SIDE))
 
 
+def test_a_notebook_looks_around(host: api.Host) -> None:
+    ended = measured(host)
+
+    shown = api.show(api.ShowOptions(run=ended.run.name), host)
+    (files,) = api.data(api.DataOptions(names=("mnist",)), host)
+    cleaned = api.clean(api.CleanOptions(), host)
+
+    assert [outcome.status for outcome in shown.outcomes] == [Status.OK, Status.OK]
+    assert "mlp" in [model.name for model in api.models(api.ModelsOptions())]
+    assert api.frameworks()["noop"].known == ("1",)
+    assert (files.name, files.state) == ("mnist", "missing")
+    assert cleaned.engine_problem.startswith("no container engine answers")
+    assert api.doctor(api.DoctorOptions(), host).findings
+
+
+def test_a_service_accepts_a_release_and_watches(host: api.Host, tmp_path: Path) -> None:
+    Path("matrix.yaml").write_text("version: 1\nframeworks: [mxnet==1.9.1]\nmodels: [mlp]\n")
+    Path("nightly.yaml").write_text("version: 1\nwatch: mxnet\nfirst: 1.5.1\n")
+    (tmp_path / "mxnet-1.9.1-py3-none-any.whl").touch()
+    index = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path), "PIP_CONFIG_FILE": os.devnull}
+    host = dataclasses.replace(host, environment={**host.environment, **index})
+
+    accepted = api.accept(api.AcceptOptions(release="mxnet==1.9.1"), host)
+    ended = api.night(api.NightlyOptions(idle_wait_s=0), host)
+
+    assert (accepted.accepted, accepted.before) == ("1.9.1", "")
+    assert ended.night.tried == ()
+    assert ended.page.is_file()
+
+
 def test_mistakes_are_typed_errors(host: api.Host) -> None:
     Path("wrong.yaml").write_text(MATRIX.replace("mlp", "mpl").replace("noop", "nope"))
 
