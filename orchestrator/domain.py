@@ -311,7 +311,7 @@ class Outcome:
     disturbance: str = ""
     """One line, where its latency pass was disturbed, or so many blocks that the whole repeat counts as disturbed."""
     remeasured: int = 0
-    """Earlier measurements of this repeat that were disturbed: they are kept beside this one, which counts."""
+    """Earlier measurements of this repeat that were disturbed: they are kept next to this one, which counts."""
     not_remeasured: str = ""
     """The reason that measuring it again came to nothing, in one line; then this disturbed one counts after all."""
     log_omitted_bytes: int = 0

@@ -39,7 +39,7 @@ class PrintedMetric:
 
     name: str
     pattern: str
-    """A regular expression, held against each line."""
+    """A regular expression, searched in each line."""
     unit: str
     better: Better
     take: Take = Take.ALL

@@ -82,7 +82,7 @@ def unsuitable(dataset: DatasetInfo, model: ModelInfo, batch_size: int) -> str:
         input_shape = " x ".join(map(str, model.input_shape))
         return f"{dataset.name} ({held}) does not fit {model.name}, which takes {input_shape}"
     if model.classes < dataset.classes:
-        return f"{dataset.name} has {dataset.classes} classes; {model.name} tells {model.classes} apart"
+        return f"{dataset.name} has {dataset.classes} classes; {model.name} distinguishes {model.classes}"
     if batch_size > dataset.training:
         return f"a batch of {batch_size} is more than the {dataset.training} training samples of {dataset.name}"
     return ""
@@ -161,7 +161,7 @@ def examine(info: DatasetInfo, folder: Path) -> tuple[MountedData | None, list[s
         try:
             info = _as_marked(info, folder / STAND_IN)
         except (OSError, ValueError) as error:
-            return None, [f"{folder / STAND_IN}: {error}; make the stand-in anew, or {remedy}"]
+            return None, [f"{folder / STAND_IN}: {error}; make the stand-in again, or {remedy}"]
     kind, members, missing = min(((kind, *_members(folder, kind, info)) for kind in info.formats), key=_absent)
     if missing:
         other = f", nor is {_ARCHIVES[kind][1]}" if kind in _ARCHIVES else f", nor is {missing[0]}.gz"

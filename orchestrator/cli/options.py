@@ -127,7 +127,7 @@ BaseImage = Annotated[
 ]
 ModelsFolder = Annotated[
     Path | None,
-    typer.Option("--models", metavar="DIR", help="Folder with models of your own, beside the matrix's models_folder."),
+    typer.Option("--models", metavar="DIR", help="Folder with models of your own, besides the matrix's models_folder."),
 ]
 DataFolder = Annotated[
     Path | None,

@@ -49,7 +49,7 @@ COMMANDS = {
     "verify": ("ship.load", "Prove every byte of a bundle against its manifest."),
     "load": ("ship.load", "Verify a bundle, and put its images on the engine."),
     "collect": ("ship.returns", "Gather runs into one checksummed file."),
-    "merge": ("ship.returns", "Put the runs of such a file beside those that are there."),
+    "merge": ("ship.returns", "Add the runs of such a file to those that are there."),
     "data": ("host.data", "Say which files datasets need, verify them, make stand-ins."),
     "doctor": ("host.doctor", "Say whether this host is fit to measure."),
     "clean": ("host.clean", "Remove what of ours takes disk and can be made again."),

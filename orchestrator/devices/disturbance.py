@@ -22,7 +22,7 @@ class Threshold:
     limit: float
     unit: str
     figure: Callable[[Conditions], float | None]
-    """None where the block does not tell."""
+    """None where the block does not say."""
     text: str
     """The reason, with `{}` for the worst value."""
 

@@ -24,7 +24,7 @@ class Level(StrEnum):
 
     OK = "ok"
     UNKNOWN = "unknown"
-    """This host does not tell."""
+    """This host does not report it."""
     WARNING = "warning"
     """Figures will scatter more, or mean something a reader must know."""
     UNFIT = "unfit"
@@ -61,7 +61,7 @@ def _unknown(check: str, what: str) -> HostFinding:
 def _load(seen: Vitals) -> HostFinding:
     busy = seen.activity.other_cpus
     if busy is None:
-        return _unknown("load", "/proc/stat does not tell how busy the CPUs are")
+        return _unknown("load", "/proc/stat does not show how busy the CPUs are")
     text = f"others use {busy:.2f} of {seen.cpus} CPUs, load average {seen.load:.2f}"
     if busy > MUCH_BUSY * seen.cpus:
         return HostFinding("load", Level.UNFIT, text, "end what runs there (`top` shows it), and measure then")
@@ -88,7 +88,7 @@ def _swap(seen: Vitals) -> HostFinding:
     if moved is not None and moved > SWAP_BYTES:
         return HostFinding("swap", Level.UNFIT, f"{moved / 1e6:.0f} MB moved in a second", "free memory, or swapoff -a")
     if seen.swap_bytes is None:
-        return _unknown("swap", "/proc/meminfo does not tell of swap")
+        return _unknown("swap", "/proc/meminfo does not report swap")
     if seen.swap_bytes:
         remedy = "swapoff -a while measuring, or see that memory is never short"
         return HostFinding("swap", Level.WARNING, f"{seen.swap_bytes / 1e9:.1f} GB of swap is on", remedy)
@@ -98,7 +98,7 @@ def _swap(seen: Vitals) -> HostFinding:
 def _steal(seen: Vitals) -> HostFinding:
     stolen = seen.activity.steal_cpus
     if stolen is None:
-        return _unknown("steal", "/proc/stat does not tell of time that a hypervisor took")
+        return _unknown("steal", "/proc/stat does not report the time that a hypervisor took")
     share = stolen / max(1, seen.cpus)
     text = f"a hypervisor takes {share:.1%} of the CPU time"
     remedy = "use a host of one's own, or CPUs that are pinned to this guest"
@@ -122,7 +122,7 @@ def _governor(seen: Vitals) -> HostFinding:
 
 def _turbo(seen: Vitals) -> HostFinding:
     if seen.turbo is None:
-        return _unknown("turbo", "this kernel does not tell whether clocks may rise above their nominal rate")
+        return _unknown("turbo", "this kernel does not report whether clocks may rise above their nominal rate")
     if seen.turbo:
         remedy = "switch it off for the least scatter (intel_pstate/no_turbo, cpufreq/boost); figures get lower by it"
         return HostFinding("turbo", Level.WARNING, "clocks rise with temperature and load", remedy)
@@ -131,7 +131,7 @@ def _turbo(seen: Vitals) -> HostFinding:
 
 def _smt(seen: Vitals) -> HostFinding:
     if seen.smt is None:
-        return _unknown("smt", "this kernel does not tell whether cores are shared by two threads")
+        return _unknown("smt", "this kernel does not report whether cores are shared by two threads")
     if seen.smt:
         remedy = "echo off > /sys/devices/system/cpu/smt/control, or ask for no more `cpus` than there are cores"
         return HostFinding("smt", Level.WARNING, "two logical CPUs share each core", remedy)
@@ -174,7 +174,7 @@ def _disk(seen: Vitals) -> HostFinding:
 
 def _clock(seen: Vitals) -> HostFinding:
     if seen.clock_source is None:
-        return _unknown("clock", "this kernel does not tell what it keeps time by")
+        return _unknown("clock", "this kernel does not report what it keeps time by")
     if seen.clock_source in GOOD_CLOCKS:
         return HostFinding("clock", Level.OK, seen.clock_source)
     remedy = "reading it is slow: see why the kernel does not trust the TSC (dmesg | grep -i tsc)"
@@ -203,7 +203,7 @@ _ENGINE = (_engine, _base)
 def _gpu(gpu: GpuVitals) -> Sequence[HostFinding]:
     name = f"GPU {gpu.index}"
     persistent = (
-        _unknown(f"{name} persistence", f"{gpu.name} does not tell")
+        _unknown(f"{name} persistence", f"{gpu.name} does not report it")
         if gpu.persistent is None
         else HostFinding(f"{name} persistence", Level.OK, "on")
         if gpu.persistent
@@ -214,7 +214,7 @@ def _gpu(gpu: GpuVitals) -> Sequence[HostFinding]:
 
 def _clocks(gpu: GpuVitals, check: str) -> HostFinding:
     if gpu.clock_mhz is None or gpu.most_clock_mhz is None:
-        return _unknown(check, f"{gpu.name} does not tell its clocks")
+        return _unknown(check, f"{gpu.name} does not report its clocks")
     text = f"{gpu.clock_mhz} of at most {gpu.most_clock_mhz} MHz"
     if gpu.slowed_by:
         remedy = "see to cooling and power; what is measured meanwhile is too slow"
@@ -224,7 +224,7 @@ def _clocks(gpu: GpuVitals, check: str) -> HostFinding:
 
 def _neighbours(gpu: GpuVitals, check: str) -> HostFinding:
     if gpu.processes is None:
-        return _unknown(check, f"{gpu.name} does not tell what runs on it")
+        return _unknown(check, f"{gpu.name} does not report what runs on it")
     if gpu.processes:
         return HostFinding(check, Level.UNFIT, f"{gpu.processes} run on it", "end them (`nvidia-smi` shows them)")
     return HostFinding(check, Level.OK, "none")

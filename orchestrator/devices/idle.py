@@ -22,7 +22,7 @@ class IdleWait:
 
     wait_s: float
     busy: str = ""
-    """The work that still went on when the time was over, in one line; empty if the host was idle or does not tell."""
+    """The work that still went on when the time was over, in one line; empty if the host was idle or does not say."""
 
 
 def wait(

@@ -123,7 +123,7 @@ class MetricEntry(Shape):
     """A figure that a script prints or writes into a file."""
 
     pattern: Annotated[Text, Field(min_length=1, max_length=kinds.MAX_PATTERN), AfterValidator(checked_syntax)] = Field(
-        description="Regular expression, held against each line; its group (or (?P<value>…)) is the number."
+        description="Regular expression, searched in each line; its group (or (?P<value>…)) is the number."
     )
     unit: Annotated[Text, Field(min_length=1, max_length=100, pattern=kinds.UNIT)] = Field(
         description="Such as samples/s."

@@ -104,7 +104,7 @@ def _metric_mistakes(entry: ClaimedCells, side: str, cell: Claimable) -> list[st
 def _wrong_number(entry: ClaimedCells, rule: Rule, named: Sequence[str], cells: Cells) -> str:
     """Return what is wrong with a rule that names no cell or several, with a remedy."""
     if named:
-        return f"names {len(named)} cells; add what tells them apart: {listing_of(named, _MOST_LISTED)}"
+        return f"names {len(named)} cells; add what distinguishes them: {listing_of(named, _MOST_LISTED)}"
     for both, own, key in _relaxed(entry.both, rule):
         near = _named(cells, both, own)
         if near:

@@ -152,7 +152,7 @@ class Design(StrEnum):
 
 
 class Regression(Strict):
-    """A whole regression test, or stored runs held against each other: every pair is in it, whatever became of it."""
+    """A whole regression test, or stored runs compared with each other: every pair is in it, whatever became of it."""
 
     schema_: Literal[1] = Field(SCHEMA, alias="schema")
     run: str

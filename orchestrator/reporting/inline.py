@@ -15,7 +15,7 @@ from orchestrator.wording import factor, percent, plural, rate, seconds, three_d
 
 LEGEND = (
     f"Samples/s: geometric mean over the repeats. Intervals: {100 * CONFIDENCE:.0f} %, from repeat to repeat. "
-    "A rank such as 1–2: the repeats do not tell these apart. "
+    "A rank such as 1–2: the repeats do not distinguish these. "
     "Step: median and 99th percentile with its interval (– if there are too few steps or one repeat), from a separate "
     "pass that is synchronised at every step. "
     "Start: import, build and first step. Memory: the highest of any repeat."

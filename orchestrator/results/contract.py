@@ -88,9 +88,9 @@ class Request(Strict):
     """Module of `benchmarks/frameworks/`."""
     model: str
     model_file: str | None = None
-    """File beside the request that holds the model, for one of the user's own; None for one of the image's."""
+    """File next to the request that holds the model, for one of the user's own; None for one of the image's."""
     definition_file: str | None = None
-    """File beside the request whose `start` makes the session, for a framework's own definition of the model."""
+    """File next to the request whose `start` makes the session, for a framework's own definition of the model."""
     axes: Annotated[dict[str, int], Field(exclude_if=lambda axes: not axes)] = {}
     """Axes of the mode itself, such as the size of an operator; empty for models and scripts."""
     mode: Mode | Literal["parity"]
@@ -133,7 +133,7 @@ class Request(Strict):
 
 
 class GpuConditions(Strict):
-    """The conditions of one GPU while something was timed; None where its driver does not tell."""
+    """The conditions of one GPU while something was timed; None where its driver does not report them."""
 
     clock_hz: Count | None = None
     """Of its multiprocessors, at the end of the interval."""
@@ -270,7 +270,7 @@ class Used(Strict):
     system_s: Seconds
     """CPU time in the kernel."""
     read_bytes: Count | None = None
-    """Fetched from storage; what a cache in memory had is not counted. None where the kernel does not tell."""
+    """Fetched from storage; what a cache in memory had is not counted. None where the kernel does not report it."""
     written_bytes: Count | None = None
     """Sent towards storage."""
 

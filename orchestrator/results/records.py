@@ -87,7 +87,7 @@ class EnvironmentRecord(Strict):
 
 
 class EnvironmentsRecord(Strict):
-    """`environments.json`: every environment that the run asked for; two of one image where it was made anew."""
+    """`environments.json`: every environment that the run asked for; two of one image where it was made again."""
 
     schema_: Literal[1] = Field(SCHEMA, alias="schema")
     environments: tuple[EnvironmentRecord, ...] = ()

@@ -33,7 +33,7 @@ class CompareOptions:
     candidate: str | None = None
     """The same. Without it, `baseline` is a regression test."""
     metrics: tuple[str, ...] = ()
-    """The metrics that decide, as for `regress`. With them, a regression test is judged anew from the same blocks."""
+    """The metrics that decide, as for `regress`. With them, a regression test is judged again from the same blocks."""
     select: tuple[str, ...] = ()
     """Globs over the ids of cells: only pairs with such a cell are shown. Every pair is judged all the same."""
     exclude: tuple[str, ...] = ()
@@ -140,7 +140,7 @@ def _written(text: str) -> _WrittenOperand:
 def _operands(options: CompareOptions) -> Sequence[_WrittenOperand]:
     """Return both operands, or one alone if the stored verdict of a test is to be read.
 
-    A test that is judged anew is compared by its two sides.
+    A test that is judged again is compared by its two sides.
     """
     first = _written(options.baseline)
     if options.candidate is not None:

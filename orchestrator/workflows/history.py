@@ -39,7 +39,7 @@ class HistoryOptions:
     host: str = ""
     """The host of the series. Empty for all."""
     by_release: bool = False
-    """True to include the series of each release, beside those that follow the newest one."""
+    """True to include the series of each release, next to those that follow the newest one."""
     acknowledged: Path | None = None
     """The file of known changes."""
     min_effect: float = option_values.MIN_EFFECT

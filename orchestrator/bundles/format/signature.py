@@ -56,7 +56,7 @@ def check(
     ssh-keygen.
     """
     if allowed is None:
-        state = "not signed" if signature is None else "signed, but not held against any allowed signers"
+        state = "not signed" if signature is None else "signed, but not checked against any allowed signers"
         return Authorship(None, f"{bundle}: {state}: who made it is not known")
     if not allowed.is_file():
         raise InputError(f"{allowed}: no such file of allowed signers")

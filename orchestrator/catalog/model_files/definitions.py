@@ -53,7 +53,7 @@ def definitions(
             # A folder next to models may be anything; only a builder's name shows that it is meant as one of these.
             if builder in known:
                 mistakes[f"{model}/{builder}"] = (
-                    f"{place}:1:1: not {_WHAT}: there is no model {shown}/{model}.py beside it"
+                    f"{place}:1:1: not {_WHAT}: there is no model {shown}/{model}.py next to it"
                 )
             continue
         try:

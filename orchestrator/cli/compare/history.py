@@ -35,7 +35,7 @@ def history(
     ] = list(option_values.HISTORY_METRICS),
     host: Annotated[str, typer.Option("--host", help="Only series of this host.")] = "",
     by_release: Annotated[
-        bool, typer.Option("--by-release", help="Series of each release too, beside those that follow the newest one.")
+        bool, typer.Option("--by-release", help="Series of each release too, next to those that follow the newest one.")
     ] = False,
     acknowledged: Annotated[
         Path | None, typer.Option("--acknowledged", metavar="FILE", help="Changes that are known, with their reasons.")

@@ -154,8 +154,8 @@ def _end(result: "RegressResult", *, strict: bool) -> None:
     if regression.tells_nothing:
         first = regression.unmeasured[0]
         raise HostError(
-            f"nothing could be measured of {regression.candidate.label} beside {regression.baseline.label}: "
-            f"{first.id}: {first.reason}\nonce that is mended, begin anew, or go on with: {result.resume_command} "
+            f"nothing could be measured of {regression.candidate.label} and {regression.baseline.label}: "
+            f"{first.id}: {first.reason}\nonce that is mended, start again, or go on with: {result.resume_command} "
             "--retry-failed"
         )
     if regression.regressions or (strict and regression.doubtful):

@@ -67,7 +67,7 @@ def merge(
     results: Results = option_values.RESULTS,
     json: Json = False,
 ) -> None:
-    """Put the runs of a file from another host beside those that are here; nothing that is here is replaced."""
+    """Add the runs of a file from another host to those that are here; nothing that is here is replaced."""
     from orchestrator.workflows.documents.ship import merge_document
     from orchestrator.workflows.ship import returns as workflow
     from orchestrator.workflows.ship.returns import MergeOptions

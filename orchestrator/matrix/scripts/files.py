@@ -140,7 +140,7 @@ def written_file_problem(path: str, files: Collection[str], *, has_copy: bool) -
     `files` are the script's own, by path.
     """
     if not has_copy:
-        return "needs `workdir: copy` beside it; without that the script cannot write into its working directory"
+        return "needs `workdir: copy` too; without that the script cannot write into its working directory"
     if problem := problem_of_path(path):
         told = problem.replace("the bundle", "the working directory")
         return f"{path!r} {told}; write a path such as logs/train.csv"

@@ -40,7 +40,7 @@ def _script(script: Script) -> Iterator[str]:
     if not script.files and script.path and not script.entry:
         return  # a script of an earlier version is shown in reports and never run
     if script.path:
-        yield f"names a place on a host, {script.path[:200]!r}, beside its files"
+        yield f"names a place on a host, {script.path[:200]!r}, besides its files"
     yield from _files(script)
     for name, value in script.environment:
         if problem := name_problem(f"{VARIABLE}{name}") or value_problem(name, value) or "":

@@ -154,7 +154,7 @@ def _longer_steps() -> str:
 
 
 _DISK_ASSUMPTIONS = (
-    f"images installed at {INSTALL_MB_PER_S:g} MB/s, {BUILD_S:g} s beside for each, none there yet",
+    f"images installed at {INSTALL_MB_PER_S:g} MB/s, {BUILD_S:g} s more for each, none there yet",
     f"{BASE_MB} MB for each Python base, sizes of the catalog, {CUDA_MB} MB more with CUDA",
     "your own images and Dockerfiles count nothing",
 )

@@ -38,7 +38,7 @@ def unmeasured(first: Judged, why: str) -> Judged:
     """Withdraw an alarm whose fresh blocks have no result."""
     if not needs_confirmation(first):
         return first
-    reason = f"{first.verdict.value} on {first.blocks} blocks; fresh ones tell nothing: {why}"
+    reason = f"{first.verdict.value} on {first.blocks} blocks; fresh ones show nothing: {why}"
     return first.model_copy(update={"verdict": Verdict.INCONCLUSIVE, "reason": reason})
 
 

@@ -149,7 +149,7 @@ class NightInProgress:
         )
 
     def end(self, night: Night) -> None:
-        """Write the final record. The next night begins anew."""
+        """Write the final record. The next night starts again."""
         self.files.write_night(night)
         self.state = self.state.model_copy(update={"tonight": None, "changes": (*self.state.changes, *night.changes)})
         self.files.write_state(self.state)
@@ -201,7 +201,7 @@ class NightInProgress:
         begun = under_way or before
         if begun is None or not begun.run or begun.baseline == against:
             return begun.run if begun is not None else ""
-        text = f"{self.nightly.name} {release.version} begins anew: {begun.run} holds it against {begun.baseline}"
+        text = f"{self.nightly.name} {release.version} starts again: {begun.run} compares it with {begun.baseline}"
         self.services.listener(Notice(f"{text}, and stays as it is"))
         return ""
 

@@ -43,7 +43,7 @@ class WebhookEntry(Shape):
     )
     timeout: Seconds = Field(10.0, description="Of one attempt.")
     attempts: Annotated[StrictInt, Field(ge=1, le=10)] = Field(
-        3, description="After which it is told as not delivered."
+        3, description="After which it is reported as not delivered."
     )
 
 
@@ -55,7 +55,7 @@ class NightlyFile(Shape):
     watch: PinText = Field(
         description="A framework of the catalog; with `package`, the release of it that the package is watched in."
     )
-    package: Word | None = Field(None, description="A package beside the framework whose releases are watched.")
+    package: Word | None = Field(None, description="Another package, whose releases are watched.")
     distribution: Word | None = Field(
         None, description="Its name on the index; left out: what the catalog installs on a CPU system."
     )
@@ -92,7 +92,7 @@ class NightlyFile(Shape):
     results: PathText = Field("results", description="Folder of the runs; relative to this file.")
     reports: PathText = Field("nightly", description="Folder of the nights, their reports and the state.")
     acknowledged: PathText | None = Field(None, description="File of the changes that are known.")
-    webhook: WebhookEntry | None = Field(None, description="Where a night is told.")
+    webhook: WebhookEntry | None = Field(None, description="Where a night is reported.")
 
     @model_validator(mode="after")
     def _has_a_baseline(self) -> Self:

@@ -47,7 +47,7 @@ class Ending(StrEnum):
 
 
 class Alarm(Strict):
-    """A regression that was told; it is not told again."""
+    """A regression that was reported; it is not reported again."""
 
     release: str
     cell: str
@@ -91,7 +91,7 @@ class ReleaseRecord(Strict):
 
 
 class Change(Strict):
-    """A lasting change in a series over many nights; it is told once, and alarms nobody."""
+    """A lasting change in a series over many nights; it is reported once, and alarms nobody."""
 
     series: str
     """The name of the series, such as `mxnet-*-cpu/lenet-train-b200`."""

@@ -100,7 +100,7 @@ class SearchInProgress:
         known = self.record.probed(baseline.text, candidate.text, blocks)
         if known is not None:
             return known
-        self.services.listener(Notice(f"{baseline.label} beside {candidate.label}: {blocks} blocks"))
+        self.services.listener(Notice(f"{baseline.label} compared with {candidate.label}: {blocks} blocks"))
         result = self.services.measure(baseline, candidate, blocks)
         probed = Probed(
             baseline=baseline.text,

@@ -161,7 +161,7 @@ def schema() -> dict[str, Any]:
     # A search compares figures alone.
     of_figures = [verdict.value for verdict in OF_FIGURES]
     body["$defs"]["Verdict"] |= {
-        "description": "What may be said of a candidate beside its baseline.",
+        "description": "What may be said of a candidate compared with its baseline.",
         "enum": of_figures,
     }
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **body}
@@ -198,6 +198,6 @@ def read(folder: Path) -> Bisection:
         raise InputError(f"{folder}: is no search; --resume takes the name that `bisect` gave it") from None
     except ValidationError as error:
         raise InputError(
-            f"{path}: not the record of a search: {first_problem(error)}; bring back a copy, or search anew: the "
-            "runs beside it stay as they are"
+            f"{path}: not the record of a search: {first_problem(error)}; bring back a copy, or search again: the "
+            "runs next to it stay as they are"
         ) from error

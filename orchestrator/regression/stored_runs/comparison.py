@@ -220,7 +220,7 @@ def _is_on(skip: Skip, system: str) -> bool:
 
 
 def _refuse_other_hosts(records: Mapping[str, RunRecord]) -> tuple[str, ...]:
-    """Return a note for every fact that some of the hosts do not tell, which speaks against nothing.
+    """Return a note for every fact that some of the hosts do not report, which is no difference.
 
     Raises `InputError` if runs are of different hosts or runtimes.
     """
@@ -243,4 +243,4 @@ def _unknown_facts(records: Mapping[str, RunRecord]) -> Iterator[str]:
     for fact, title in _HOST:
         unknown = [name for name, record in records.items() if record.host.get(fact) is None]
         if unknown and len(unknown) < len(records):
-            yield f"{listing(unknown)} does not tell its {title}: it may be another one"
+            yield f"{listing(unknown)} does not report its {title}: it may be another one"

@@ -52,7 +52,7 @@ def stored_trial(run: Run) -> Trial:
         _TRIAL,
         missing="is no regression test; `orchestrator run --resume` takes up other runs",
         broken="not a regression test",
-        remedy="bring back a copy, or test anew: what the run has measured stays, and `orchestrator report` shows it",
+        remedy="bring back a copy, or test again: what the run has measured stays, and `orchestrator report` shows it",
     )
 
 
@@ -83,7 +83,7 @@ def stored_regression(run: Run) -> Regression:
         _REGRESSION,
         missing=f"has no {REGRESSION_FILE}: it is no regression test, or has not come to its end",
         broken="not a regression",
-        remedy=f"{again} makes it anew of what is measured",
+        remedy=f"{again} makes it again from what is measured",
     )
 
 

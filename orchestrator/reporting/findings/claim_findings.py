@@ -21,7 +21,7 @@ class ClaimVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ClaimFinding:
-    """A published claim beside what this run has measured."""
+    """A published claim next to what this run has measured."""
 
     claim: Claim
     title: str

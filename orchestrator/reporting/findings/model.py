@@ -34,7 +34,7 @@ class CellReport:
 
     cell: Cell
     label: str
-    """For people: the framework, and whatever else tells it from the other cells of its group."""
+    """For people: the framework, and whatever else distinguishes it from the other cells of its group."""
     repeats: tuple[Repeat, ...]
     statuses: StatusCounts
     measurement: Measurement | None
@@ -197,7 +197,7 @@ class ImageReport:
     """The launcher of cells: an image under its content tag, or an interpreter."""
     image_ids: tuple[str, ...]
     base_digests: tuple[str, ...]
-    """Of the images that these stand on; more than one where the image was made anew during the run."""
+    """Of the images that these stand on; more than one where the image was made again during the run."""
     measurement_versions: tuple[int, ...]
     facts: Facts
     """Different values of different containers are joined by ` | `."""

@@ -136,8 +136,8 @@ def _compiled_anew(cells: Sequence[CellReport]) -> Iterable[str]:
     cold = [cell.cell.id for cell in cells if "cold" in dict(cell.facts).get("compile_cache", "")]
     if cold:
         yield clean_line(
-            f"{listing_of(cold, 3)}: a repeat compiled anew (compile_cache: cold), which its build and its first step "
-            "took the time of; repeats that found it compiled are warm"
+            f"{listing_of(cold, 3)}: a repeat compiled (compile_cache: cold), and its build and its first step took "
+            "the time of that; repeats that found it compiled are warm"
         )
 
 

@@ -117,10 +117,10 @@ def _tie(best: CellReport, speed: str, tied: Sequence[tuple[CellReport, Ratio]])
         )
     open_ones = [over for _, over in tied if over.verdict is Verdict.INCONCLUSIVE]
     needed = [over.more_repeats for over in open_ones if over.more_repeats is not None]
-    more = f"; about {max(needed)} more {plural('repeat', max(needed))} would tell" if needed else ""
+    more = f"; a verdict needs about {max(needed)} more {plural('repeat', max(needed))}" if needed else ""
     closest = next(over for _, over in tied if over.verdict is Verdict.INCONCLUSIVE)
     return (
-        f"Inconclusive: {best.label} came out highest at {speed}, but the repeats do not tell it from {names} "
+        f"Inconclusive: {best.label} came out highest at {speed}, but the repeats do not distinguish it from {names} "
         f"({_bare(closest)}){more}."
     )
 

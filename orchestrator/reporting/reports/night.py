@@ -93,7 +93,7 @@ def _summary(night: Night) -> Iterator[Block]:
     yield Paragraph(words.headline(night))
     yield Tally((_answer(night),))
     if night.alarms:
-        caption = "Regressions, told tonight for the first time"
+        caption = "Regressions, reported tonight for the first time"
         yield table(words.ALARM_HEADS, [words.alarm_row(alarm) for alarm in night.alarms], _ALARM_NUMBERS, caption)
 
 
@@ -128,7 +128,7 @@ def _given_up(night: Night) -> Iterator[Section]:
 
 def _changes(night: Night) -> Iterator[Section]:
     if night.changes:
-        caption = "Lasting changes over many nights, told tonight for the first time: no alarm"
+        caption = "Lasting changes over many nights, reported tonight for the first time: no alarm"
         rows = [words.change_row(change) for change in night.changes]
         links = Links((Link("All series", f"../../history/{INDEX}"),))
         shown = table(words.CHANGE_HEADS, rows, _CHANGE_NUMBERS, caption)
@@ -149,7 +149,7 @@ def _verdicts(night: Night) -> Iterator[Section]:
 def _known(night: Night) -> Iterator[Section]:
     known = words.known(night)
     if known:
-        caption = "Acknowledged, or told before: shown, and no alarm"
+        caption = "Acknowledged, or reported before: shown, and no alarm"
         rows = [words.known_row(alarm) for alarm in known]
         shown = table(words.ALARM_HEADS, rows, _ALARM_NUMBERS, caption)
         yield section("known", "Known regressions", (shown,))
@@ -176,7 +176,9 @@ def _suite(trying: Trying) -> Suite:
     suite = regression.suite(trying.regression)
     reported = {(alarm.cell, alarm.metric or "runs") for alarm in trying.alarms}
     cases = tuple(
-        replace(case, result=CaseResult.SKIPPED, message="acknowledged, or told before", word="known", out_first=True)
+        replace(
+            case, result=CaseResult.SKIPPED, message="acknowledged, or reported before", word="known", out_first=True
+        )
         if case.result is CaseResult.FAILURE and (case.group, case.name) not in reported
         else case
         for case in suite.cases

@@ -110,7 +110,7 @@ def change_row(change: Change) -> tuple[str, ...]:
 
 def known_row(alarm: Alarm) -> tuple[str, ...]:
     """The same of one that alarms nobody, with why it does not."""
-    why = f"acknowledged: {clean_line(alarm.acknowledged)}" if alarm.acknowledged else "told before"
+    why = f"acknowledged: {clean_line(alarm.acknowledged)}" if alarm.acknowledged else "reported before"
     return (*alarm_row(alarm)[:-1], why)
 
 

@@ -53,7 +53,7 @@ _MEANINGS = (
     ("slower", "The whole interval lies beyond the tolerance, on the worse side. It is worse, whatever the metric."),
     ("faster", "The whole interval lies beyond the tolerance, on the better side."),
     ("same", f"Any difference is smaller than the tolerance, as two one-sided tests say. {words.REACHING}"),
-    ("inconclusive", f"It cannot be told: {_TOO_WIDE}. It shows neither a regression nor that there is none."),
+    ("inconclusive", f"It is undecided: {_TOO_WIDE}. It shows neither a regression nor that there is none."),
     ("not comparable", "The sides do not do the same work, or were not measured in the same environment."),
     ("broke", "The candidate does not run any more, or fails more often than chance explains."),
     ("fixed", "The candidate runs, and the baseline does not, or fails more often."),

@@ -15,8 +15,8 @@ _UNITS_OF: Mapping[Design, str] = {Design.BLOCKS: "block", Design.RUNS: "repeat"
 _OWN_LEVEL = "is tested for each cell by itself, and the intervals guard all cells at once"
 REACHING = f"The interval that is shown may reach beyond it: this verdict {_OWN_LEVEL}."
 _FOLLOWS_SIGHT = (
-    "No share of false alarms can be told: how many blocks there are, any that were to confirm among them, was chosen "
-    "by what a regression test saw in them."
+    "No share of false alarms can be given: a regression test chose the number of blocks, fresh ones included, by what "
+    "it saw in them."
 )
 _MOST_NAMED = 3
 _ENDLESS = 1000
@@ -156,7 +156,7 @@ def _reaching(regression: Regression) -> str:
     same = [each for pair in regression.pairs for each in pair.metrics if each.gates and each.verdict is Verdict.SAME]
     reaches = any(each.blocks and (_beyond(each, each.low) or _beyond(each, each.high)) for each in same)
     return (
-        f"Where an interval beside 'same' reaches beyond the tolerance: that verdict {_OWN_LEVEL}." if reaches else ""
+        f"Where an interval next to 'same' reaches beyond the tolerance: that verdict {_OWN_LEVEL}." if reaches else ""
     )
 
 

@@ -99,7 +99,7 @@ def _full(record: Bisection) -> Iterator[Block]:
     yield Heading("How sure this is")
     yield Items(words.how(record))
     name, host, created_at = (clean_line(each) for each in (record.name, record.host, record.created_at))
-    yield Paragraph(f"Search {name} on {host}, {created_at}. Asked anew by:")
+    yield Paragraph(f"Search {name} on {host}, {created_at}. To run it again:")
     yield Code(words.command(record))
 
 
@@ -146,7 +146,7 @@ def _warnings(record: Bisection) -> Iterator[Remark]:
 
 def _releases(record: Bisection, search: Found | None) -> Iterator[Block]:
     rows = release_rows(record, search) if search else ()
-    yield _evidence("Release", rows, "Every release in order, and what it was held against")
+    yield _evidence("Release", rows, "Every release in order, and what it was compared with")
     yield from _chart(rows, "of a release over the earlier one", "release-grid", "the table of releases")
     yield Items(tuple(reasons(record.left_out)))
 
@@ -205,7 +205,7 @@ def _reading(record: Bisection, search: Found | None) -> Iterator[Block]:
 
 def _again(record: Bisection) -> Iterator[Block]:
     files = tuple(Link(name, name) for name in (RECORD_FILE, MARKDOWN_FILE))
-    yield Links(files, "; the runs lie beside them, and the tables link to each.")
+    yield Links(files, "; the runs lie next to them, and the tables link to each.")
     yield Code(words.command(record))
 
 

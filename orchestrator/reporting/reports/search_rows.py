@@ -20,7 +20,7 @@ UNTESTABLE = "untestable"
 
 @dataclass(frozen=True, slots=True)
 class SearchRow:
-    """A release held against an earlier one, or one that was held against none."""
+    """A release compared with an earlier one, or one that was compared with none."""
 
     name: str
     cells: tuple[str, ...]

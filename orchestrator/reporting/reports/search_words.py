@@ -60,7 +60,7 @@ def how(record: Bisection) -> tuple[str, ...]:
         each = (
             "" if len(searched) == 1 else f", {short_percent(searched[0].alpha or 0)} for each of the {len(searched)}"
         )
-        lines.append(f"The search over what moved spends an α of its own beside that, {alpha} too{each}.")
+        lines.append(f"The search over what moved spends a further α of its own, {alpha} too{each}.")
     if found and _may_cancel(record, found):
         lines.append(_UNSEEN)
     lines.append(f"A single “same” is wrong in at most {alpha} of the cases in which it changed by just the tolerance.")
@@ -74,7 +74,7 @@ def confidences(steps: tuple[Step, ...]) -> str:
 
 
 def command(record: Bisection) -> str:
-    """The command line that asks the same anew."""
+    """The command line that asks the same again."""
     asked = record.asked
     gate = asked.metric
     words = ["orchestrator", "bisect", "--good", asked.good, "--bad", asked.bad, "--cell", asked.cell]

@@ -204,13 +204,13 @@ class Trials:
             runtime = RuntimeName(nightly.settings.runtime)
             begun = resumed_pair_run(nightly.results, name, setup.options.base_image, setup.host, runtime)
         except InputError as error:
-            setup.host.say(f"begun anew: {error}")
+            setup.host.say(f"started again: {error}")
             return None
         # A plan grows in blocks while it is carried out.
         is_same = first_plan(begun.job.plan, rules) == first_plan(pairing.plan, rules)
         if is_same and begun.trial == trial_of(pairing, rules):
             return begun
-        setup.host.say(f"begun anew: what is measured or what decides has changed since {name}, which stays")
+        setup.host.say(f"started again: what is measured or what decides has changed since {name}, which stays")
         return None
 
 

@@ -174,7 +174,7 @@ def resumed_search(options: SearchOptions, name: str, host: Host) -> PreparedSea
     if _matrix_sha256(setup.matrix) != asked.matrix_sha256:
         raise InputError(
             f"{asked.matrix}: has changed since {record.name} began, and a search is of one matrix: bring back what it "
-            "was, or begin anew"
+            "was, or start again"
         )
     for run in runs(folder)[:1]:  # refuses another host, on which there is nothing to go on with
         jobs.resumed(folder, run.name, RuntimeName.AUTO, asked.base_image, host)

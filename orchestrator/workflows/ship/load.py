@@ -20,7 +20,7 @@ from orchestrator.engine import transfer
 from orchestrator.engine.client import connect
 from orchestrator.workflows.host.host import Host
 
-_UNVERIFIED = "stopped before every byte was read; the same command begins anew"
+_UNVERIFIED = "stopped before every byte was read; the same command starts again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

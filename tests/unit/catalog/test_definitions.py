@@ -56,8 +56,8 @@ def test_nothing_of_a_definition_is_executed(tmp_path: Path) -> None:
         ("wide__torch", IN_TORCH.replace("def start(", "def begin("), "mine/wide/torch.py:1:1: not a definition: it has no function start(workload)"),
         ("wide__torch", IN_TORCH.replace("def start(workload)", "def start()"), "mine/wide/torch.py:6:1: not a definition: start takes one argument, workload"),
         ("wide__mxnet", IN_MXNET.replace('OPTIONS = ["hybridize"]', 'OPTIONS = {"hybridize": True}'), 'mine/wide/mxnet.py:6:11: not a definition: OPTIONS must be a literal list of names, such as ["layout"]'),
-        ("wider__torch", IN_TORCH, "mine/wider/torch.py:1:1: not a definition: there is no model mine/wider.py beside it"),
-        ("lenet__torch", IN_TORCH, "mine/lenet/torch.py:1:1: not a definition: there is no model mine/lenet.py beside it"),
+        ("wider__torch", IN_TORCH, "mine/wider/torch.py:1:1: not a definition: there is no model mine/wider.py next to it"),
+        ("lenet__torch", IN_TORCH, "mine/lenet/torch.py:1:1: not a definition: there is no model mine/lenet.py next to it"),
     ],
 )  # fmt: skip
 def test_a_file_that_is_no_definition_is_one_mistake_with_its_place(

@@ -118,7 +118,7 @@ def test_a_text_with_an_escape_or_without_end_is_refused(path: str, value: str) 
         ("cells.1.script.metrics.0.file", "../log", "leads out of the working directory"),
         ("cells.1.script.metrics.0.file", "/etc/passwd", "leads out of the working directory"),
         ("cells.1.script.metrics.0.file", "lm.py", "is one of the script's own files"),
-        ("cells.1.script.workdir", "read-only", "needs `workdir: copy` beside it"),
+        ("cells.1.script.workdir", "read-only", "needs `workdir: copy` too"),
         ("cells.0.framework.image", "mine:1\nRUN true", "own image"),
         ("cells.0.framework.image", "-v", "own image"),
         ("cells.0.framework.dockerfile", "a\nb", "Dockerfile"),

@@ -39,7 +39,7 @@ def model(shape: tuple[int, ...], classes: int = 10) -> ModelInfo:
         (model((1, 28, 28)), ""),
         (model((784,), 1000), ""),
         (model((3, 7, 28)), "digits (1 x 8 x 8) does not fit m, which takes 3 x 7 x 28"),
-        (model((1, 28, 28), 9), "digits has 10 classes; m tells 9 apart"),
+        (model((1, 28, 28), 9), "digits has 10 classes; m distinguishes 9"),
     ],
 )
 def test_a_model_that_digits_do_not_suit_is_told_why(given: ModelInfo, reason: str) -> None:

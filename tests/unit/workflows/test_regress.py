@@ -82,7 +82,7 @@ def test_where_nothing_that_decides_could_be_measured_it_ends_with_3_and_says_wh
 
     assert (code, data_of(out)["pairs"][0]["verdict"]) == (3, "not measured"), error
     said = json.loads(error.splitlines()[-1])["message"]
-    assert "nothing could be measured of noop 1 beside noop 1: cpu/lenet-train-b200: image size: it is not" in said
+    assert "nothing could be measured of noop 1 and noop 1: cpu/lenet-train-b200: image size: it is not" in said
     assert re.search(r"go on with: orchestrator regress --resume \S+ --results \S+ --retry-failed$", said)
 
 

@@ -51,7 +51,7 @@ _SAMPLES = (
     "blocks."
 )
 _COVERED = "It covers what varies from repeat to repeat in this run on this host, and nothing else."
-_FURTHER = "Where a further repeat on this host will lie, as far as the repeats of one run can tell:"
+_FURTHER = "Where a further repeat on this host will lie, as far as the repeats of one run show:"
 _RATIO = (
     "Welch's interval, for each pair by itself. Only cells of the same work on the same kind of system are compared."
 )
@@ -233,7 +233,7 @@ def _meanings(report: Report) -> Iterator[tuple[str, str]]:
     yield "Ratio", _RATIO
     yield "Same", f"The whole interval lies within {whole_percent(TOLERANCE)} of 1."
     yield "Inconclusive", "The interval holds 1, or a single repeat gives none. It does not mean equal."
-    yield "Rank 1–2", "The repeats do not tell these cells apart."
+    yield "Rank 1–2", "The repeats do not distinguish these cells."
     yield "Start", "Import, build and first step together."
     if any(group.floors for group in report.groups):
         yield "Harness", _HARNESS

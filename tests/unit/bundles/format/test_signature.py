@@ -139,7 +139,7 @@ def test_a_signature_that_nobody_is_held_against_proves_nothing_and_says_so() ->
     verdict = checked(b"whatever", None)
 
     assert verdict.signer is None
-    assert "not held against any allowed signers" in verdict.sentence
+    assert "not checked against any allowed signers" in verdict.sentence
 
 
 @pytest.mark.parametrize("text", ["", "no key here\n"], ids=["empty", "garbage"])

@@ -157,7 +157,10 @@ def test_a_file_of_another_size_is_not_frozen(home: Path, script: Script, tmp_pa
         (of_script(entry="lib/util.py"), "its file 'lib/util.py' is not at the top of its files"),
         (of_script(entry=""), "its file '' is not at the top of its files"),
         (of_script(files=[]), "its file 'train.py' is not at the top of its files"),
-        (of_script(path="/root/.ssh/id_ed25519"), "names a place on a host, '/root/.ssh/id_ed25519', beside its files"),
+        (
+            of_script(path="/root/.ssh/id_ed25519"),
+            "names a place on a host, '/root/.ssh/id_ed25519', besides its files",
+        ),
         (of_script(environment=[["PATH", "/evil"]]), "environment: PATH is set by the runtime"),
         (
             lambda document: document.update(data=[{

@@ -71,7 +71,7 @@ def test_a_script_without_the_keys_is_planned_alike(folder: Path, known: catalog
         (("logs/train.csv", "/etc/passwd"), "9:77: scripts.metrics.speed.file: '/etc/passwd' leads out of the working directory, or is no plain relative path; write a path such as logs/train.csv"),
         (("logs/train.csv", "old.csv"), "9:77: scripts.metrics.speed.file: 'old.csv' is one of the script's own files, with figures from before the run; name one that it writes"),
         (("logs/train.csv", "''"), "9:77: scripts.metrics.speed.file: is empty"),
-        (("workdir: copy", "workdir: read-only"), "9:77: scripts.metrics.speed.file: needs `workdir: copy` beside it; without that the script cannot write into its working directory"),
+        (("workdir: copy", "workdir: read-only"), "9:77: scripts.metrics.speed.file: needs `workdir: copy` too; without that the script cannot write into its working directory"),
         (("workdir: copy", "workdir: shared"), "7:14: scripts.workdir: should be 'read-only' or 'copy', not 'shared'"),
     ],
 )  # fmt: skip

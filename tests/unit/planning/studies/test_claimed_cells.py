@@ -70,8 +70,8 @@ def test_every_claim_without_one_cell_is_reported(plan: Planner) -> None:
     lines = plan.refusal(text).split("\n")
 
     assert lines == [
-        "m.yaml:7:5: claims: several: of: names 2 cells; add what tells them apart: mxnet-1.9.1-cpu/mlp-train-b64 and mxnet-1.9.1-cpu/mlp-train-b64-hybridize=false",
-        "m.yaml:7:5: claims: several: over: names 2 cells; add what tells them apart: mxnet-1.9.1-cpu/mlp-train-b32 and mxnet-1.9.1-cpu/mlp-train-b64",
+        "m.yaml:7:5: claims: several: of: names 2 cells; add what distinguishes them: mxnet-1.9.1-cpu/mlp-train-b64 and mxnet-1.9.1-cpu/mlp-train-b64-hybridize=false",
+        "m.yaml:7:5: claims: several: over: names 2 cells; add what distinguishes them: mxnet-1.9.1-cpu/mlp-train-b32 and mxnet-1.9.1-cpu/mlp-train-b64",
         "m.yaml:15:5: claims: none: of: names no cell of this matrix; by all but `batch_size` it would be mxnet-1.9.1-cpu/mlp-train-b32 and mxnet-1.9.1-cpu/mlp-train-b64",
         "m.yaml:23:5: claims: same: both of its cells are mxnet-1.9.1-cpu/mlp-train-b32",
     ]

@@ -162,7 +162,7 @@ def test_a_trial_begins_anew_where_another_release_is_the_baseline_by_now(world:
     assert world.trials == [("1.6.0", "1.5.1", ""), ("1.6.0", "1.5.2", "")]
     assert (night.tried[0].record.baseline, judgements(night)) == ("1.5.2", {"1.6.0": Judgement.CLEAN})
     assert world.said[-2:] == [
-        "mxnet 1.6.0 begins anew: run-1.6.0 holds it against 1.5.1, and stays as it is", "mxnet 1.6.0 against 1.5.2",
+        "mxnet 1.6.0 starts again: run-1.6.0 compares it with 1.5.1, and stays as it is", "mxnet 1.6.0 against 1.5.2",
     ]  # fmt: skip
 
 

@@ -218,7 +218,7 @@ def test_fresh_blocks_that_tell_nothing_confirm_no_slowdown(
 
     (pair,) = found.pairs
     assert (pair.verdict, found.regressions, found.doubtful) == (Verdict.INCONCLUSIVE, (), (pair,))
-    assert metric(found).reason.startswith(f"slower on 6 blocks; fresh ones tell nothing: {said}")
+    assert metric(found).reason.startswith(f"slower on 6 blocks; fresh ones show nothing: {said}")
     assert metric(found).confirmation is None
 
 
@@ -227,7 +227,7 @@ def test_a_single_fresh_block_with_both_sides_confirms_nothing(tried: Tried) -> 
     found = tried(Bench(rate=SLOW, ends=ends), Rules())
 
     assert (found.pairs[0].verdict, found.regressions) == (Verdict.INCONCLUSIVE, ())
-    assert "fresh ones tell nothing: one measurement says nothing about scatter" in metric(found).reason
+    assert "fresh ones show nothing: one measurement says nothing about scatter" in metric(found).reason
 
 
 def test_a_loss_without_an_answer_of_the_parity_check_is_not_measured_with_the_reason(tried: Tried) -> None:

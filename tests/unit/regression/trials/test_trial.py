@@ -271,7 +271,7 @@ def test_a_run_that_is_no_trial_says_so(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is no regression test"):
         stored_trial(Run(tmp_path))
     (tmp_path / "trial.json").write_text("{")
-    with pytest.raises(InputError, match=r"not a regression test: Invalid JSON: .*; bring back a copy, or test anew"):
+    with pytest.raises(InputError, match=r"not a regression test: Invalid JSON: .*; bring back a copy, or test again"):
         stored_trial(Run(tmp_path))
 
 
@@ -279,7 +279,7 @@ def test_a_broken_judgement_says_how_it_is_made_anew_and_that_does(tmp_path: Pat
     folder = tmp_path / "run"
     judged = try_out(folder, pair("mxnet==1.5.1", "mxnet==1.9.1"), Bench(), Rules(confirm=False))
     (folder / "regression.json").write_text("{")
-    remedy = rf"`orchestrator regress --resume run --results {tmp_path}` makes it anew"
+    remedy = rf"`orchestrator regress --resume run --results {tmp_path}` makes it again"
     with pytest.raises(InputError, match=rf"regression\.json: not a regression: Invalid JSON: .*; {remedy}"):
         stored_regression(Run(folder))
 

@@ -178,7 +178,7 @@ def test_a_repeat_that_compiled_anew_is_named() -> None:
 
     (warning,) = compose(s.record(plan), plan, stored).warnings
 
-    assert warning.startswith(f"{cold.id}: a repeat compiled anew (compile_cache: cold)")
+    assert warning.startswith(f"{cold.id}: a repeat compiled (compile_cache: cold)")
 
 
 def test_containers_that_disagree_about_a_fact_show_both_values() -> None:

@@ -160,9 +160,9 @@ def test_where_same_stands_beside_an_interval_that_reaches_beyond_the_tolerance_
 ) -> None:
     said = words.how(a_test(a_pair("lenet", a_metric(low=low, high=high))))
 
-    assert ("Where an interval beside 'same' reaches beyond the tolerance: that verdict is tested" in said) is is_said
+    assert ("Where an interval next to 'same' reaches beyond the tolerance: that verdict is tested" in said) is is_said
     undecided = a_test(a_pair("lenet", a_metric(Verdict.INCONCLUSIVE, low=0.9, high=1.1)))
-    assert "beside 'same'" not in words.how(undecided)
+    assert "next to 'same'" not in words.how(undecided)
 
 
 def test_what_does_not_decide_is_shown_apart_in_its_unit() -> None:
@@ -245,7 +245,7 @@ def test_no_share_of_false_alarms_is_claimed_where_a_test_chose_the_blocks_by_wh
     said = words.how(nights.model_copy(update={"blocks_follow_sight": True}))
 
     assert "at most 5 %" not in said.lower()
-    assert "was chosen by what a regression test saw in them." in said
+    assert "a regression test chose the number of blocks, fresh ones included, by what it saw" in said
     assert "at most 5 %" in words.how(nights).lower()
 
 

@@ -81,7 +81,7 @@ def test_the_page_has_the_answer_first_the_evidence_and_its_links(record: Bisect
     assert "moved by numpy 1.16.6 → 1.17.5" in text
     assert "0.05" not in words.how(record)[-1]
     assert "that α is shared by all comparisons of releases that there can be" in text
-    assert "The search over what moved spends an α of its own beside that, 5 % too." in text
+    assert "The search over what moved spends a further α of its own, 5 % too." in text
 
 
 def test_markdown_and_terminal_say_the_same_in_their_ways(record: Bisection) -> None:

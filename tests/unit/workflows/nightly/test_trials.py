@@ -46,7 +46,7 @@ def test_a_trial_that_was_cut_short_goes_on_in_its_run(cut_short: CutShort) -> N
     first, _ = cut_short()
     again, said = cut_short(first)
 
-    assert (again, [text for text in said if "anew" in text]) == (first, [])
+    assert (again, [text for text in said if "started again" in text]) == (first, [])
 
 
 @pytest.mark.parametrize(
@@ -64,5 +64,5 @@ def test_another_question_begins_a_new_run(cut_short: CutShort, tmp_path: Path, 
     anew, said = cut_short(first, **changed)
 
     assert anew != first
-    assert f"begun anew: what is measured or what decides has changed since {first}, which stays" in said
+    assert f"started again: what is measured or what decides has changed since {first}, which stays" in said
     assert {run.name for run in runs(tmp_path / "results")} == {first, anew}

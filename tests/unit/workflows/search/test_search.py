@@ -166,7 +166,7 @@ def test_a_search_that_the_host_ended_goes_on_to_the_same_end(host: Host, comman
     (tmp_path / "results" / name / "bisect.json").write_text("{")
     code, _, said = command("bisect", "--resume", name)
     assert (code, "not the record of a search: Invalid JSON: " in said) == (2, True)
-    assert "; bring back a copy, or search anew: the runs beside it stay" in said
+    assert "; bring back a copy, or search again: the runs next to it stay" in said
 
 
 @pytest.mark.parametrize(
