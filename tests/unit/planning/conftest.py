@@ -9,20 +9,7 @@ from orchestrator.errors import InputError
 from orchestrator.results.contract import LATENCY_LIMIT_S, LEAST_LATENCY_STEPS
 
 ASSUMED = planning.Assumed(LEAST_LATENCY_STEPS, LATENCY_LIMIT_S)
-FIXTURES = Path(__file__).parent.parent / "catalog" / "fixtures"
 Models = dict[str, catalog.ModelInfo]
-
-
-@pytest.fixture(scope="session")
-def known() -> catalog.Catalog:
-    """A catalog of five frameworks that shows every rule; not the shipped one, which changes."""
-    return catalog.load(FIXTURES / "catalog")
-
-
-@pytest.fixture(scope="session")
-def models() -> dict[str, catalog.ModelInfo]:
-    """Two models."""
-    return dict(catalog.load_models(FIXTURES / "models"))
 
 
 class Planner:

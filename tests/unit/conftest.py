@@ -1,10 +1,12 @@
+"""A catalog and models that no release changes, for tests of the catalog, of matrices and of plans."""
+
 from pathlib import Path
 
 import pytest
 
 from orchestrator import catalog
 
-FIXTURES = Path(__file__).parent.parent / "catalog" / "fixtures"
+FIXTURES = Path(__file__).parent / "catalog" / "fixtures"
 
 
 @pytest.fixture(scope="session")
