@@ -81,11 +81,6 @@ def side_of(framework: Framework) -> Side:
     )
 
 
-def with_python(side: Side, python: str) -> Side:
-    """Return the side on one Python."""
-    return replace(side, python=python)
-
-
 def _framework_mistakes(pin: Pin, catalog: Catalog) -> list[str]:
     entry = catalog.entry(pin.name)
     if entry is None:

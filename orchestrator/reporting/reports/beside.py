@@ -18,8 +18,6 @@ FACTS = (
     ("governor", "Governor"),
 )  # fmt: skip
 """The facts of a host that are shown, by their names in `run.json`."""
-_NAMES_ONLY = frozenset({"hostname"})
-"""Facts that are no reason for another speed."""
 _OF_ENVIRONMENT = {"python": "Python", "precision": "precision"}
 """Facts of a container that do not follow from its host, which must be equal in a ratio between hosts."""
 _MOST_NAMED = 3
