@@ -1,6 +1,7 @@
 """The contract as JSON Schemas, made from its types."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from pydantic import TypeAdapter
 
@@ -10,8 +11,7 @@ from orchestrator.results.parity.contract import ParityResult
 from orchestrator.results.records import EnvironmentsRecord, RunRecord
 from orchestrator.results.scripts.contract import ScriptResult
 
-NAMES = ("request", "result", "outcome", "run", "environments", "parity", "script")
-_TYPES: dict[str, Any] = {
+CONTRACT: Final[Mapping[str, Any]] = {
     "request": Request,
     "result": Result,
     "outcome": Outcome,
@@ -20,9 +20,10 @@ _TYPES: dict[str, Any] = {
     "parity": ParityResult,
     "script": ScriptResult,
 }
+"""The types of the files of a run."""
 
 
 def contract_schema(name: str) -> dict[str, Any]:
-    """Return the JSON Schema (draft 2020-12) of one file of a run. `name` is one of `NAMES`."""
-    schema = TypeAdapter(_TYPES[name]).json_schema(by_alias=True)
+    """Return the JSON Schema (draft 2020-12) of one file of a run. `name` is one of `CONTRACT`."""
+    schema = TypeAdapter(CONTRACT[name]).json_schema(by_alias=True)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

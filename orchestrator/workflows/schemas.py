@@ -23,7 +23,7 @@ from orchestrator.reporting.reports.history_data import HISTORY_SERIES
 from orchestrator.reporting.reports.regression import REGRESSION_RECORD
 from orchestrator.reporting.reports.run.value import REPORT
 from orchestrator.reporting.reports.side_by_side_data import RUNS_SIDE_BY_SIDE
-from orchestrator.results.schemas import NAMES, contract_schema
+from orchestrator.results.schemas import CONTRACT, contract_schema
 from orchestrator.workflows.documents import host, look, measure, records, ship
 
 DOCUMENTS: tuple[DocumentKind, ...] = (
@@ -81,7 +81,7 @@ def _night_schema() -> dict[str, Any]:
 
 SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "matrix": matrix.schema,
-    **{name: partial(contract_schema, name) for name in NAMES},
+    **{name: partial(contract_schema, name) for name in CONTRACT},
     "event": event_schema,
     "manifest": manifest_schema,
     "regression": regression_schema,

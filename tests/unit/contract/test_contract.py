@@ -12,7 +12,7 @@ from orchestrator.results import container_answers, store
 from orchestrator.results.contract import Request, Result
 from orchestrator.results.parity.contract import ParityResult
 from orchestrator.results.records import EnvironmentsRecord, RunRecord
-from orchestrator.results.schemas import NAMES, contract_schema
+from orchestrator.results.schemas import CONTRACT, contract_schema
 from orchestrator.results.scripts.contract import ScriptResult
 
 ROOT = Path(__file__).parents[3]
@@ -27,14 +27,14 @@ TYPES = {
 }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CONTRACT)
 def test_the_published_schema_is_the_one_made_from_the_types(name: str) -> None:
     published = json.loads((ROOT / f"docs/schemas/{name}.schema.json").read_text())
 
     assert published == contract_schema(name), f"run: orchestrator schema {name} > docs/schemas/{name}.schema.json"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CONTRACT)
 def test_a_file_written_under_schema_1_satisfies_the_published_schema(name: str) -> None:
     document = json.loads((GOLDEN / f"{name}.json").read_text())
 
