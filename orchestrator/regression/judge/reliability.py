@@ -1,7 +1,8 @@
 """Reliability of two sides, from the failures of their repeats."""
 
+from math import comb
+
 from orchestrator.analysis.comparison import Verdict
-from orchestrator.analysis.failures import more_often_by_chance
 from orchestrator.domain import Status
 from orchestrator.regression.judge.evidence import CellEvidence
 from orchestrator.regression.model import Judged
@@ -86,3 +87,18 @@ def _told(lacking: CellEvidence, other: CellEvidence, name: str) -> str:
         f"{lacking.failed} of {len(lacking.telling)} repeats failed, and {other.failed} of {len(other.telling)} of the "
         f"{name}'s (p = {_by_chance(lacking, other):.2g}): {lacking.failure}"
     )
+
+
+def more_often_by_chance(failed: int, repeats: int, other_failed: int, other_repeats: int) -> float:
+    """Return the probability that at least this many of all failures fall to the first side by chance.
+
+    It assumes that both fail equally often, and needs no likelihood of failing: from the number of failures of all
+    repeats, the ones that failed are drawn without replacement. It is 1 if nothing failed. Raises `ValueError` if more
+    failed than there were.
+    Source: Fisher, "The logic of inductive inference", J. Royal Statistical Society 98 (1935), the exact test.
+    """
+    if not (0 <= failed <= repeats and 0 <= other_failed <= other_repeats):
+        raise ValueError(f"{failed} of {repeats} and {other_failed} of {other_repeats}: more failed than there were")
+    together = failed + other_failed
+    ways = sum(comb(repeats, at) * comb(other_repeats, together - at) for at in range(failed, together + 1))
+    return ways / comb(repeats + other_repeats, together)

@@ -5,7 +5,7 @@ from math import comb
 import pytest
 from scipy.stats import fisher_exact
 
-from orchestrator.analysis.failures import more_often_by_chance
+from orchestrator.regression.judge.reliability import more_often_by_chance
 from orchestrator.resources import ROOT
 
 
