@@ -11,7 +11,7 @@ from orchestrator.running import active_runs
 from orchestrator.runtimes import cache_contents
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.host.irreplaceable import irreplaceable_images
+from orchestrator.workflows.host.images import irreplaceable_images
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,7 +29,7 @@ from orchestrator.running.surroundings import Free
 from orchestrator.user_files import ModelFile, Script
 from orchestrator.workflows.host import places
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.host.unneeded_images import remove_images
+from orchestrator.workflows.host.images import remove_images
 from orchestrator.workflows.inputs import bundle_plans
 from orchestrator.workflows.inputs.data import check_again
 from orchestrator.workflows.inputs.planned_matrix import PlannedMatrix

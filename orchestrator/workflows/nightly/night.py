@@ -15,7 +15,7 @@ from orchestrator.regression.nightly.state import Night
 from orchestrator.regression.rules import Gate, parse_gates
 from orchestrator.workflows import option_values
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.host.unneeded_images import remove_images
+from orchestrator.workflows.host.images import remove_images
 from orchestrator.workflows.measure.pair import MeasureOptions, RegressionSetup, SourceOptions, regression_setup
 from orchestrator.workflows.nightly.reports import nightly_history, notify, with_pages, write_overview, write_reports
 from orchestrator.workflows.nightly.services import Budget, night_services

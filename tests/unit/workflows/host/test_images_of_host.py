@@ -8,7 +8,7 @@ import pytest
 from orchestrator.bundles.read.registry import register
 from orchestrator.images import surplus
 from orchestrator.runtimes import BundledImage
-from orchestrator.workflows.host import unneeded_images as images
+from orchestrator.workflows.host import images
 from orchestrator.workflows.host.host import Host
 from tests.unit.bundles.read.carried_bundle import a_record, opened
 from tests.unit.cli.host.test_clean import Engine

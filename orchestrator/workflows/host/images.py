@@ -1,15 +1,25 @@
-"""The removal of images of ours that nothing needs any more."""
+"""The images of ours that nothing needs any more, and those that this host may not be able to make again."""
 
 import contextlib
 from collections.abc import Collection
 from pathlib import Path
 
+from orchestrator.bundles.read import registry
 from orchestrator.engine.client import connect
 from orchestrator.errors import HostError
 from orchestrator.images.surplus import given_up, labelled_images, removed_names
 from orchestrator.running import active_runs
 from orchestrator.workflows.host.host import Host
-from orchestrator.workflows.host.irreplaceable import irreplaceable_images
+
+OWN_IMAGE_VARIABLE = "ORCHESTRATOR_OWN_IMAGE"
+"""Names the image that this very program runs from. `images/orchestrator/orchestrator.sh` sets it."""
+
+
+def irreplaceable_images(host: Host) -> frozenset[str]:
+    """Return the images of loaded bundles, and the one that this very program runs from."""
+    bundles = registry.registered(host.bundles).values()
+    own = host.environment.get(OWN_IMAGE_VARIABLE)
+    return frozenset(image.image_id for bundle in bundles for image in bundle.record.images) | ({own} if own else set())
 
 
 def remove_images(
