@@ -37,7 +37,7 @@ def page(figures: dict[str, Any]) -> str:
         "# Performance",
         "",
         "Written by `make bench` from the raw figures in [performance.json](performance.json).",
-        "Both sides of a row run in the same session, interleaved in an order drawn anew for each pair;",
+        "Both sides of a row run in the same session, interleaved in a new order for each pair;",
         "the ratio is the geometric mean of ours ÷ theirs with its 90 % t interval on the logarithm.",
         "Ratios carry over to other machines, absolute times do not.",
         "",

@@ -147,7 +147,7 @@ def page(figures: dict[str, Any]) -> str:
         first = option_rows[0]["model"]
         kinds = dict.fromkeys(" ".join(row["one"].split(" ")[:-1]) for row in option_rows)
         lines += ["", "## One framework with other options", ""]
-        lines += [f"`{first}` in each of them, held against each other: {_options(option_rows)}.", ""]
+        lines += [f"`{first}` in each of them, compared with each other: {_options(option_rows)}.", ""]
         groups = [(kind, [row for row in option_rows if row["one"].startswith(f"{kind} ")]) for kind in kinds]
         lines += [*_table(groups), *_exceptions(option_rows, "###")]
     lines += ["", "Checked:", "", *_when(figures)]
