@@ -19,7 +19,7 @@ from orchestrator.cli.options import (
     examples,
 )
 from orchestrator.cli.output import outputs, speech
-from orchestrator.cli.output.hosts import INTERRUPTED, this_host
+from orchestrator.cli.output.hosts import stopped, this_host
 from orchestrator.errors import HostError
 from orchestrator.workflows import option_values
 from orchestrator.workflows.option_values import RuntimeName
@@ -122,8 +122,7 @@ def bisect(
     )
     findings = result.record.found
     if not result.complete or findings is None:
-        speech.say_error(f"stopped; go on with: {result.resume_command}")
-        raise typer.Exit(INTERRUPTED)
+        raise stopped(result.resume_command)
     if findings.releases.ends is None:
         speech.say(f"evidence: {result.folder / INDEX}")
         raise HostError("\n".join(headlines(result.record)))

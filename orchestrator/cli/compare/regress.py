@@ -24,8 +24,8 @@ from orchestrator.cli.options import (
     Select,
     examples,
 )
-from orchestrator.cli.output import outputs, speech
-from orchestrator.cli.output.hosts import INTERRUPTED, this_host
+from orchestrator.cli.output import outputs
+from orchestrator.cli.output.hosts import stopped, this_host
 from orchestrator.cli.output.outputs import Format, Output
 from orchestrator.errors import HostError
 from orchestrator.workflows import option_values
@@ -143,8 +143,7 @@ def regress(
     )
     outputs.show_regression(result.regression, result.page, shown_as, is_written=output is not None)
     if not result.regression.complete:
-        speech.say_error(f"stopped; go on with: {result.resume_command}")
-        raise typer.Exit(INTERRUPTED)
+        raise stopped(result.resume_command)
     _end(result, strict=strict)
 
 

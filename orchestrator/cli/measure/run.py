@@ -29,7 +29,7 @@ from orchestrator.cli.options import (
     examples,
 )
 from orchestrator.cli.output import outputs, speech
-from orchestrator.cli.output.hosts import INTERRUPTED, this_host
+from orchestrator.cli.output.hosts import stopped, this_host
 from orchestrator.workflows import option_values
 
 
@@ -94,7 +94,6 @@ def run(
     else:
         outputs.show(RUN, result.report, result.page)
     if result.stopped:
-        speech.say_error(f"stopped; go on with: {result.resume_command}")
-        raise typer.Exit(INTERRUPTED)
+        raise stopped(result.resume_command)
     if result.failed:
         raise typer.Exit(1)

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import TYPE_CHECKING
 
+import typer
+
 from orchestrator.cli.output import manner, speech, views
 from orchestrator.cli.output.manner import Loudness
 
@@ -18,6 +20,12 @@ if TYPE_CHECKING:
     from orchestrator.workflows.host.host import Host
 
 INTERRUPTED = 130
+
+
+def stopped(resume_command: str) -> typer.Exit:
+    """Say how to go on with work that was stopped, and return the end of its command."""
+    speech.say_error(f"stopped; go on with: {resume_command}")
+    return typer.Exit(INTERRUPTED)
 
 
 @contextmanager
